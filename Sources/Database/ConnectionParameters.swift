@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPostgreSQL
 
-/// Where and how to connect, as libpq's connection strings say it.
+/// The parameters of a connection, parsed from a connection string by libpq (PQconninfoParse).
+///
+/// Adds timeouts and keepalives where the string sets none, and always uses UTF-8. Remembers the
+/// passwords in the string so that `redact` can keep them out of messages.
 struct ConnectionParameters: Sendable {
-    /// libpq's names.
+    /// The keywords, by libpq's names.
     private(set) var keywords: [String] = []
-    /// Their values.
+    /// The values, in the order of `keywords`.
     private(set) var values: [String] = []
     private var secrets: [String] = []
 
-    /// What holds where the string says nothing: nobody waits for a server that is gone.
+    /// Defaults that limit how long a dead server is waited for.
     private static let defaults = [
         ("application_name", "signet-server"), ("connect_timeout", "5"),
         ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "15000"),
     ]
 
-    /// From a connection string: `host=… dbname=… sslmode=verify-full …`, or `postgresql://…`.
+    /// Parses a connection string: `host=… dbname=… sslmode=verify-full …`, or `postgresql://…`.
     ///
-    /// Throws `.broken` without a word of the string, which may hold a password.
+    /// - Throws: `.broken` without quoting the string, which may contain a password.
     init(_ string: String) throws(DatabaseFault) {
         var problem: UnsafeMutablePointer<CChar>?
         defer { unsafe PQfreemem(problem) }
@@ -41,7 +44,7 @@ struct ConnectionParameters: Sendable {
         values.append("UTF8")
     }
 
-    /// A text of libpq's in one line, of at most 300 characters, without passwords.
+    /// Makes one line of at most 300 characters from a message of libpq, without passwords.
     func redact(_ text: String) -> String {
         let isTelling = secrets.contains { text.contains($0) }
         guard !isTelling else { return "the connection failed" }

@@ -1,85 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A value of a column or of a parameter.
+/// A value of a column or of a statement's parameter.
 package enum Value: Equatable, Sendable {
     case null
     case integer(Int64)
-    /// Without NUL, which PostgreSQL cannot keep: neither does SQLite here.
+    /// A text without NUL, which PostgreSQL cannot store; a NUL is refused for SQLite as well.
     case text(String)
     case bytes([UInt8])
 }
 
-/// Why the database did not answer.
+/// Why a database operation failed.
 package enum DatabaseFault: Error, Equatable {
-    /// It cannot be reached, or the connection broke: try later. A transaction that was being
-    /// committed meanwhile may hold or not.
+    /// The database cannot be reached, or the connection broke; a later attempt may succeed.
+    ///
+    /// If the connection broke during a commit, the transaction may or may not have been committed.
     case unavailable(String)
-    /// There is no room left for what was to be kept.
+    /// There is no space left.
     case full
-    /// It has a later form than this program knows.
+    /// The database was migrated by a later version of the program.
     case newer(found: Int, known: Int)
-    /// It answered what a well-formed database does not: a fault of the program or of the data.
+    /// An answer that a sound database would not give: a fault of the program or of the data.
     case broken(String)
 }
 
-/// One transaction: what it changed holds as a whole or not at all.
+/// A transaction: all of its changes are committed, or none.
 ///
-/// It is over when the body that it was given to returns. After a statement failed nothing of it is
-/// kept, even if the body goes on.
+/// It is valid only until the body that it was passed to returns. After a failed statement the
+/// transaction is rolled back, even if the body continues and returns normally.
 package protocol Transaction {
-    /// Runs one statement and gives its rows.
+    /// Runs one statement and returns its rows.
     ///
-    /// `sql` is in the dialect that SQLite and PostgreSQL share, with `$1`, `$2`, … for the values,
-    /// each used at least once. Columns are whole numbers, texts and bytes: a sum, for example, is
-    /// `CAST(SUM(size) AS BIGINT)`.
+    /// - Parameters:
+    ///   - sql: a statement in the dialect that SQLite and PostgreSQL share, with `$1`, `$2`, … for
+    ///     the values, each used at least once. Columns must be integers, texts or bytes; a sum,
+    ///     for example, is `CAST(SUM(size) AS BIGINT)`.
+    ///   - values: the values for `$1`, `$2`, …
     @discardableResult
     func run(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> [Row]
 
-    /// Runs one statement that inserts, updates or deletes, and gives how many rows it concerned:
-    /// a good deal cheaper than `RETURNING` where no more is asked.
+    /// Runs one INSERT, UPDATE or DELETE, and returns the number of affected rows.
+    ///
+    /// Considerably cheaper than `RETURNING` if only the number is needed.
     func change(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> Int
 
-    /// Runs one statement whose answer nobody needs. Where the database is far away, it is sent with
-    /// the next one; that it failed may show only then, or at the end: nothing is kept all the same.
+    /// Runs one statement whose result is not needed.
+    ///
+    /// PostgreSQL receives it together with the next statement. So a failure may show only there or
+    /// at the commit; the transaction is rolled back all the same.
     func add(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault)
 
-    /// Whether no other transaction writes before this one has ended: then there are no rows to
-    /// lock, and no words for it.
+    /// Whether no other transaction can write before this one ends, as with SQLite.
+    ///
+    /// Rows then need no locks, and SQLite has no syntax for them.
     var isAlone: Bool { get }
 }
 
 extension Transaction {
-    /// Runs one statement without values.
+    /// Runs one statement without values, and returns its rows.
     @discardableResult
     package func run(_ sql: StaticString) throws(DatabaseFault) -> [Row] { try run(sql, []) }
 }
 
-/// What a transaction may do.
+/// The kind of access that a transaction needs.
 package enum Access: Sendable {
-    /// Read one state: that of everything that was committed when it began.
+    /// Read a snapshot of everything that was committed when the transaction began.
     case read
-    /// Change rows as well.
+    /// Read and change rows.
     case write
 }
 
-/// SQLite in a file, or PostgreSQL: the rest of the program cannot tell which it has.
+/// SQLite in a file, or PostgreSQL; callers need not know which.
 package protocol Database: Sendable {
-    /// Runs `body` in a transaction, and returns when that is over; `read` and `write` give what
-    /// it came to.
+    /// Runs `body` in a transaction and returns when that has ended.
+    ///
+    /// `read` and `write` are more convenient, as they return the body's result.
     func perform(
         _ access: Access,
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Void
     ) async throws(DatabaseFault)
 
-    /// What it has done since it was opened.
+    /// Figures since the database was opened.
     var figures: DatabaseFigures { get }
 
-    /// Ends all connections after what is under way.
+    /// Completes the transactions under way, then closes all connections.
     func close() async
 }
 
 extension Database {
-    /// Runs `body` in a transaction that only reads, of one state: that of everything that was
-    /// committed when it began.
+    /// Runs `body` in a transaction that reads a snapshot of what was committed when it began.
     @inlinable
     package func read<T: Sendable>(
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
@@ -89,8 +96,10 @@ extension Database {
         return try result.known()
     }
 
-    /// Runs `body` in a transaction; when this returns, what it changed is durable. If `body`
-    /// throws, nothing is changed. It may be run again where another transaction was in the way.
+    /// Runs `body` in a transaction, and returns when its changes are durable.
+    ///
+    /// If `body` throws, nothing is changed. `body` may run more than once, if another transaction
+    /// conflicted with it, so it must have no other side effects.
     @inlinable
     @discardableResult
     package func write<T: Sendable>(
@@ -102,17 +111,17 @@ extension Database {
     }
 }
 
-/// What the body of a transaction gave when it ran last.
+/// Holds what the body of a transaction returned when it last ran.
 // SAFETY: set by the one thread that runs the body, and read when that is over.
 package final class TransactionResult<T: Sendable>: @unchecked Sendable {
-    /// Nil before it ran.
+    /// The value; nil before the body has run.
     package var value: T?
 
-    /// Nothing ran yet.
+    /// Creates a result without a value.
     @inlinable
     package init() {}
 
-    /// The value; `.broken` where there is none.
+    /// Returns the value; throws `.broken` if there is none.
     @inlinable
     package func known() throws(DatabaseFault) -> T {
         guard let value else { throw .broken("a transaction was not run") }

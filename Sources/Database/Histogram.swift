@@ -2,18 +2,18 @@
 import Glibc
 import Synchronization
 
-/// How often values fell below which bounds, and their sum.
+/// Counts values by range, and adds them up; safe to use from any thread.
 package final class Histogram: Sendable {
     private struct State {
         var counts: [Int]
         var sum: Int64 = 0
     }
 
-    /// The bounds, ascending; a value that is a bound counts below it.
+    /// The upper bounds of the ranges, inclusive and ascending.
     package let bounds: [Int64]
     private let state: Mutex<State>
 
-    /// Nothing has been counted yet.
+    /// Creates an empty histogram.
     package init(bounds: [Int64]) {
         self.bounds = bounds
         state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
@@ -28,14 +28,15 @@ package final class Histogram: Sendable {
         }
     }
 
-    /// How many fell between a bound and the one before it, those above the last at the end; and
-    /// the sum of all.
+    /// The counts per range, the last one for values above all bounds, and the sum of all values.
+    ///
+    /// The counts are not cumulative.
     package var snapshot: (counts: [Int], sum: Int64) {
         state.withLock { ($0.counts, $0.sum) }
     }
 }
 
-/// What a database has done since it was opened.
+/// Figures of a database since it was opened.
 package final class DatabaseFigures: Sendable {
     /// How long transactions waited for a connection, in nanoseconds.
     package let waits = Histogram(
@@ -43,31 +44,32 @@ package final class DatabaseFigures: Sendable {
     /// How many writes shared a commit.
     package let batches = Histogram(bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
 
-    /// Who may come to it soon.
+    /// The calls under way, each of which may soon write.
     package let callers = Callers()
 
-    /// Nothing has been done yet.
+    /// Creates empty figures.
     package init() {}
 }
 
-/// How many calls are being answered now: each may want to write before it is.
+/// The number of calls that are being answered; each may write before it is done.
+///
+/// SQLite's writer uses it to decide how long a commit waits for others to join.
 package final class Callers: Sendable {
     private let underway = Atomic(0)
 
-    /// Nobody calls yet.
     init() {}
 
-    /// How many there are; a moment later there may be more or less.
+    /// The present number, which may change at any moment.
     package var count: Int { underway.load(ordering: .relaxed) }
 
-    /// One more has come.
+    /// Counts a call that begins.
     package func enter() { underway.add(1, ordering: .relaxed) }
 
-    /// One was answered.
+    /// Counts a call that ends.
     package func leave() { underway.subtract(1, ordering: .relaxed) }
 }
 
-/// CLOCK_MONOTONIC in nanoseconds.
+/// The time of CLOCK_MONOTONIC in nanoseconds.
 func monotonicNanoseconds() -> Int64 {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)

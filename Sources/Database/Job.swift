@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A body that awaits a thread with a connection, and whoever awaits its end.
+/// The body of a transaction in a queue, with the continuation of its caller.
 final class Job: Sendable {
     typealias Body = @Sendable (any Transaction) throws(DatabaseFault) -> Void
     typealias End = CheckedContinuation<DatabaseFault?, Never>
 
-    /// When it came, by the monotonic clock, in nanoseconds.
+    /// When it was queued, in nanoseconds of CLOCK_MONOTONIC.
     let arrival = monotonicNanoseconds()
     private let body: Body
     private let end: End
@@ -14,15 +14,17 @@ final class Job: Sendable {
         self.end = end
     }
 
-    /// Runs the body, once more if it ran before.
+    /// Runs the body, which may run again if the transaction has to be repeated.
     func run(in transaction: any Transaction) throws(DatabaseFault) { try body(transaction) }
 
-    /// Says that it is over, and what it failed with, if anything. Exactly once.
+    /// Resumes the caller with the fault, if any. Call this exactly once.
     func finish(_ fault: DatabaseFault?) { end.resume(returning: fault) }
 }
 
 extension JobQueue {
-    /// Has one of the threads run `body`, and waits for its end; the caller's thread is not held.
+    /// Runs `body` on one of the queue's threads, and waits without blocking the caller's thread.
+    ///
+    /// - Throws: `.unavailable` if the queue is closed, or the fault of the transaction.
     func perform(_ body: @escaping Job.Body) async throws(DatabaseFault) {
         let fault = await withCheckedContinuation { end in
             let job = Job(body, end)
@@ -33,7 +35,7 @@ extension JobQueue {
 }
 
 extension Access {
-    /// The one of a database's two queues that it is for.
+    /// Selects one of a database's two queues.
     func queue(reads: JobQueue, writes: JobQueue) -> JobQueue {
         switch self {
         case .read: reads

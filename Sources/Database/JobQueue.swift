@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Jobs in the order they came, and the threads of its own that do them.
+/// A first-in, first-out queue of jobs with threads of its own, which may block.
 ///
-/// The threads may block; nobody else is held up by them. They end when the queue is closed and
-/// empty.
+/// The threads end when the queue is closed and empty.
 // SAFETY: the variables are touched under `mutex` only; both pointers are this object's own,
 // made in `init` and freed in `deinit`, when no thread has it any more.
 @safe final class JobQueue: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let arrival: UnsafeMutablePointer<pthread_cond_t>
     private var jobs: [Job] = []
-    /// How many of `jobs` are taken already.
+    /// How many of `jobs`, from the front, have been taken.
     private var taken = 0
     private var isClosed = false
-    /// How many jobs that are not taken it wants before it wakes a thread.
+    /// How many untaken jobs there must be before a thread is woken.
     private var wanted = 1
     private var threads = 0
     private var awaitingEnd: [CheckedContinuation<Void, Never>] = []
     private let figures: DatabaseFigures
 
-    /// What jobs waited is noted in `figures`.
+    /// Creates a queue without threads; waiting times are recorded in `figures`.
     init(_ figures: DatabaseFigures) {
         self.figures = figures
         unsafe mutex = .allocate(capacity: 1)
@@ -42,7 +41,7 @@ import Glibc
         unsafe mutex.deallocate()
     }
 
-    /// Puts a job at the end; false if the queue is closed.
+    /// Appends a job; returns false if the queue is closed.
     func add(_ job: Job) -> Bool {
         locked {
             guard !isClosed else { return false }
@@ -52,7 +51,7 @@ import Glibc
         }
     }
 
-    /// Waits for jobs and takes them from the front; none when the queue is closed and empty.
+    /// Waits for jobs and takes up to `limit`; returns none when the queue is closed and empty.
     func take(upTo limit: Int) -> [Job] {
         noted(
             locked {
@@ -61,8 +60,10 @@ import Glibc
             })
     }
 
-    /// Takes jobs that are there already, or come until `moment` (as `monotonicNanoseconds`): it
-    /// waits until then for `count` of them; may be none. Only where one thread takes.
+    /// Takes jobs that are queued, or arrive before `moment` (in terms of `monotonicNanoseconds`).
+    ///
+    /// Waits until there are `count` or the time is over; may return none. Only for a queue with a
+    /// single thread that takes.
     func takeMore(upTo limit: Int, awaiting count: Int, until moment: Int64) -> [Job] {
         noted(
             locked {
@@ -78,7 +79,7 @@ import Glibc
             })
     }
 
-    /// Notes what jobs have waited.
+    /// Records how long the jobs have waited.
     private func noted(_ batch: [Job]) -> [Job] {
         let now = batch.isEmpty ? 0 : monotonicNanoseconds()
         for job in batch { figures.waits.note(now - job.arrival) }
@@ -88,7 +89,7 @@ import Glibc
     private func front(upTo limit: Int) -> [Job] {
         let batch = Array(jobs[taken..<min(jobs.count, taken + limit)])
         taken += batch.count
-        // The front is cut off when it is most of the array: no job is moved more than twice.
+        // Removed once it is most of the array, so that no job is moved more than twice.
         if taken == jobs.count {
             jobs.removeAll(keepingCapacity: jobs.count <= 4096)
             taken = 0
@@ -99,7 +100,7 @@ import Glibc
         return batch
     }
 
-    /// Takes no more jobs; those that are there are still done.
+    /// Accepts no more jobs; those in the queue are still done.
     func close() {
         locked {
             isClosed = true
@@ -107,7 +108,7 @@ import Glibc
         }
     }
 
-    /// Closes, and returns when the last thread has ended.
+    /// Closes the queue, and returns when the last thread has ended.
     func end() async {
         close()
         await withCheckedContinuation { ended in
@@ -119,7 +120,9 @@ import Glibc
         }
     }
 
-    /// Starts a thread that does `work` and ends.
+    /// Starts a thread that runs `work`.
+    ///
+    /// - Throws: `.unavailable` if the thread cannot be created.
     func start(_ work: @escaping @Sendable (JobQueue) -> Void) throws(DatabaseFault) {
         let context = unsafe Unmanaged.passRetained(ThreadWork(queue: self, work: work))
         locked { threads += 1 }
@@ -156,7 +159,7 @@ import Glibc
     }
 }
 
-/// What a thread is to do.
+/// The work of a thread.
 private final class ThreadWork: Sendable {
     let queue: JobQueue
     let work: @Sendable (JobQueue) -> Void
@@ -166,8 +169,8 @@ private final class ThreadWork: Sendable {
         self.work = work
     }
 
-    /// Does it, and closes the connections that it alone has: nobody is told before that the thread
-    /// has ended. Takes over what `context` retains.
+    /// Runs the work and releases it, which closes the thread's connections, before the end of the
+    /// thread is reported. Consumes the retained `context`.
     static func finish(_ context: UnsafeMutableRawPointer) -> JobQueue {
         let own = unsafe Unmanaged<ThreadWork>.fromOpaque(context).takeRetainedValue()
         own.work(own.queue)
@@ -175,12 +178,12 @@ private final class ThreadWork: Sendable {
     }
 }
 
-/// Names a statement for a cache: its address, as a literal never moves.
+/// Identifies a prepared statement in a cache by its address: string literals never move.
 struct StatementKey: Hashable {
     private let address: Int
     private let count: Int
 
-    /// `.broken` for a statement of a single character, which has no address.
+    /// Throws `.broken` for a statement of a single character, which has no address.
     init(_ sql: StaticString) throws(DatabaseFault) {
         guard sql.hasPointerRepresentation else { throw .broken("that is no statement") }
         address = unsafe Int(bitPattern: sql.utf8Start)

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One step from a form of the database to the next.
+/// One step of the schema's history.
 package struct Migration: Sendable {
-    /// Its place, from 1 on without gaps: the version that the database has afterwards.
+    /// The number of the step, from 1 without gaps; the schema's version afterwards.
     package let number: Int
-    /// What it does: one or more statements in each, with `{bytes}` for the type of bytes,
-    /// `{serial}` for that of a primary key that counts by itself, and `{clustered}` behind a table
-    /// whose rows lie in the order of their primary key, where there is a word for that.
+    /// The statements to run, each of which may consist of several.
+    ///
+    /// `{bytes}` stands for the type of byte strings, `{serial}` for that of an automatic integer
+    /// key, and `{clustered}`, after a table, has its rows stored in the order of the primary key
+    /// where supported.
     package let statements: [String]
 
-    /// From its parts.
+    /// Creates a step from its number and statements.
     package init(_ number: Int, _ statements: [String]) {
         self.number = number
         self.statements = statements
     }
 }
 
-/// What SQLite and PostgreSQL call differently.
+/// The SQL that differs between SQLite and PostgreSQL.
 enum Dialect {
     case sqlite
     case postgreSQL
 
-    /// A statement of a migration as this one has it.
+    /// Fills in the placeholders of a migration's statement.
     func fill(_ sql: String) -> String {
         let (bytes, serial, clustered) =
             switch self {
@@ -33,22 +35,23 @@ enum Dialect {
     }
 }
 
-/// A transaction that can change the form of the database.
+/// A transaction that can change the schema.
 protocol MigratingTransaction: Transaction {
-    /// Whose words it speaks.
     var dialect: Dialect { get }
 
-    /// Waits until no other migrates, and keeps others waiting until the end of the transaction.
+    /// Takes the migration lock, which is held until the transaction ends.
     func lockForm() throws(DatabaseFault)
 
-    /// Runs several statements, without values.
+    /// Runs several statements without values.
     func execute(_ script: String) throws(DatabaseFault)
 }
 
 extension Database {
-    /// Brings the database to the last form of `migrations`, each step in a transaction of its own.
-    /// Of several programs that do this at once, one takes each step. Throws `.newer` where the
-    /// database has a later form.
+    /// Migrates the database to the last step, each step in a transaction of its own.
+    ///
+    /// If several programs do this at once, one of them takes each step.
+    ///
+    /// - Throws: `.newer` if the database has a later version than `migrations`.
     package func migrate(_ migrations: [Migration]) async throws(DatabaseFault) {
         guard migrations.enumerated().allSatisfy({ $0.offset + 1 == $0.element.number }) else {
             throw .broken("the migrations are not numbered one after the other")
@@ -61,7 +64,9 @@ extension Database {
         }
     }
 
-    /// The number of the last migration that was done; 0 where there was none.
+    /// The number of the last migration that was done; 0 if there was none.
+    ///
+    /// - Throws: `.broken` if the database has never been migrated, so that the table is missing.
     package func schemaVersion() async throws(DatabaseFault) -> Int {
         try await read { (transaction) throws(DatabaseFault) in
             try version(in: transaction)
@@ -69,7 +74,7 @@ extension Database {
     }
 }
 
-/// Takes the first step that is wanted; true if there was none.
+/// Takes the next step; returns true if there is none left.
 private func step(
     _ migrations: [Migration], in transaction: any Transaction
 ) throws(DatabaseFault) -> Bool {

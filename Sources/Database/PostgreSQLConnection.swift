@@ -2,27 +2,30 @@
 import CPostgreSQL
 import Glibc
 
-/// A connection to PostgreSQL; closed with this object. One thread at a time uses it.
-// SAFETY: `handle` is open from `init` to `deinit`, and used by the one thread that has it.
+/// A connection to PostgreSQL in pipeline mode; closed on deinit. Not for concurrent use.
+///
+/// Statements are sent without waiting and answered together (`settle`), which saves round trips.
+/// After `.lost` or `.late` the connection must be discarded.
+// SAFETY: `handle` is open from `init` to `deinit`, and used by one thread at a time.
 @safe final class PostgreSQLConnection: @unchecked Sendable {
     private let handle: OpaquePointer
     private let parameters: ConnectionParameters
-    /// Until when everything is answered, by the monotonic clock, in nanoseconds; then the connection
-    /// is given up. It is the whole transaction's: many statements have no more time than one.
+    /// When the connection is given up, in nanoseconds of CLOCK_MONOTONIC.
+    ///
+    /// The deadline applies to a whole transaction, so many statements have no more time than one.
     private var deadline: Int64
-    /// Names of the statements that the server has said to have prepared: they stay, whatever becomes
-    /// of the transaction.
+    /// Names of the statements that the server has confirmed as prepared; they survive a rollback.
     private var statements: [StatementKey: String] = [:]
-    /// Those that were sent to be prepared.
+    /// Names of statements sent to be prepared, not confirmed yet.
     private var fresh: [StatementKey: String] = [:]
     private var named = 0
-    /// What answers are to come to, in their order: a statement that is to be prepared, or another.
+    /// The answers still expected, in order: the statement to be prepared, nil for other commands.
     private var awaited: [StatementKey?] = []
-    /// Whether nothing of this transaction was answered yet: then the server may be gone since the
-    /// one before, and nothing of this one has happened.
+    /// Whether nothing of this transaction has been answered yet. A connection found lost in this
+    /// state may have broken before the transaction, so none of it has happened.
     private(set) var isUntried = true
 
-    /// Connects; waits a few seconds at most for each address, and `patience` for the settings.
+    /// Connects, within a few seconds per address; `patience` is the limit for the settings.
     init(
         _ parameters: ConnectionParameters, patience: Duration
     ) throws(PostgreSQLFault) {
@@ -35,19 +38,20 @@ import Glibc
         unsafe handle = opened
         self.parameters = parameters
         deadline = monotonicNanoseconds() + patience.nanoseconds
-        // Otherwise they go to standard error.
+        // By default, libpq prints notices to standard error.
         unsafe PQsetNoticeProcessor(opened, { _, _ in }, nil)
         guard unsafe PQstatus(opened) == CONNECTION_OK else {
             throw .lost(parameters.redact(unsafe String(cString: PQerrorMessage(opened))))
         }
         try execute(Self.settings)
-        // A server that is alive says itself that a statement took too long.
+        // Makes a server that is alive report a slow statement before the deadline passes.
         try execute("SET statement_timeout = '\(max(1, patience.components.seconds * 4 / 5))s'")
     }
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Whatever is set for the account or the database, a commit is on disk when it is answered.
+    /// Session settings. A commit must be on disk when it is answered, whatever the role or the
+    /// database is configured to do.
     private static let settings = """
         SET client_min_messages = warning;
         SET idle_in_transaction_session_timeout = '60s';
@@ -55,9 +59,9 @@ import Glibc
         WHERE current_setting('synchronous_commit') IN ('off', 'local');
         """
 
-    /// Sends one statement, prepared when it comes for the first time; `settle` tells what came of it.
+    /// Queues one statement, which is prepared on its first use; `settle` returns the result.
     ///
-    /// Statements that nobody has to wait for go together with the next that somebody does.
+    /// Statements without a needed result are sent together with the next one that is waited for.
     func send(_ sql: StaticString, _ values: [Value]) throws(PostgreSQLFault) {
         let key: StatementKey
         let parameters: PostgreSQLParameters
@@ -71,7 +75,7 @@ import Glibc
         if let known = statements[key] ?? fresh[key] {
             name = known
         } else {
-            // No name twice: a statement whose answer was not good may be there or not.
+            // A new name each time: a statement whose preparation failed may or may not exist.
             named += 1
             name = "s\(named)"
             let text = unsafe UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
@@ -85,20 +89,21 @@ import Glibc
         }
     }
 
-    /// Sends `BEGIN`, with which a transaction starts that has time until then.
+    /// Queues `BEGIN`; `deadline` applies to the whole transaction.
     func begin(_ words: String, until deadline: Int64) throws(PostgreSQLFault) {
         self.deadline = deadline
         try send(words)
     }
 
-    /// Sends `COMMIT` or the like.
+    /// Queues `COMMIT` or another command without values.
     func send(_ words: String) throws(PostgreSQLFault) {
         if awaited.isEmpty { isUntried = true }
         try sent { unsafe PQsendQueryParams(handle, words, 0, nil, nil, nil, nil, 1) }
     }
 
-    /// Waits for the answers to all that was sent, and gives the last; throws what the first that was
-    /// not good says. PostgreSQL does nothing of what was sent after that one.
+    /// Waits for all expected answers and returns the last one.
+    ///
+    /// - Throws: the first failure. PostgreSQL skips what was sent after a failed statement.
     @discardableResult
     func settle() throws(PostgreSQLFault) -> PostgreSQLResult {
         guard unsafe PQpipelineSync(handle) == 1 else { throw .lost(lastError) }
@@ -106,16 +111,16 @@ import Glibc
         var result = try next()
         for (place, prepared) in awaited.enumerated() {
             if result.succeeded {
-                // Whatever fails after it: asked to prepare it again, the server would have it twice.
+                // Recorded even if a later statement fails: preparing it again would be an error.
                 if let prepared { statements[prepared] = fresh[prepared] }
             } else if fault == nil {
                 fault = result.fault
             }
-            // Each answer has an end of its own.
+            // Each result is followed by a null result.
             try wait()
             guard unsafe PQgetResult(handle) == nil else { throw .lost("an answer too many") }
             let later = try next()
-            // What follows the last one ends them all.
+            // After the last one comes the result of the pipeline synchronisation.
             let isLast = place == awaited.count - 1
             guard later.isEnd == isLast else { throw .lost("answers out of order") }
             if !isLast { result = later }
@@ -128,7 +133,7 @@ import Glibc
         return result
     }
 
-    /// Ends a transaction without keeping anything, whatever state it is in.
+    /// Rolls back the transaction under way, if any, in whatever state it is.
     func rollBack() throws(PostgreSQLFault) {
         if !awaited.isEmpty {
             do throws(PostgreSQLFault) {
@@ -142,8 +147,9 @@ import Glibc
         try settle()
     }
 
-    /// Runs several statements without values, and forgets what they answer. With a limit, the
-    /// transaction has at least so long from now on.
+    /// Runs several statements without values, outside pipeline mode, and discards their results.
+    ///
+    /// `limit` extends the deadline of the transaction to at least so long from now.
     func execute(_ script: String, within limit: Duration? = nil) throws(PostgreSQLFault) {
         if let limit { deadline = max(deadline, monotonicNanoseconds() + limit.nanoseconds) }
         if !awaited.isEmpty { try settle() }
@@ -160,7 +166,7 @@ import Glibc
         if let fault { throw fault }
     }
 
-    /// Notes that one more answer will come to what `send` sends: that `prepared` is, or another.
+    /// Sends something to which one more answer is expected.
     private func sent(
         _ prepared: StatementKey? = nil, _ send: () -> Int32
     ) throws(PostgreSQLFault) {
@@ -168,15 +174,14 @@ import Glibc
         awaited.append(prepared)
     }
 
-    /// The next answer. A server that stands still, as its machine may, does not end the
-    /// connection: after the time limit it is given up.
+    /// Returns the next answer. A server that hangs keeps the connection, so the deadline applies.
     private func next() throws(PostgreSQLFault) -> PostgreSQLResult {
         try wait()
         guard let answer = unsafe PQgetResult(handle) else { throw .lost(lastError) }
         return unsafe PostgreSQLResult(owning: answer)
     }
 
-    /// Waits until the next answer, or that there is none, is there.
+    /// Waits until the next answer, or its absence, is known.
     private func wait() throws(PostgreSQLFault) {
         while unsafe PQisBusy(handle) == 1 {
             let left = (deadline - monotonicNanoseconds()) / 1_000_000
@@ -194,22 +199,22 @@ import Glibc
     }
 }
 
-/// What a connection met, and whether trying again helps.
+/// Why a transaction on PostgreSQL failed, and whether repeating it can help.
 enum PostgreSQLFault: Error {
-    /// As it is.
+    /// A fault that repeating does not change.
     case fault(DatabaseFault)
-    /// Another transaction was in the way: the same may work when it is run again.
+    /// A conflict with another transaction; repeating may succeed.
     case conflict(String)
-    /// There is a row of the same key. Another may have kept it since this transaction looked: run
-    /// again, it sees that; met a second time, it is the program's own fault.
+    /// A unique key exists already. Another transaction may have inserted it after this one looked;
+    /// if repeating fails in the same way, it is a fault of the program.
     case double(String)
-    /// The connection is of no use any more.
+    /// The connection broke.
     case lost(String)
-    /// The time is over, and the connection of no use. Asked again, a server that cannot cope would
-    /// have twice as much to do.
+    /// The deadline has passed, and the connection is unusable. Not repeated, because that would
+    /// double the load of a server that cannot cope.
     case late
 
-    /// For whoever asked.
+    /// The fault as reported to the caller.
     var plain: DatabaseFault {
         switch self {
         case .fault(let fault): fault
@@ -219,7 +224,7 @@ enum PostgreSQLFault: Error {
         }
     }
 
-    /// Whether there is nothing left to be rolled back.
+    /// Whether the connection is gone, so that nothing can be rolled back.
     var endsConnection: Bool {
         switch self {
         case .fault, .conflict, .double: false
@@ -229,11 +234,11 @@ enum PostgreSQLFault: Error {
 }
 
 extension Duration {
-    /// Whole seconds of it, in nanoseconds.
+    /// The whole seconds of the duration, in nanoseconds.
     var nanoseconds: Int64 { components.seconds * 1_000_000_000 }
 }
 
-/// Runs `body` with C strings, and a null pointer at their end.
+/// Passes an array of C strings, terminated by a null pointer, to `body`.
 private func withCStrings<Result>(
     _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
 ) -> Result {

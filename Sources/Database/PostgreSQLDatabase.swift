@@ -2,25 +2,31 @@
 import Glibc
 import Synchronization
 
-/// A PostgreSQL server, which several processes may use at once.
+/// A PostgreSQL server, which several processes may use at the same time.
 ///
-/// While it cannot be reached, everything is `.unavailable`; connections are made anew as they are
-/// wanted.
+/// Each thread has a connection of its own, made when it is needed. While the server cannot be
+/// reached, transactions fail with `.unavailable`. Writes run at READ COMMITTED, reads at
+/// REPEATABLE READ.
 package final class PostgreSQLDatabase: Database {
-    /// So often a transaction is run anew because others were in the way.
+    /// How often a transaction is attempted when others conflict with it.
     private static let attempts = 10
 
-    /// What it has done since it was opened.
+    /// Figures since the database was opened.
     package let figures: DatabaseFigures
     private let writes: JobQueue
     private let reads: JobQueue
 
-    /// Uses the server of a connection string (libpq's, TLS included) by so many connections for
-    /// writing, and a quarter of that for reading. Does not wait for it.
+    /// Starts the threads; does not wait for the server.
     ///
-    /// Writes that wait for the disk at the same time share it, so more connections are more writes
-    /// a second. Throws `.broken` for a string that libpq does not understand. No fault tells a
-    /// password. `patience`, in whole seconds, is for a transaction, and for the wait before it.
+    /// Writes that wait for the disk at the same time share one flush, so more connections permit
+    /// more writes per second. No fault contains a password.
+    ///
+    /// - Parameters:
+    ///   - connection: a connection string of libpq, TLS settings included.
+    ///   - connections: the number of connections for writing; a quarter of it is added for
+    ///     reading.
+    ///   - patience: the time for one transaction, and for its wait in the queue, in whole seconds.
+    /// - Throws: `.broken` if libpq cannot parse the string.
     package init(
         connection: String, connections: Int = 16, patience: Duration = .seconds(10)
     ) throws(DatabaseFault) {
@@ -42,7 +48,7 @@ package final class PostgreSQLDatabase: Database {
                 begin: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
     }
 
-    /// Starts threads, each with a session of its own that begins as `first`.
+    /// Starts threads, each with its own copy of the session `first`.
     private static func start(
         _ count: Int, on queue: JobQueue, _ first: Session
     ) throws(DatabaseFault) {
@@ -74,11 +80,11 @@ package final class PostgreSQLDatabase: Database {
     }
 }
 
-/// What all threads know of a server that cannot be reached: they do not all wait for it again.
+/// Remembers for 200 ms that the server cannot be reached, so that not every thread tries again.
 private final class Outage: Sendable {
     private let last = Mutex<(until: ContinuousClock.Instant, text: String)?>(nil)
 
-    /// Why there is no use in trying now; nil otherwise.
+    /// The reason of a recent failure to connect; nil if there was none.
     var text: String? {
         last.withLock { last in
             guard let known = last, known.until > .now else { return nil }
@@ -89,7 +95,7 @@ private final class Outage: Sendable {
     func note(_ text: String) { last.withLock { $0 = (.now + .milliseconds(200), text) } }
 }
 
-/// A thread's connection, made when it is wanted.
+/// A thread's connection, made when it is needed.
 private struct Session: Sendable {
     let parameters: ConnectionParameters
     let outage: Outage
@@ -106,9 +112,9 @@ private struct Session: Sendable {
         self.begin = begin
     }
 
-    /// Runs a job as a transaction, anew where that helps; gives its fault.
+    /// Runs a job as a transaction, repeated where that can help; returns the fault.
     mutating func run(_ job: Job, attempts: Int) -> DatabaseFault? {
-        // Whoever waited so long behind others that do not get an answer is told now.
+        // Jobs that have waited too long behind others fail at once.
         guard monotonicNanoseconds() - job.arrival < patience.nanoseconds
         else { return PostgreSQLFault.late.plain }
         var isFresh = connection == nil
@@ -124,13 +130,13 @@ private struct Session: Sendable {
                 left -= 1
                 switch error {
                 case .conflict where left > 0 && monotonicNanoseconds() < deadline ?? 0:
-                    // The other is about to go on: begun at once, this one would be in its way again.
+                    // Wait, or the next attempt would conflict with the same transaction again.
                     let most = min(200, 10 << (attempts - left))
                     _ = poll(nil, 0, Int32.random(in: 5...Int32(most)))
-                // Whoever kept the row has committed, or there would be no fault.
+                // The transaction that inserted the row has committed, so repeating sees it.
                 case .double where !metDouble:
                     metDouble = true
-                // The server was away since the last job: nothing of this one has happened.
+                // The connection broke before this transaction began, so none of it has happened.
                 case .lost where !isFresh && !isCommitting:
                     connection = nil
                     isFresh = true
@@ -144,7 +150,7 @@ private struct Session: Sendable {
         }
     }
 
-    /// The time for all attempts together begins with the first connection that there is.
+    /// Runs the job once. The time for all attempts together begins with the first connection.
     private mutating func runOnce(
         _ job: Job, _ deadline: inout Int64?, _ isCommitting: inout Bool
     ) throws(PostgreSQLFault) {
@@ -162,7 +168,7 @@ private struct Session: Sendable {
             }
         } catch {
             if error.endsConnection { throw error }
-            // What it failed with stays the reason, whether or not it can still be rolled back.
+            // Keep the original fault, whether or not the rollback succeeds.
             do throws(PostgreSQLFault) {
                 try connection.rollBack()
             } catch { self.connection = nil }

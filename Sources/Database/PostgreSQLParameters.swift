@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The values of a statement as libpq wants them, in one buffer.
+/// The values of a statement in the layout that libpq requires, in one buffer.
 struct PostgreSQLParameters {
     private var buffer: [UInt8] = []
-    /// Where each begins; -1 for null.
+    /// Where each value begins in the buffer; -1 for null.
     private var offsets: [Int] = []
     private var lengths: [Int32] = []
     private var formats: [Int32] = []
 
-    /// Numbers as text, so that columns may be of any width; the rest as it is.
+    /// Encodes the values: integers as text, so that columns may have any width, others as binary.
+    ///
+    /// - Throws: `.broken` for a text with a NUL, or for too many or too long values.
     init(_ values: [Value]) throws(DatabaseFault) {
         guard values.count <= 0xffff else { throw .broken("a statement has too many values") }
         buffer.reserveCapacity(values.count * 64)
@@ -34,7 +36,7 @@ struct PostgreSQLParameters {
         }
     }
 
-    /// Lends libpq's arrays: how many, where, how long, and whether binary.
+    /// Lends the arrays for libpq: count, values, lengths, and formats (1 is binary).
     func withPointers<Result>(
         _ body: (
             Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPostgreSQL
 
-/// What PostgreSQL answered to one statement; cleared with this object.
-// SAFETY: `handle` is valid from `init` to `deinit`, and this value's own.
+/// PostgreSQL's result for one command (PGresult); cleared on deinit.
+// SAFETY: `handle` is valid from `init` to `deinit`, and owned by this value alone.
 @safe struct PostgreSQLResult: ~Copyable {
     private let handle: OpaquePointer
 
-    /// Adopts what libpq has made.
+    /// Takes ownership of a result from libpq.
     init(owning handle: OpaquePointer) { unsafe self.handle = handle }
 
     deinit { unsafe PQclear(handle) }
 
-    /// Whether the statement was done.
+    /// Whether the command succeeded.
     var succeeded: Bool {
         switch unsafe PQresultStatus(handle) {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: true
@@ -19,10 +19,10 @@ import CPostgreSQL
         }
     }
 
-    /// Whether it is no statement's, but says that all before it were answered.
+    /// Whether this is the pipeline's synchronisation point, and not the result of a command.
     var isEnd: Bool { unsafe PQresultStatus(handle) == PGRES_PIPELINE_SYNC }
 
-    /// What was done: "COMMIT" or "ROLLBACK", for example.
+    /// The command tag, for example "COMMIT" or "ROLLBACK".
     var tag: String {
         guard let tag = unsafe PQcmdStatus(handle) else { return "" }
         return unsafe String(cString: tag)
@@ -34,7 +34,7 @@ import CPostgreSQL
         return Int(unsafe String(cString: count)) ?? 0
     }
 
-    /// Why it was not done. The first line of PostgreSQL's text names tables, not values.
+    /// Why the command failed, by its SQLSTATE. The primary message names tables, not values.
     var fault: PostgreSQLFault {
         let code = field("C")
         let text = "\(field("M")) (\(code))"
@@ -43,16 +43,17 @@ import CPostgreSQL
         case "40001", "40P01": return .conflict(text)
         // unique_violation
         case "23505": return .double(text)
-        // disk_full; out_of_memory and the like pass
+        // disk_full; the other insufficient resources are temporary
         case "53100": return .fault(.full)
         // query_canceled (a time limit), lock_not_available, read_only_sql_transaction (a standby)
         case "57014", "55P03", "25006": return .fault(.unavailable(text))
         default: break
         }
-        // Another process has migrated: what this connection has prepared is of no use any more.
+        // Another process has migrated: the statements prepared on this connection are invalid.
         if code == "0A000" && field("R") == "RevalidateCachedQuery" { return .lost(text) }
-        // invalid_sql_statement_name, duplicate_prepared_statement: somebody in between, or a function
-        // of the database's own, has the session forget what it had prepared, or hands out others'.
+        // invalid_sql_statement_name, duplicate_prepared_statement: a connection pooler in between,
+        // or something in the database, has discarded or mixed up the session's prepared
+        // statements.
         if code == "26000" || code == "42P05" { return .lost(text) }
         // protocol_violation: too few or too many values
         if code == "08P01" { return .fault(.broken(text)) }

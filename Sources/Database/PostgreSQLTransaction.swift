@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A transaction of PostgreSQL's, for one body.
+/// A PostgreSQL transaction, valid while one body runs.
 final class PostgreSQLTransaction: MigratingTransaction {
     private let connection: PostgreSQLConnection
-    /// What a statement failed with: nothing is kept then, whatever the body makes of it.
+    /// The first fault of a statement; the transaction is then rolled back whatever the body does.
     private(set) var fault: PostgreSQLFault?
     private var isOver = false
 
     init(_ connection: PostgreSQLConnection) { self.connection = connection }
 
-    /// Runs a job's body to its end; throws what it or one of its statements threw.
+    /// Runs a job's body; throws its fault, or that of one of its statements.
     static func run(
         _ job: Job, on connection: PostgreSQLConnection
     ) throws(PostgreSQLFault) {
@@ -45,7 +45,7 @@ final class PostgreSQLTransaction: MigratingTransaction {
     var isAlone: Bool { false }
 
     func lockForm() throws(DatabaseFault) {
-        // "sgnt"
+        // "sgnt" in ASCII
         try execute(
             """
             SET LOCAL statement_timeout = '\(Self.migrationSeconds)s';
@@ -53,7 +53,7 @@ final class PostgreSQLTransaction: MigratingTransaction {
             """)
     }
 
-    // A form is changed, or is changed by another meanwhile: that may take long.
+    // A migration, here or in another process that is waited for, may take long.
     private static let migrationSeconds: Int64 = 600
 
     func execute(_ script: String) throws(DatabaseFault) {

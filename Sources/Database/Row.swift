@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A row of an answer, its columns in the order asked for.
+/// A row of a result, with its columns in the order of the query.
 package struct Row: Equatable, Sendable {
-    /// Its values.
+    /// The values of the columns.
     package let values: [Value]
 
-    /// From its values.
+    /// Creates a row from its values.
     package init(_ values: [Value]) {
         self.values = values
     }
 
-    /// A whole number; `.broken` where the column is absent, null or of another type.
+    /// An integer column; throws `.broken` if it is absent, null or of another type.
     package func integer(_ column: Int) throws(DatabaseFault) -> Int64 {
         guard case .integer(let number) = try value(column) else {
             throw unexpected(column, "a number")
@@ -17,35 +17,35 @@ package struct Row: Equatable, Sendable {
         return number
     }
 
-    /// A text; `.broken` where the column is absent, null or of another type.
+    /// A text column; throws `.broken` if it is absent, null or of another type.
     package func text(_ column: Int) throws(DatabaseFault) -> String {
         guard case .text(let text) = try value(column) else { throw unexpected(column, "a text") }
         return text
     }
 
-    /// The words of a text, with blanks between; `.broken` where the column is no text.
+    /// The words of a text column, separated by spaces; throws `.broken` if it is not a text.
     package func words(_ column: Int) throws(DatabaseFault) -> [String] {
         let text = try text(column)
         return text.isEmpty ? [] : text.split(separator: " ").map(String.init)
     }
 
-    /// Bytes; `.broken` where the column is absent, null or of another type.
+    /// A bytes column; throws `.broken` if it is absent, null or of another type.
     package func bytes(_ column: Int) throws(DatabaseFault) -> [UInt8] {
         guard case .bytes(let bytes) = try value(column) else { throw unexpected(column, "bytes") }
         return bytes
     }
 
-    /// A whole number, or nil for null.
+    /// An integer column, or nil for null.
     package func optionalInteger(_ column: Int) throws(DatabaseFault) -> Int64? {
         try isNull(column) ? nil : integer(column)
     }
 
-    /// A text, or nil for null.
+    /// A text column, or nil for null.
     package func optionalText(_ column: Int) throws(DatabaseFault) -> String? {
         try isNull(column) ? nil : text(column)
     }
 
-    /// Bytes, or nil for null.
+    /// A bytes column, or nil for null.
     package func optionalBytes(_ column: Int) throws(DatabaseFault) -> [UInt8]? {
         try isNull(column) ? nil : bytes(column)
     }
@@ -61,16 +61,17 @@ package struct Row: Equatable, Sendable {
         return values[column]
     }
 
-    // The value itself is not told: it may be a secret.
+    // Does not contain the value, which may be a secret.
     private func unexpected(_ column: Int, _ wanted: String) -> DatabaseFault {
         .broken("column \(column) of an answer is not \(wanted)")
     }
 }
 
-/// A text that a library gives, which puts a NUL behind it; nil where it is no UTF-8 or holds a NUL
-/// itself.
+/// Reads a text of `count` bytes from a library that appends a NUL; nil if it is not UTF-8 or
+/// contains a NUL.
 ///
-/// As a C string: what takes a count is generic in the standard library, and three times as slow.
+/// Uses the conversion from C strings, because the generic one that takes a count is three times as
+/// slow.
 func checkedText(_ start: UnsafeRawPointer?, _ count: Int) -> String? {
     guard let start = unsafe start,
         let text = unsafe String(validatingCString: start.assumingMemoryBound(to: CChar.self)),

@@ -2,16 +2,16 @@
 import CSQLite
 import Glibc
 
-/// A connection to SQLite; closed with this object.
+/// A connection to SQLite; closed on deinit.
 ///
-/// One thread at a time uses it: SQLite's own locks are off.
-// SAFETY: `handle` is open from `init` to `deinit`, and used by the one thread that has it.
+/// Only one thread at a time may use it: it is opened without SQLite's own mutexes.
+// SAFETY: `handle` is open from `init` to `deinit`, and used by one thread at a time.
 @safe final class SQLiteConnection: @unchecked Sendable {
     private let handle: OpaquePointer
     // SAFETY: every statement belongs to `handle` and is finalised before it is closed.
     private var statements: [StatementKey: SQLiteStatement] = [:]
 
-    /// Opens a file that is there.
+    /// Opens an existing file.
     init(_ path: String) throws(DatabaseFault) {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -28,10 +28,10 @@ import Glibc
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// Whether no transaction is under way: also SQLite itself ends one, when the disk is full.
+    /// Whether no transaction is open; SQLite itself ends one in some errors, as on a full disk.
     private var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
-    /// Runs one prepared statement, which is kept for the next time.
+    /// Runs one statement, which is prepared once and cached.
     func run(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> [Row] {
         let key = try StatementKey(sql)
         let statement: SQLiteStatement
@@ -44,19 +44,19 @@ import Glibc
         return try statement.run(values, fault)
     }
 
-    /// Runs one prepared statement that changes rows, and gives how many.
+    /// Runs one statement that changes rows, and returns how many.
     func change(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> Int {
         _ = try run(sql, values)
         return Int(unsafe sqlite3_changes(handle))
     }
 
-    /// Runs several statements, and forgets what they answer.
+    /// Runs several statements and discards their results.
     func execute(_ script: String) throws(DatabaseFault) {
         let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
         guard code == SQLITE_OK else { throw fault(code) }
     }
 
-    /// Undoes the transaction that is under way, if one is.
+    /// Rolls back the open transaction, if there is one.
     func rollBack() {
         guard !isOutsideTransaction else { return }
         _ = try? run("ROLLBACK", [])
@@ -81,7 +81,7 @@ import Glibc
         return unsafe SQLiteStatement(owning: prepared)
     }
 
-    /// What an error code means here and now. SQLite's texts name tables, not values.
+    /// Translates an error code. SQLite's messages name tables, not values.
     private func fault(_ code: Int32) -> DatabaseFault {
         let text = unsafe String(cString: sqlite3_errmsg(handle))
         let cause = unsafe sqlite3_system_errno(handle)

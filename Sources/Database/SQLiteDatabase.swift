@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A database in a file: durable when a write returns, whatever becomes of the machine.
+/// An SQLite database in WAL mode; a write is durable when it returns, even if power fails.
 ///
-/// One thread writes, and takes all that is waiting into one commit. Others read meanwhile.
+/// One thread writes, and combines all waiting writes into one commit. Other threads read
+/// meanwhile.
 package final class SQLiteDatabase: Database {
-    /// How long a commit waits at most for others to share it.
+    /// How long a commit waits at most for other writes to join it.
     package static let gathering: Duration = .milliseconds(2)
-    /// So many reads share a state at most: the other threads have some too.
+    /// How many reads share a snapshot at most, which leaves some to the other threads.
     private static let readBatch = 8
 
-    /// What it has done since it was opened.
+    /// Figures since the database was opened.
     package let figures: DatabaseFigures
     private let writes: JobQueue
     private let reads: JobQueue
 
-    /// Opens the file at an absolute path, or makes it; `readers` threads read.
+    /// Opens or creates a database file.
     ///
-    /// While a commit has less than a quarter of `figures.callers`, it waits for more of them,
-    /// `gathering` at most.
-    ///
-    /// The file is for the program's account alone (mode 0600), and the directory must not let
-    /// others write. Throws `.broken` for a file that is damaged or another program's.
+    /// - Parameters:
+    ///   - path: an absolute path. The file gets mode 0600; others must not be able to write to its
+    ///     directory.
+    ///   - readers: the number of threads that read.
+    ///   - gathering: how long a commit waits at most for more writes, while it has fewer than a
+    ///     quarter of `figures.callers`.
+    /// - Throws: `.broken` if the file is damaged, belongs to another program, or others could
+    ///   alter it.
     package init(
         path: String, readers: Int = 2, gathering: Duration = SQLiteDatabase.gathering
     ) throws(DatabaseFault) {
@@ -30,7 +34,7 @@ package final class SQLiteDatabase: Database {
         try SQLiteFile.prepare(path)
         let turn = try SQLiteTurn(beside: path)
         let writer = try SQLiteConnection(path)
-        // It may have to wait for another process that is about to do the same.
+        // Another process may be doing the same at this moment.
         try writer.execute("PRAGMA busy_timeout = 5000")
         try SQLiteFile.claim(writer, turn)
         try Self.configure(writer)
@@ -72,7 +76,7 @@ package final class SQLiteDatabase: Database {
     }
 
     package func close() async {
-        // Whoever closes last brings the log into the file, which readers may not.
+        // The last connection to close moves the log into the file, which a reader may not do.
         await reads.end()
         await writes.end()
     }
@@ -90,7 +94,7 @@ package final class SQLiteDatabase: Database {
             """)
     }
 
-    /// Runs all of them on one state, which is none from before one of them came.
+    /// Runs jobs on one snapshot, which is not older than any of them.
     private static func read(_ jobs: [Job], on connection: SQLiteConnection) {
         do {
             _ = try connection.run("BEGIN", [])

@@ -2,13 +2,15 @@
 import Glibc
 import Posix
 
-/// The file of a SQLite database, and who may touch it.
+/// Creates and checks the file of an SQLite database.
 enum SQLiteFile {
-    /// "Sgnt": in the file's header, it tells ours from another program's.
+    /// "Sgnt", the application id in the file's header, by which other databases are recognised.
     static let application: Int32 = 0x5367_6e74
 
-    /// Makes the file where it is missing. Throws if it, or the directory it is in, is another's or
-    /// lets others in.
+    /// Creates the file if it is missing, and makes sure that only this account can access it.
+    ///
+    /// - Throws: `.broken` if the file or its directory belongs to another account, or others may
+    ///   write to the directory; `.full` or `.unavailable` if it cannot be opened.
     static func prepare(_ path: String) throws(DatabaseFault) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard path.hasPrefix("/"), parts.count > 1, !path.utf8.contains(0) else {
@@ -21,7 +23,7 @@ enum SQLiteFile {
         guard look.owner == 0 || look.owner == effectiveUID(), look.permissions & 0o022 == 0 else {
             throw .broken("\(directory) belongs to another or others may write to it")
         }
-        // SQLite gives the files beside it the same mode.
+        // SQLite gives the journal files the same mode.
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let number = unsafe open(path, flags, 0o600)
         guard number >= 0 else {
@@ -41,8 +43,9 @@ enum SQLiteFile {
         }
     }
 
-    /// Marks an empty database as ours; refuses another's. One that is ours is only looked at: no
-    /// other that writes to it keeps anybody waiting.
+    /// Marks an empty database with the application id; throws `.broken` for another program's.
+    ///
+    /// A database that has the mark is only read, so that it need not wait for other writers.
     static func claim(
         _ connection: SQLiteConnection, _ turn: SQLiteTurn
     ) throws(DatabaseFault) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
 
-/// A prepared statement; finalised with this object, which its connection outlives.
+/// A prepared statement; finalised on deinit, before its connection is closed.
 // SAFETY: `handle` is valid from `init` to `deinit`; used by its connection's thread only.
 @safe final class SQLiteStatement {
     private let handle: OpaquePointer
-    /// For each parameter of the statement, which of the values it takes: 0 for `$1`.
+    /// For each parameter of the statement, the index of its value: 0 for `$1`.
     private let places: [Int]
 
-    /// Adopts what sqlite3_prepare_v3 has made.
+    /// Takes ownership of a statement from sqlite3_prepare_v3.
     init(owning handle: OpaquePointer) {
         unsafe self.handle = handle
         let count = unsafe sqlite3_bind_parameter_count(handle)
@@ -22,7 +22,9 @@ import CSQLite
 
     deinit { unsafe sqlite3_finalize(handle) }
 
-    /// Runs it to its end. `fault` tells what an error code means.
+    /// Runs the statement to its end and resets it; `fault` translates an error code.
+    ///
+    /// - Throws: `.broken` if the values do not match the parameters, or a column has another type.
     func run(
         _ values: [Value], _ fault: (Int32) -> DatabaseFault
     ) throws(DatabaseFault) -> [Row] {
@@ -55,7 +57,7 @@ import CSQLite
             guard !text.utf8.contains(0) else { throw .broken("a text holds a NUL") }
             return text.withUTF8 { bytes in
                 unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
-                    // An empty one may have no address, and would be null.
+                    // An empty text may have no address, which SQLite would bind as NULL.
                     guard let start = bytes.baseAddress, bytes.count > 0 else {
                         return unsafe sqlite3_bind_text(handle, index, "", 0, Self.copied)
                     }

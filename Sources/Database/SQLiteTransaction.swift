@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A transaction of SQLite's, for one body.
+/// An SQLite transaction, valid while one body runs.
 final class SQLiteTransaction: MigratingTransaction {
     private let connection: SQLiteConnection
-    /// What a statement failed with: nothing is kept then, whatever the body makes of it.
+    /// The first fault of a statement; the transaction is then rolled back whatever the body does.
     private(set) var fault: DatabaseFault?
     private var isOver = false
 
     init(_ connection: SQLiteConnection) { self.connection = connection }
 
-    /// Runs a job's body to its end; throws what it or one of its statements threw.
+    /// Runs a job's body; throws its fault, or that of one of its statements.
     static func run(_ job: Job, on connection: SQLiteConnection) throws(DatabaseFault) {
         let transaction = SQLiteTransaction(connection)
         defer { transaction.isOver = true }
@@ -30,10 +30,10 @@ final class SQLiteTransaction: MigratingTransaction {
 
     var dialect: Dialect { .sqlite }
 
-    // There is one writer.
+    // There is only one writer.
     var isAlone: Bool { true }
 
-    // BEGIN IMMEDIATE has done it.
+    // BEGIN IMMEDIATE has locked the database.
     func lockForm() {}
 
     func execute(_ script: String) throws(DatabaseFault) {

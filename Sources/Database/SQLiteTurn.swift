@@ -2,19 +2,19 @@
 import Glibc
 import Posix
 
-/// Whose turn it is to begin a write, of all programs that write to a file: an empty file beside it,
-/// locked from when somebody asks for SQLite's own lock until they have it.
+/// Makes the programs that write to a database file take turns, by a lock on a file beside it.
 ///
-/// SQLite lets in whoever asks at the right moment, and has the others sleep and ask again. Beside
-/// a program that commits without a pause, another would sleep whenever the moment came, until it
-/// is told that the database is locked. With this, who has just written waits behind who asks.
+/// SQLite grants its write lock to the process that asks at the right moment; all others sleep and
+/// ask again. Beside a program that commits without a pause, another could miss every such moment,
+/// until SQLite reports that the database is locked. With this lock, held from asking for SQLite's
+/// lock until it is granted, the program that has just written waits behind those that ask.
 final class SQLiteTurn: Sendable {
-    /// So many milliseconds it is waited for at the most. It is a courtesy: who was stopped while
-    /// they had it keeps nobody out.
+    /// How many milliseconds a turn is waited for at most. The lock is a courtesy: a process that
+    /// was stopped while holding it must not lock others out.
     private static let patience = 1_000
     private let file: Descriptor
 
-    /// Opens the file beside the database's, or makes it.
+    /// Opens or creates the lock file, whose name is that of the database with `-turn`.
     init(beside path: String) throws(DatabaseFault) {
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let number = unsafe open("\(path)-turn", flags, 0o600)
@@ -26,14 +26,14 @@ final class SQLiteTurn: Sendable {
         file = Descriptor(adopting: number)
     }
 
-    /// Begins a transaction that writes, in turn.
+    /// Begins a write transaction when it is this program's turn.
     func begin(on connection: SQLiteConnection) throws(DatabaseFault) {
         wait()
         defer { _ = flock(file.number, LOCK_UN) }
         _ = try connection.run("BEGIN IMMEDIATE", [])
     }
 
-    // There is no lock on a file with a time limit: so it is asked for again, as SQLite asks for its own.
+    // flock(2) has no time limit, so it is polled, like SQLite does with its own lock.
     private func wait() {
         for _ in 0..<Self.patience {
             if flock(file.number, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The one thread of a program that writes to a file: it takes all that is waiting into one commit.
+/// The only thread of a program that writes to a file; it commits all waiting jobs together.
 struct SQLiteWriter: Sendable {
-    /// So many jobs share a commit at most: the first does not wait longer for its answer.
+    /// How many jobs share a commit at most, which limits how long the first one waits.
     private static let batch = 512
 
     private let connection: SQLiteConnection
     private let turn: SQLiteTurn
     private let figures: DatabaseFigures
-    /// How long a commit waits for others to share it, in nanoseconds.
+    /// How long a commit waits for other jobs, in nanoseconds.
     private let gathering: Int64
 
     init(
@@ -20,7 +20,7 @@ struct SQLiteWriter: Sendable {
         self.gathering = Int64(gathering / .nanoseconds(1))
     }
 
-    /// Does all jobs of a queue, until it is closed and empty.
+    /// Processes a queue until it is closed and empty.
     func run(_ queue: JobQueue) {
         while true {
             let jobs = queue.take(upTo: Self.batch)
@@ -29,8 +29,10 @@ struct SQLiteWriter: Sendable {
         }
     }
 
-    /// Runs jobs, and those that come meanwhile, and answers them. A job that throws undoes only
-    /// itself.
+    /// Runs jobs, and those that arrive meanwhile, in one commit, and finishes them all.
+    ///
+    /// If one of them fails, everything is rolled back and each job runs in a transaction of its
+    /// own.
     private func write(_ first: [Job], from queue: JobQueue) {
         var jobs = first
         do throws(DatabaseFault) {
@@ -40,9 +42,9 @@ struct SQLiteWriter: Sendable {
             while done < jobs.count {
                 for job in jobs[done...] { try SQLiteTransaction.run(job, on: connection) }
                 done = jobs.count
-                // A commit costs as much as a dozen jobs: whoever came meanwhile shares it, and it
-                // waits for a quarter of those who are being answered. Not for more: the others keep
-                // the processor busy while this quarter waits for the disk.
+                // A commit costs as much as a dozen jobs, so jobs that arrived meanwhile join it,
+                // and it waits until a quarter of the calls under way have joined. Not for more:
+                // the others keep the processor busy while this quarter waits for the disk.
                 jobs += queue.takeMore(
                     upTo: Self.batch - done, awaiting: figures.callers.count / 4 - done, until: end)
             }
@@ -51,7 +53,7 @@ struct SQLiteWriter: Sendable {
             for job in jobs { job.finish(nil) }
         } catch {
             figures.batches.note(Int64(jobs.count))
-            // All of it was undone, by the fault of one or for want of room: each for itself.
+            // Everything was rolled back, by one job's fault or a full disk: run each alone.
             connection.rollBack()
             if jobs.count == 1 {
                 jobs[0].finish(error)

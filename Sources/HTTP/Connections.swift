@@ -3,13 +3,13 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// One accepted connection: who is there, and until when it must have moved on.
+/// An accepted connection: its peer, and the time by which it must make progress.
 final class Connection: Sendable {
     let descriptor: Int32
     let peer: String
-    /// What limits count it as.
+    /// The peer's network, by which limits count connections.
     let network: PeerNetwork
-    /// Nanoseconds of CLOCK_MONOTONIC; at this time the connection is cut.
+    /// When the connection is cut, in nanoseconds of CLOCK_MONOTONIC.
     private let deadline: Atomic<Int64>
 
     init(descriptor: Int32, peer: String, within nanoseconds: Int64) {
@@ -19,21 +19,21 @@ final class Connection: Sendable {
         deadline = Atomic(monotonicNanoseconds() + nanoseconds)
     }
 
-    /// Sets the time limit anew, from now.
+    /// Restarts the time limit, from now.
     func allow(_ nanoseconds: Int64) {
         deadline.store(monotonicNanoseconds() + nanoseconds, ordering: .relaxed)
     }
 
-    /// Takes the time limit away, for as long as the handler runs.
+    /// Suspends the time limit while the handler runs.
     func allowHandler() { deadline.store(.max, ordering: .relaxed) }
 
     func isOverdue(_ now: Int64) -> Bool { deadline.load(ordering: .relaxed) < now }
 }
 
-/// The connections that are open now.
+/// The connections that are open, with the server's own time limits.
 ///
-/// The library's own limit begins anew with every byte; this one does not, so that a client that
-/// sends a byte a second does not hold a connection for ever.
+/// The library restarts its timeout with every byte. These limits do not, so that a client that
+/// sends one byte per second cannot hold a connection for ever.
 final class Connections: Sendable {
     private struct State {
         var open: [ObjectIdentifier: Connection] = [:]
@@ -43,10 +43,10 @@ final class Connections: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many there are.
+    /// The number of open connections.
     var count: Int { state.withLock { $0.open.count } }
 
-    /// How many there are of one network.
+    /// The number of open connections of one network.
     func count(of network: PeerNetwork) -> Int { state.withLock { $0.networks[network] ?? 0 } }
 
     func add(_ connection: Connection) {
@@ -56,7 +56,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// Forgets a connection; from then on its descriptor is not touched.
+    /// Removes a connection, whose descriptor is not touched any more after that.
     func remove(_ connection: Connection) {
         state.withLock { state in
             guard state.open.removeValue(forKey: ObjectIdentifier(connection)) != nil else {
@@ -67,9 +67,9 @@ final class Connections: Sendable {
         }
     }
 
-    /// Cuts what has had its time; the library then sees the end of the stream and closes.
+    /// Shuts down overdue connections; the library then sees the end of the stream and closes them.
     ///
-    /// Under the lock: a connection whose descriptor may be closed was removed before.
+    /// Runs under the lock, because a connection is removed before its descriptor is closed.
     func cutOverdue() {
         let now = monotonicNanoseconds()
         state.withLock { state in
@@ -80,9 +80,9 @@ final class Connections: Sendable {
     }
 }
 
-/// Cuts what is overdue every second, on a thread that busy handlers do not hold up.
+/// Cuts overdue connections every second, on a thread that busy handlers do not delay.
 ///
-/// Time itself is the event: clients that take too long do nothing to be noticed by.
+/// A timer is needed because a slow client causes no event.
 // SAFETY: the timer is set up before it is shared, and then only cancelled, which any thread may.
 final class Watch: @unchecked Sendable {
     private let timer = DispatchSource.makeTimerSource()
@@ -98,7 +98,7 @@ final class Watch: @unchecked Sendable {
     func cancel() { timer.cancel() }
 }
 
-/// CLOCK_MONOTONIC in nanoseconds.
+/// The time of CLOCK_MONOTONIC in nanoseconds.
 func monotonicNanoseconds() -> Int64 {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -106,7 +106,7 @@ func monotonicNanoseconds() -> Int64 {
 }
 
 extension Duration {
-    /// Whole nanoseconds, within 0 and a century.
+    /// The duration in nanoseconds, limited to the range from 0 to a century.
     var nanoseconds: Int64 {
         let century = Int64(100 * 366 * 86_400)
         let seconds = min(max(0, components.seconds), century)

@@ -4,13 +4,16 @@ import Glibc
 import Posix
 import Synchronization
 
-/// One daemon of the library with the requests that it serves.
+/// A daemon of libmicrohttpd (MHD_Daemon) with the requests that it serves.
+///
+/// The daemon holds a retained reference to this object from `start` until `close`.
 final class Engine: Sendable {
-    /// What changes from start to stop.
+    /// What changes between start and stop.
     private struct State {
-        /// The `MHD_Daemon`; nil before the start and after the stop.
+        /// The `MHD_Daemon` pointer; nil before the start and after the stop.
         var daemon: UInt?
-        /// The lines of the start: they alone are kept whole, no client has been there yet.
+        /// The library's messages during the start; nil afterwards. Only these are logged verbatim,
+        /// because no client has connected yet.
         var startLines: [String]? = []
         var running: [ObjectIdentifier: Exchange] = [:]
         var isClosed = false
@@ -23,8 +26,10 @@ final class Engine: Sendable {
     let idleNanoseconds: Int64
     let requestNanoseconds: Int64
     private let state = Mutex(State())
-    /// What was to be presented after the start, the newest last. A session that has one has it up to
-    /// its end, and the library does not say when that was: so they are kept to the end of all.
+    /// The certificates set by `renew`, newest last.
+    ///
+    /// A session uses its certificate until it ends, and the library does not report when that is.
+    /// So all are retained until the engine goes.
     private let renewed = Mutex<[TLSCredentials]>([])
     private let active = Atomic<Int>(0)
     private let stopping = Atomic<Bool>(false)
@@ -39,15 +44,17 @@ final class Engine: Sendable {
         idleNanoseconds = configuration.idleTimeout.nanoseconds + requestNanoseconds
     }
 
-    /// No new requests are taken, connections end with their answer.
+    /// Whether the server is stopping: new requests are refused, connections close after an answer.
     var isStopping: Bool { stopping.load(ordering: .sequentiallyConsistent) }
 
-    /// No request is begun any more.
+    /// Whether the engine is closed: no handler is started any more.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Starts serving on a socket, which the library takes over.
+    /// Starts serving on a listening socket, of which the library takes ownership.
+    ///
+    /// - Throws: `.identity` or `.library`, with the messages of the library.
     func start(on socket: consuming Descriptor) throws(ServerFault) {
-        // Balanced in `close`, or here where the start fails.
+        // Released in `close`, or below if the start fails.
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
         let number = socket.release()
         let started = unsafe withIdentity { identity in
@@ -69,7 +76,7 @@ final class Engine: Sendable {
         throw isIdentity ? .identity(reason) : .library(reason)
     }
 
-    /// Presents another certificate to connections from now on; those that are open keep theirs.
+    /// Presents another certificate to new connections; open ones keep theirs.
     func renew(_ identity: ServerConfiguration.Identity) throws(ServerFault) {
         guard configuration.identity != nil else { throw .library("there is no TLS") }
         let credentials = try TLSCredentials(identity)
@@ -78,16 +85,16 @@ final class Engine: Sendable {
         }
     }
 
-    /// Has the session of a new connection present the newest certificate; false where it cannot.
+    /// Sets the newest certificate in a new connection's session; false if there is no memory.
     func presentNewest(in session: UnsafeMutableRawPointer) -> Bool {
         guard let newest = renewed.withLock({ $0.last }) else { return true }
         return unsafe newest.present(in: session)
     }
 
-    /// Refuses new requests, and waits until what is under way is answered or the time is over.
+    /// Refuses new requests, and waits until those under way are answered or the time is over.
     ///
-    /// The library goes on listening until then: its own way to stop that (MHD_quiesce_daemon) ends the
-    /// process now and then, where its thread looks at the socket at the same moment.
+    /// The library keeps listening until then: its function to stop that (MHD_quiesce_daemon)
+    /// sometimes ends the process if its thread looks at the socket at the same moment.
     func stop(within limit: Duration) async {
         stopping.store(true, ordering: .sequentiallyConsistent)
         let timer = Task { [self] in
@@ -105,7 +112,7 @@ final class Engine: Sendable {
         close()
     }
 
-    /// Ends everything now: handlers that still run are cancelled, their answer is 503.
+    /// Stops at once: handlers that still run are cancelled, and their clients get 503.
     func close() {
         stopping.store(true, ordering: .sequentiallyConsistent)
         let (daemon, running) = state.withLock { state in
@@ -123,14 +130,14 @@ extension Engine {
     /// Counts a request whose head has arrived.
     func exchangeBegan() { active.add(1, ordering: .sequentiallyConsistent) }
 
-    /// Counts a request that is over, its answer sent or its client gone.
+    /// Counts a request that ended: its answer was sent, or its client is gone.
     func exchangeEnded() {
         let before = active.subtract(1, ordering: .sequentiallyConsistent).oldValue
         guard before == 1, isStopping else { return }
         state.withLock { $0.drained.take() }?.resume()
     }
 
-    /// Keeps a request whose handler runs; false where the server has closed.
+    /// Registers a request whose handler is running; returns false if the engine is closed.
     func remember(_ exchange: Exchange) -> Bool {
         state.withLock { state in
             guard !state.isClosed else { return false }
@@ -139,12 +146,12 @@ extension Engine {
         }
     }
 
-    /// Drops a request that has its answer.
+    /// Removes a request that has its answer.
     func forget(_ exchange: Exchange) {
         _ = state.withLock { $0.running.removeValue(forKey: exchange.key) }
     }
 
-    /// Takes a line of the library. A text that it fills in may be a client's, and does not go out.
+    /// Logs a message of the library, without strings, which may come from a client.
     func report(form: String, text: String) {
         let isStart = state.withLock { state in
             state.startLines?.append(withoutEnd(text))
@@ -153,7 +160,7 @@ extension Engine {
         configuration.log(withoutEnd(isStart ? text : loggable(form: form, text: text)))
     }
 
-    /// Lends the options of TLS; the key lies in locked memory and is wiped after the start.
+    /// Lends the TLS options; the key is in locked memory, which is wiped after the start.
     private func withIdentity(
         _ body: ([MHD_OptionItem]) -> OpaquePointer?
     ) -> OpaquePointer? {
@@ -182,7 +189,7 @@ private func withoutEnd(_ line: String) -> String {
     line.last == "\n" ? String(line.dropLast()) : line
 }
 
-/// The key with the NUL that ends a C string.
+/// Copies the key and appends the NUL that ends a C string.
 private func terminated(_ key: SecretBytes) throws(SystemFault) -> SecretBytes {
     try SecretBytes(count: key.count + 1) { target in
         key.withBytes { source in

@@ -3,7 +3,8 @@ import CMicrohttpd
 import Glibc
 import Posix
 
-/// TLS 1.2 and 1.3, forward secrecy and authenticated encryption only, in the server's order.
+/// The GnuTLS priority string: TLS 1.2 and 1.3, only with forward secrecy and authenticated
+/// encryption, in the server's order of preference.
 let tlsPriorities =
     "NONE:+VERS-TLS1.3:+VERS-TLS1.2:+AEAD:+SHA256:+SHA384:+ECDHE-ECDSA:+ECDHE-RSA"
     + ":+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM"
@@ -13,11 +14,11 @@ let tlsPriorities =
     + ":+SIGN-RSA-PSS-RSAE-SHA384:+SIGN-RSA-PSS-RSAE-SHA512:+SIGN-RSA-SHA256"
     + ":+SIGN-RSA-SHA384:+SIGN-RSA-SHA512:+CTYPE-X509:%SERVER_PRECEDENCE"
 
-/// The options of one daemon, as `MHD_OPTION_ARRAY` takes them.
+/// The options of a daemon, in the form of `MHD_OPTION_ARRAY`.
 func engineOptions(
     _ configuration: ServerConfiguration, socket: Int32, context: UnsafeMutableRawPointer
 ) -> [MHD_OptionItem] {
-    // The logger comes first: it must hear what is wrong with the others.
+    // The logger comes first, so that it receives complaints about the other options.
     var options = unsafe [
         item(.EXTERNAL_LOGGER, signet_mhd_logger(), context),
         item(.LISTEN_SOCKET, Int(socket)),
@@ -39,7 +40,7 @@ func engineOptions(
     return unsafe options
 }
 
-/// One option; its integer or function first, its pointer second.
+/// One option; `value` is its integer or function pointer.
 func item(
     _ option: MHD_OPTION, _ value: Int = 0, _ pointer: UnsafeMutableRawPointer? = nil
 ) -> MHD_OptionItem {
@@ -54,7 +55,7 @@ private func engine(_ context: Context?) -> Engine? {
     return unsafe Unmanaged<Engine>.fromOpaque(context).takeUnretainedValue()
 }
 
-/// Takes what the library reports.
+/// Receives the library's log messages.
 @c @implementation
 func signet_mhd_report(
     _ context: UnsafeMutableRawPointer?, _ format: UnsafePointer<CChar>?,
@@ -63,8 +64,9 @@ func signet_mhd_report(
     unsafe engine(context)?.report(form: text(format) ?? "", text: text(line) ?? "")
 }
 
-/// Whether a connection is taken: the library's own limit counts IPv6 addresses, of which each
-/// client has as many as it likes.
+/// Decides whether a connection is accepted.
+///
+/// The library's own limit counts single IPv6 addresses, of which a client has any number.
 let acceptCallback:
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<sockaddr>?, socklen_t) -> MHD_Result = {
         context, address, _ in
@@ -74,7 +76,8 @@ let acceptCallback:
             ? .YES : .NO
     }
 
-/// The request's target before the library takes it apart; what is returned stands for the request.
+/// Receives the request target before the library parses it; the returned object represents the
+/// request from then on.
 private let targetCallback:
     @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer?) -> Context? = {
         context, target, connection in
@@ -87,7 +90,7 @@ private let targetCallback:
         return unsafe Unmanaged.passRetained(exchange).toOpaque()
     }
 
-/// Leaves paths as they were sent.
+/// Leaves paths undecoded.
 private let unescapeCallback:
     @convention(c) (Context?, OpaquePointer?, UnsafeMutablePointer<CChar>?) -> Int = {
         _, _, text in
@@ -131,7 +134,7 @@ private let connectionCallback:
         }
     }
 
-/// The library's way in for every step of a request.
+/// Called by the library for each step of a request.
 let accessCallback:
     @convention(c) (
         UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,

@@ -2,36 +2,38 @@
 import CMicrohttpd
 import Synchronization
 
-/// One request and its answer.
+/// A request and its response.
 ///
-/// The library calls from the one thread that serves the connection; the handler's task answers
-/// from anywhere. They meet in `phase`.
-// SAFETY: all but `phase` is touched by the thread of the connection only; `head` does not change
-// once `phase` is another than the first, and may then be read by any thread.
+/// The library calls `advance` on the thread that serves the connection: for the head, for each
+/// part of the body, for its end, and when the connection is resumed. The handler starts on that
+/// thread; if it has to wait, the connection is suspended until `answer`, which may come from any
+/// thread. `phase` synchronises the two.
+// SAFETY: all but `phase` is accessed by the connection's thread only; `head` does not change once
+// `phase` has left its first state, and may then be read by any thread.
 final class Exchange: @unchecked Sendable {
-    /// Where the answer stands.
+    /// The state of the response.
     private enum Phase {
-        /// Not all of the request is there.
+        /// The request has not arrived completely.
         case arriving
-        /// The handler has begun on the connection's own thread.
+        /// The handler was started on the connection's thread.
         case started
-        /// The handler goes on elsewhere; the connection sleeps.
+        /// The handler continues elsewhere, and the connection is suspended.
         case suspended(SleepingConnection, Task<Void, Never>)
-        /// It waits to be sent.
+        /// The response is ready to be sent.
         case answered(HTTPResponse)
-        /// It is in the library's hands.
+        /// The response was given to the library.
         case sent
     }
 
     private let engine: Engine
     private let connection: Connection
-    /// The request's target as sent; nil if it was no text.
+    /// The request target as sent; nil if it is not valid text.
     private let target: String?
     private var head: RequestHead?
     private var body: [UInt8] = []
     private var limit = 0
     private var surplus = 0
-    /// How much of a body that is too long is read before the connection is cut.
+    /// How much of an oversized body is read before the connection is cut.
     private static let mostSurplus = 1 << 20
     private let phase = Mutex<Phase>(.arriving)
     var key: ObjectIdentifier { ObjectIdentifier(self) }
@@ -42,9 +44,9 @@ final class Exchange: @unchecked Sendable {
         self.target = target
     }
 
-    /// Takes what the library has: the head, a part of the body, or its end.
+    /// Processes what the library has received: the head, a part of the body, or the end.
     ///
-    /// Returns false where the connection must be cut.
+    /// Returns false if the connection must be cut.
     func advance(_ call: LibraryCall, _ part: UnsafeRawBufferPointer) -> Bool {
         guard let head else { return unsafe begin(call) }
         if part.count > 0 { return unsafe take(part) }
@@ -59,15 +61,16 @@ final class Exchange: @unchecked Sendable {
         return unsafe handle(head, call)
     }
 
-    /// Gives the answer, once; later ones are dropped.
+    /// Sets the response; only the first call has an effect.
     func answer(_ response: HTTPResponse) {
         phase.withLock { phase in
             switch phase {
             case .started: phase = .answered(response)
             case .suspended(let sleeping, _):
                 phase = .answered(response)
-                // Under the lock, so that whoever finds the answer there knows that it is awake; and
-                // before it is forgotten, since the library must not stop while one sleeps.
+                // Resumed under the lock, so that a thread that finds the answer knows that the
+                // connection is awake, and before `forget`, since the library must not be stopped
+                // while a connection is suspended.
                 unsafe MHD_resume_connection(sleeping.pointer)
                 engine.forget(self)
             case .arriving, .answered, .sent: break
@@ -75,18 +78,18 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Answers that the server stops, and tells the handler that nobody waits for it.
+    /// Answers that the server is stopping, and cancels the handler.
     func abandon() {
         let task = phase.withLock { phase -> Task<Void, Never>? in
             if case .suspended(_, let task) = phase { task } else { nil }
         }
-        // It has its answer already.
+        // It has an answer already.
         guard let task else { return }
         answer(response(to: .stopping, head))
         task.cancel()
     }
 
-    /// The library is done with the request.
+    /// Called when the library is done with the request.
     func end() {
         connection.allow(engine.idleNanoseconds)
         if head != nil { engine.exchangeEnded() }
@@ -104,14 +107,14 @@ final class Exchange: @unchecked Sendable {
             try head.settleLength()
             limit = engine.configuration.bodyLimit(head.method, head.path)
             let length = head.length ?? 0
-            // What is on its way already is read, and dropped: a connection that is closed before
-            // may take the answer with it.
+            // A body that is already on its way is read and discarded: closing the connection
+            // before that could destroy the answer as well.
             let isComing = length <= Self.mostSurplus && !head.awaitsLeave
             guard length <= limit || isComing else { throw .tooLarge }
             body.reserveCapacity(min(length, limit))
             self.head = head
             engine.exchangeBegan()
-            // Counted before: whoever stops waits for it, or is seen here.
+            // Counted before this check, so that `stop` either waits for it or is noticed.
             guard !engine.isStopping else { throw .stopping }
             return true
         } catch {
@@ -119,7 +122,8 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// What is too long is dropped, up to a limit: chunks tell their sum only at the end.
+    /// Appends a part of the body. Excess bytes are discarded up to a limit, since the size of a
+    /// chunked body is known only at the end.
     private func take(_ part: UnsafeRawBufferPointer) -> Bool {
         guard surplus == 0, body.count + part.count <= limit else {
             body = []
@@ -130,7 +134,7 @@ final class Exchange: @unchecked Sendable {
         return true
     }
 
-    /// Runs the handler here until it waits for something; only then the connection is suspended.
+    /// Starts the handler on this thread; suspends the connection only if the handler has to wait.
     private func handle(_ head: RequestHead, _ call: LibraryCall) -> Bool {
         let request = HTTPRequest(
             method: head.method, target: target, path: head.path, query: head.query,
@@ -172,7 +176,7 @@ final class Exchange: @unchecked Sendable {
         return unsafe queue(bare, closing: true, on: call.connection)
     }
 
-    /// What the server says in place of the handler, of what is known of the request.
+    /// The response that replaces the handler's, with what is known of the request.
     private func response(to refusal: RequestHead.Refusal, _ head: RequestHead?) -> HTTPResponse {
         let request = HTTPRequest(
             method: head?.method ?? "", target: target ?? "", path: head?.path ?? "",
@@ -190,22 +194,22 @@ final class Exchange: @unchecked Sendable {
     }
 }
 
-/// A connection that the library keeps until it is resumed.
+/// A suspended connection of the library.
 // SAFETY: the library frees no suspended connection, and it is resumed once: `Exchange.answer`.
 @safe private struct SleepingConnection: @unchecked Sendable {
     let pointer: OpaquePointer
 }
 
-/// What the library lends for the time of one call.
+/// Pointers that the library lends for the duration of one call.
 @unsafe struct LibraryCall {
     let connection: OpaquePointer
-    /// These lie in one buffer, one behind the other.
+    /// These three are adjacent in one buffer.
     let method: UnsafePointer<CChar>?
     let target: UnsafePointer<CChar>?
     let version: UnsafePointer<CChar>?
 }
 
-/// A C string as text; nil if it is none.
+/// Converts a C string; nil if it is null or not UTF-8.
 func text(_ pointer: UnsafePointer<CChar>?) -> String? {
     guard let pointer = unsafe pointer else { return nil }
     return unsafe String(validatingCString: pointer)

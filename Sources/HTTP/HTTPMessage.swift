@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A request that has arrived whole.
+/// A request that has arrived completely.
 package struct HTTPRequest: Sendable {
-    /// `GET`, `POST`, … as it was sent.
+    /// `GET`, `POST` and so on, as sent.
     package let method: String
-    /// Path and query as they were sent: what a signature of the request is about.
+    /// Path and query as sent, which is what a signature of the request covers.
     package let target: String
-    /// The path as it was sent, without the query.
+    /// The path as sent, without the query.
     package let path: String
     /// The query's names and values, percent-decoded, in the order sent.
     package let query: [(name: String, value: String)]
-    /// Names in lower case, in the order sent; values as sent.
+    /// The headers in the order sent; names in lower case, values as sent.
     package let headers: [(name: String, value: String)]
-    /// The body, within the limit that its route sets.
+    /// The body, which does not exceed the configured limit.
     package let body: [UInt8]
-    /// The address of who sent it, without the port.
+    /// The sender's numeric address without the port.
     package let peer: String
 
-    /// From its parts; the target is the path, if nothing is said.
+    /// Creates a request; `target` defaults to the path.
     package init(
         method: String, target: String? = nil, path: String,
         query: [(name: String, value: String)] = [], headers: [(name: String, value: String)] = [],
@@ -31,7 +31,7 @@ package struct HTTPRequest: Sendable {
         self.peer = peer
     }
 
-    /// The value of the one header of this name (in lower case); nil if there is none or several.
+    /// The value of the header with this name, in lower case; nil if it is missing or repeated.
     package func header(_ name: String) -> String? {
         guard let place = headers.firstIndex(where: { $0.name == name }) else { return nil }
         let isOnly = !headers[(place + 1)...].contains { $0.name == name }
@@ -39,16 +39,16 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// What a request is answered with.
+/// The response to a request.
 package struct HTTPResponse: Sendable {
     /// 200 to 599.
     package var status: Int
-    /// Names and values; the length, the date and the connection are the server's own.
+    /// Names and values, without Content-Length, Date and Connection, which the server adds.
     package var headers: [(name: String, value: String)]
-    /// The body.
+    /// The body; not sent with the status 204 or 304.
     package var body: [UInt8]
 
-    /// From its parts.
+    /// Creates a response.
     package init(
         status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []
     ) {

@@ -2,17 +2,21 @@
 import Posix
 import Synchronization
 
-/// An HTTP/1.1 server: every request that arrives whole within its limits is given to one handler.
+/// An HTTP/1.1 server on libmicrohttpd that passes complete requests within limits to a handler.
 ///
-/// The handler begins on the thread of the connection and must not block it; once it waits for
-/// something, it goes on in the concurrency pool and the connection sleeps.
+/// The handler starts on the thread of the connection and must not block it. When it first awaits
+/// something, it continues in the concurrency pool, and the connection is suspended.
 package final class HTTPServer: Sendable {
     private let engine: Engine
     private let watch: Watch
-    /// The port that it listens on.
+    /// The port that the server listens on; 0 for a socket that has none.
     package let port: UInt16
 
-    /// Serves from now on, until `stop(within:)`; throws where that cannot be.
+    /// Starts serving, until `stop(within:)` or deinit.
+    ///
+    /// Raises RLIMIT_NOFILE if the connection limit requires it.
+    ///
+    /// - Throws: the reason why the server cannot serve.
     package init(
         _ configuration: ServerConfiguration,
         handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
@@ -32,18 +36,19 @@ package final class HTTPServer: Sendable {
         engine.close()
     }
 
-    /// The connections that are open now.
+    /// The number of open connections.
     package var connectionCount: Int { engine.connections.count }
 
-    /// Proves itself by another certificate to connections that come from now on; those that are
-    /// open go on. Throws `.identity` where it cannot be used: then nothing has changed.
+    /// Presents another certificate to new connections; open ones continue with theirs.
+    ///
+    /// - Throws: `.identity` if it cannot be used; nothing has changed then.
     package func renew(_ identity: ServerConfiguration.Identity) throws(ServerFault) {
         try engine.renew(identity)
     }
 
-    /// Answers new requests 503, finishes what is under way within the limit, and closes the rest.
+    /// Stops: new requests are answered with 503, those under way may finish within the limit.
     ///
-    /// Handlers that still run then are cancelled; their clients are answered 503.
+    /// Handlers that are still running then are cancelled, and their clients get 503.
     package func stop(within limit: Duration) async {
         await engine.stop(within: limit)
         watch.cancel()

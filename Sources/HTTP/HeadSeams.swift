@@ -2,21 +2,22 @@
 import CMicrohttpd
 import Glibc
 
-/// The head of a request as the library has cut it: a NUL ends each part, in place, in one buffer.
+/// Checks that a request's head has no hidden bytes between its parts.
 ///
-/// The library tells its parts as C strings, so a NUL that was sent would hide from every check what
-/// follows it. Here each part has to begin where the one before it ended. libmicrohttpd 0.9 writes NULs
-/// over the whole end of a line; 1.0 over its first byte alone, or over the first of the blanks before it,
-/// and refuses a NUL that was sent by itself.
-// SAFETY: nothing is read but between `end` and `last`, which lie in the library's buffer for as long
-// as the call that lends them.
+/// The library replaces the end of each part by NUL in its buffer and passes the parts as C
+/// strings, so a NUL that the client sent would hide everything after it. Here each part must begin
+/// where the one before it ended. libmicrohttpd 0.9 overwrites the whole end of a line with NULs;
+/// 1.0 only its first byte, or the first of the blanks before it, and 1.0 itself refuses NULs in
+/// the input.
+// SAFETY: reads only between `end` and `last`, which lie in the library's buffer for the duration
+// of the call that lends them.
 @unsafe struct HeadSeams {
-    /// Behind the last part that was taken.
+    /// The position after the last part that was taken.
     private var end: UnsafePointer<CChar>
-    /// Behind the whole head, the empty line included.
+    /// The position after the whole head, including the empty line.
     private let last: UnsafePointer<CChar>
 
-    /// Takes the request line, whose target has so many bytes; nil where something hides in it.
+    /// Takes the request line, whose target has `targetCount` bytes; nil if there are hidden bytes.
     init?(_ call: LibraryCall, targetCount: Int) {
         guard let method = unsafe call.method, let target = unsafe call.target,
             let version = unsafe call.version
@@ -28,14 +29,14 @@ import Glibc
         else { return nil }
     }
 
-    /// Takes a line; false where something hides before its name or its value.
+    /// Takes a header line; returns false if there are hidden bytes before its name or value.
     mutating func take(
         _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
     ) -> Bool {
         guard let part = name.baseAddress, let start = value.baseAddress,
             unsafe take(part, name.count)
         else { return false }
-        // The colon is a NUL by now, and blanks may follow it.
+        // The colon has been replaced by NUL, and blanks may follow it.
         guard unsafe end < start && start <= last && end.pointee == 0 else { return false }
         unsafe end += 1
         while unsafe end < start {
@@ -46,7 +47,7 @@ import Glibc
         return true
     }
 
-    /// Whether nothing follows but the ends of the last line and of the empty one.
+    /// Whether only the ends of the last line and of the empty line follow.
     var isWhole: Bool {
         guard unsafe end < last else { return false }
         let rest = unsafe UnsafeBufferPointer(start: end, count: last - end)
@@ -55,7 +56,7 @@ import Glibc
         return unsafe lines.elementsEqual([0x0d, 0x0a]) || lines.elementsEqual([0x0a])
     }
 
-    /// Takes a part that begins behind the end of a line.
+    /// Takes a part that follows the end of a line.
     private mutating func take(_ part: UnsafePointer<CChar>, _ count: Int) -> Bool {
         guard unsafe end < part, unsafe part + count <= last else { return false }
         let gap = unsafe UnsafeBufferPointer(start: end, count: part - end)
@@ -64,7 +65,7 @@ import Glibc
         return true
     }
 
-    /// What comes behind the end of a line; nil where these bytes do not begin with one.
+    /// Returns what follows the end of a line; nil if the bytes do not begin with one.
     private func behindLine(
         _ bytes: UnsafeBufferPointer<CChar>
     ) -> Slice<UnsafeBufferPointer<CChar>>? {
@@ -74,7 +75,7 @@ import Glibc
         let line = unsafe rest.drop { $0 == 0x20 || $0 == 0x09 }
         let feed = unsafe line.first == 0x0d ? line.dropFirst() : line
         if unsafe feed.first == 0x0a { return unsafe feed.dropFirst() }
-        // The end of the line was one byte.
+        // The line ended with a single byte.
         return unsafe line.count == rest.count ? rest : nil
     }
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import CMicrohttpd
 
-/// What the iterator over the library's headers fills.
+/// The state of the iteration over the library's headers.
 @unsafe private struct Collected {
     var headers: [(name: String, value: String)] = []
     var isClean = true
     var seams: HeadSeams
 }
 
-/// All headers of a request in the order sent, names in lower case.
+/// Returns all headers of a request in the order sent, with names in lower case.
 ///
-/// Refuses names that are no tokens, and values that are no UTF-8 or hold control characters; `seams`
-/// has taken the request line.
+/// - Parameter seams: must have taken the request line.
+/// - Throws: `.malformed` for a name that is not a token, for a value that is not UTF-8 or contains
+///   control characters, or for hidden bytes (`HeadSeams`).
 func receivedHeaders(
     _ connection: OpaquePointer, behind seams: HeadSeams
 ) throws(RequestHead.Refusal) -> [(name: String, value: String)] {
@@ -60,16 +61,16 @@ private func checkedHeader(
     return (name, value)
 }
 
-/// UTF-8 as text; nil where it is none. Nearly all is ASCII, which needs no further look.
+/// Decodes UTF-8; nil if it is invalid. Nearly all text is ASCII, which needs no validation.
 private func text(_ bytes: UnsafeRawBufferPointer) -> String? {
     let isPlain = unsafe bytes.allSatisfy { $0 < 0x80 }
     return unsafe isPlain
         ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
 }
 
-/// Hands an answer to the library; false where it is not fit to be sent.
+/// Queues a response in the library; returns false if the response is not valid.
 ///
-/// A header that could begin another one is refused, and one that is the library's own.
+/// Refuses header values that could start another header, and headers that the library sets itself.
 func queue(_ response: HTTPResponse, closing: Bool, on connection: OpaquePointer) -> Bool {
     guard 200...599 ~= response.status, response.headers.allSatisfy(isFit) else { return false }
     let isBodiless = response.status == 204 || response.status == 304

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CGnuTLS
 
-/// The first certificate of a chain, which is the server's own; gnutls_x509_crt_t.
-// SAFETY: `handle` is valid from `init` to `deinit`, and this value's own.
+/// The first certificate of a chain, the server's own (gnutls_x509_crt_t).
+// SAFETY: `handle` is valid from `init` to `deinit`, and owned by this value alone.
 @safe struct LeafCertificate: ~Copyable {
     private let handle: gnutls_x509_crt_t
 
@@ -10,7 +10,7 @@ import CGnuTLS
 
     deinit { unsafe gnutls_x509_crt_deinit(handle) }
 
-    /// Reads it from PEM bytes; throws `.identity` for what is none.
+    /// Parses the first certificate of PEM bytes; throws `.identity` if there is none.
     static func read(_ chain: [UInt8]) throws(ServerFault) -> LeafCertificate {
         var made: gnutls_x509_crt_t?
         guard unsafe gnutls_x509_crt_init(&made) == 0, let made = unsafe made else {
@@ -26,8 +26,8 @@ import CGnuTLS
         return leaf
     }
 
-    /// Whether its key may sign, which every handshake here asks of it (RFC 5280, section 4.2.1.3);
-    /// one that says nothing about that may.
+    /// Whether its key may sign, as every handshake here requires (RFC 5280, section 4.2.1.3). A
+    /// certificate without the key usage extension may.
     var maySign: Bool {
         var usage: UInt32 = 0
         let code = unsafe gnutls_x509_crt_get_key_usage(handle, &usage, nil)
@@ -35,7 +35,7 @@ import CGnuTLS
         return code >= 0 && usage & UInt32(GNUTLS_KEY_DIGITAL_SIGNATURE) != 0
     }
 
-    /// From when to when it holds.
+    /// The period in which the certificate is valid.
     var validity: CertificateValidity {
         CertificateValidity(
             begins: Int64(unsafe gnutls_x509_crt_get_activation_time(handle)),
@@ -43,17 +43,18 @@ import CGnuTLS
     }
 }
 
-/// From when to when a certificate holds, in seconds since 1970.
+/// The period in which a certificate is valid, in seconds since 1970.
 package struct CertificateValidity: Equatable, Sendable {
-    /// Its first second.
+    /// The first second.
     package let begins: Int64
-    /// Its last second.
+    /// The last second.
     package let ends: Int64
 }
 
 extension ServerConfiguration.Identity {
-    /// When it holds; throws `.identity` for what no client could be served with: no certificate or no
-    /// key, two that are no pair, or a certificate that may not sign.
+    /// Checks that clients can be served with this identity, and returns its validity.
+    ///
+    /// - Throws: `.identity` if certificate or key are missing, do not match, or may not sign.
     package func validity() throws(ServerFault) -> CertificateValidity {
         _ = try TLSCredentials(self)
         return try LeafCertificate.read(chain).validity

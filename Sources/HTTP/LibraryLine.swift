@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A line of the library with the numbers that it has filled in, up to its first text.
+/// Formats a log message of the library without strings, which may come from a client.
 ///
-/// A text, and what comes behind it, may be a client's: `…` stands for each.
+/// Keeps the format's own text and the integers before the first string; `…` replaces each string,
+/// and each number after one.
 func loggable(form: String, text: String) -> String {
     var form = Array(form.utf8)[...]
     var rest = Array(text.utf8)[...]
@@ -28,7 +29,7 @@ func loggable(form: String, text: String) -> String {
     return String(decoding: shown, as: UTF8.self)
 }
 
-/// The letter that ends what stands behind a `%`; nil where none does.
+/// Consumes a conversion specification after `%` and returns its letter; nil if there is none.
 private func conversion(_ form: inout ArraySlice<UInt8>) -> UInt8? {
     while let byte = form.popFirst() {
         if !"0123456789.-+ #*hljzt".utf8.contains(byte) { return byte }

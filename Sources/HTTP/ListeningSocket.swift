@@ -3,11 +3,11 @@ import CMicrohttpd
 import Glibc
 import Posix
 
-/// A stream socket that listens; closed when its owner goes.
+/// A listening TCP socket; closed on deinit.
 struct ListeningSocket: ~Copyable, Sendable {
     let descriptor: Descriptor
 
-    /// Binds and listens, or takes over what listens already.
+    /// Binds and listens on an address, or adopts a socket that is listening already.
     init(_ place: ServerConfiguration.Place) throws(ServerFault) {
         switch place {
         case .address(let address, let port):
@@ -17,12 +17,12 @@ struct ListeningSocket: ~Copyable, Sendable {
         }
     }
 
-    /// The same socket once more, for the library to close.
+    /// Duplicates the descriptor, for the library to close.
     func duplicate() throws(ServerFault) -> Descriptor {
         do { return try descriptor.duplicate() } catch { throw .cannotListen(error) }
     }
 
-    /// The port that it listens on; 0 where the socket has none.
+    /// The port that the socket listens on; 0 if it has none.
     var port: UInt16 {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -82,7 +82,9 @@ private func adopted(_ number: Int32) throws(ServerFault) -> Descriptor {
     return descriptor
 }
 
-/// Raises RLIMIT_NOFILE until so many connections fit, with some room for files.
+/// Raises RLIMIT_NOFILE so that `count` connections fit, with 256 more descriptors for files.
+///
+/// - Throws: `.tooFewDescriptors` if that is not permitted.
 func allowConnections(_ count: Int) throws(ServerFault) {
     let needed = rlim_t(count + 256)
     var limit = rlimit()
@@ -91,17 +93,17 @@ func allowConnections(_ count: Int) throws(ServerFault) {
         throw .cannotListen(.current("getrlimit"))
     }
     if limit.rlim_cur >= needed { return }
-    // The hard limit can be raised by root only; whoever may not is told what is missing.
+    // Only root can raise the hard limit; otherwise the fault says how much is missing.
     var wanted = rlimit(rlim_cur: needed, rlim_max: max(limit.rlim_max, needed))
     if unsafe setrlimit(resource, &wanted) != 0 {
         throw .tooFewDescriptors(allowed: Int(clamping: limit.rlim_max), needed: Int(needed))
     }
 }
 
-/// The processors that this process may run on.
+/// The number of online processors.
 func processorCount() -> Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-/// The numeric address of a peer without its port; IPv4 in IPv6 as IPv4.
+/// The numeric address of a peer without its port; an IPv4-mapped IPv6 address as IPv4.
 func peerName(_ address: UnsafePointer<sockaddr>?) -> String {
     guard let address = unsafe address else { return "" }
     let family = Int32(unsafe address.pointee.sa_family)

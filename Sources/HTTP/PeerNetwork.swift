@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Where a client is, as far as limits tell clients apart: an IPv4 address, or the first 64 bits of
-/// an IPv6 address, for whoever has one of these has all of them (RFC 6177).
+/// The network of a client, by which limits are counted: an IPv4 address, or the first 64 bits of
+/// an IPv6 address, since a client with one of those addresses has all of them (RFC 6177).
 ///
-/// All that is no address is one place. The size is the same whatever was sent.
+/// All texts that are not addresses count as one network. The size is fixed, whatever was sent.
 package struct PeerNetwork: Hashable, Sendable {
     private enum Family: UInt8 {
         case none, four, six
@@ -13,9 +13,9 @@ package struct PeerNetwork: Hashable, Sendable {
     private let family: Family
     private let bits: UInt64
 
-    /// From an address without a port, as `HTTPRequest.peer` has it or a proxy tells it.
+    /// Parses an address without a port, from `HTTPRequest.peer` or a proxy.
     package init(_ address: String) {
-        // The longest form of an address, and the name of an interface behind it.
+        // Room for the longest form of an address with an interface name after it.
         let plain = address.utf8.count <= 80 ? String(address.prefix { $0 != "%" }) : ""
         var four = in_addr()
         if unsafe inet_pton(AF_INET, plain, &four) == 1 {
@@ -33,7 +33,7 @@ package struct PeerNetwork: Hashable, Sendable {
                 UInt64(bigEndian: unsafe bytes.load(fromByteOffset: 8, as: UInt64.self))
             )
         }
-        // ::ffff:0:0/96 is IPv4 in other words (RFC 4291, section 2.5.5.2).
+        // ::ffff:0:0/96 contains IPv4-mapped addresses (RFC 4291, section 2.5.5.2).
         if high == 0, low >> 32 == 0xffff {
             self.init(.four, low & 0xffff_ffff)
         } else {
@@ -41,13 +41,14 @@ package struct PeerNetwork: Hashable, Sendable {
         }
     }
 
-    /// Nine bytes that tell it from all others, to be kept.
+    /// A unique encoding of nine bytes, suitable for storage.
     package var bytes: [UInt8] {
         [family.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
     }
 
-    /// What lies around it: 256 addresses of IPv4, or the 32 bits that are the least a provider
-    /// has of IPv6: one who rents a machine may have 65,536 networks of 64 bits within them.
+    /// The surrounding network: 256 IPv4 addresses, or 32 bits of IPv6, a provider's minimum.
+    ///
+    /// A customer who rents a machine may have 65,536 networks of 64 bits within those.
     package var surroundings: PeerNetwork {
         switch family {
         case .none: self

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a request says before its body, checked.
+/// The head of a request, validated.
+///
+/// Anything that two programs could interpret differently (RFC 9112, section 11.2, request
+/// smuggling) is refused.
 struct RequestHead: Sendable {
     let method: String
     let path: String
     let query: [(name: String, value: String)]
     var headers: [(name: String, value: String)] = []
-    /// What `Content-Length` promises; nil where the body comes in chunks or there is none.
+    /// The value of `Content-Length`; nil for a chunked body or none.
     var length: Int?
 
-    /// Whether the body is sent only when the server says so; RFC 9110, 10.1.1.
+    /// Whether the client waits for permission to send the body (RFC 9110, section 10.1.1).
     var awaitsLeave: Bool {
         headers.contains { $0.name == "expect" && $0.value.lowercased() == "100-continue" }
     }
 
-    /// Why a request is answered by the server itself.
+    /// Why the server itself answers a request, in place of the handler.
     enum Refusal: Error, Equatable {
-        /// 400: it cannot be read in one way only.
+        /// 400: the request is invalid or ambiguous.
         case malformed
-        /// 413: its body is longer than its route allows.
+        /// 413: the body exceeds its limit.
         case tooLarge
         /// 501: a transfer coding other than chunked.
         case unknownCoding
-        /// 503: the server stops.
+        /// 503: the server is stopping.
         case stopping
 
-        /// The status that says so.
         var status: Int {
             switch self {
             case .malformed: 400
@@ -35,7 +37,7 @@ struct RequestHead: Sendable {
         }
     }
 
-    /// Reads the request line; `target` is its middle, as sent.
+    /// Parses the method and the target of the request line.
     init(method: String, target: String) throws(Refusal) {
         guard isToken(method.utf8), target.utf8.first == UInt8(ascii: "/"),
             target.utf8.allSatisfy(isTargetByte)
@@ -44,12 +46,13 @@ struct RequestHead: Sendable {
         let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
         self.method = method
         path = String(target[..<mark])
-        // The path is matched as it was sent. What it would decode to must at least be text.
+        // The path is matched as sent; decoded it must at least be valid text.
         guard percentDecoded(target[..<mark].utf8) != nil else { throw .malformed }
         query = mark == bytes.endIndex ? [] : try parsedQuery(target[bytes.index(after: mark)...])
     }
 
-    /// Checks the headers that say where the body ends: two opinions are one too many.
+    /// Checks the headers that delimit the body: at most one of `Content-Length` and
+    /// `Transfer-Encoding`, and at most one `Host`.
     mutating func settleLength() throws(Refusal) {
         var lengths: [String] = []
         var codings: [String] = []
@@ -72,7 +75,7 @@ struct RequestHead: Sendable {
     }
 }
 
-/// Splits at `&` and `=`, and decodes both sides; an empty part is skipped.
+/// Splits a query at `&` and `=`, and decodes names and values; empty parts are skipped.
 private func parsedQuery(
     _ text: Substring
 ) throws(RequestHead.Refusal) -> [(name: String, value: String)] {
@@ -88,7 +91,7 @@ private func parsedQuery(
     return result
 }
 
-/// Decodes `%41`; nil for a broken escape, for NUL, and where the result is no UTF-8.
+/// Percent-decodes a text; nil for a broken escape, an encoded NUL, or if the result is not UTF-8.
 func percentDecoded(_ text: Substring.UTF8View) -> String? {
     guard text.contains(UInt8(ascii: "%")) else { return String(Substring(text)) }
     var bytes: [UInt8] = []
@@ -117,7 +120,7 @@ private func hexDigit(_ byte: UInt8) -> UInt8? {
     }
 }
 
-/// RFC 9110, 5.6.2: what methods and header names are made of.
+/// Whether the bytes are a token, as methods and header names are (RFC 9110, section 5.6.2).
 func isToken(_ bytes: some Collection<UInt8>) -> Bool {
     !bytes.isEmpty
         && bytes.allSatisfy { byte in
@@ -130,12 +133,12 @@ func isToken(_ bytes: some Collection<UInt8>) -> Bool {
         }
 }
 
-/// Visible ASCII without what RFC 3986 keeps out of a path and a query.
+/// Whether a byte may occur in a request target: visible ASCII except `#`.
 private func isTargetByte(_ byte: UInt8) -> Bool {
     0x21...0x7e ~= byte && byte != UInt8(ascii: "#")
 }
 
-/// RFC 9110, 5.5: no control characters but the tab.
+/// Whether the bytes contain no control characters but tabs (RFC 9110, section 5.5).
 func isHeaderValue(_ bytes: some Collection<UInt8>) -> Bool {
     bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }
 }

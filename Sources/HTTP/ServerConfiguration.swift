@@ -3,57 +3,59 @@ import Posix
 
 /// Where and within which limits an `HTTPServer` serves.
 package struct ServerConfiguration: Sendable {
-    /// Where connections come from.
+    /// The source of connections.
     package enum Place: Sendable {
-        /// A numeric IPv4 or IPv6 address and a port; port 0 takes any that is free.
+        /// A numeric IPv4 or IPv6 address with a port; 0 selects any free port.
         case address(String, port: UInt16)
-        /// A socket that listens already (systemd hands one over); the server closes it.
+        /// A listening socket, for example from systemd; the server takes ownership.
         case listening(descriptor: Int32)
     }
 
-    /// What proves the server to its clients.
+    /// The certificate and key by which the server authenticates itself.
     package struct Identity: Sendable {
-        /// The certificate and those between it and the root, PEM, leaf first.
+        /// The leaf certificate and its intermediates, in PEM.
         package let chain: [UInt8]
-        /// The leaf's private key, PEM, without a passphrase.
+        /// The leaf's private key in PEM, without a passphrase.
         package let key: SecretBytes
 
-        /// From PEM bytes.
+        /// Creates an identity from PEM bytes, which are not checked here.
         package init(chain: [UInt8], key: SecretBytes) {
             self.chain = chain
             self.key = key
         }
     }
 
-    /// Where connections come from.
+    /// The source of connections.
     package var place: Place
-    /// TLS 1.2 or 1.3 with this identity; nil serves without TLS.
+    /// The identity for TLS 1.2 and 1.3; nil serves plain HTTP.
     package var identity: Identity?
-    /// Connections at the same time; more wait in the kernel's queue.
+    /// The maximum number of connections; more of them wait in the kernel's queue.
     package var connectionLimit = 12_000
-    /// Connections of one `PeerNetwork` at the same time, more are closed; 0 does not count.
+    /// The maximum number of connections per `PeerNetwork`; more are closed. 0 disables the limit.
     package var addressLimit = 0
-    /// A connection on which nothing moves for so long is closed; whole seconds count.
+    /// After this time without traffic a connection is closed; in whole seconds.
     package var idleTimeout = Duration.seconds(60)
-    /// From its first line, a request has this time to arrive whole, and its answer as much to leave.
+    /// The time for a request to arrive, from its first line, and again for sending its response.
     package var requestLimit = Duration.seconds(30)
-    /// The memory of one connection in bytes: request line and headers must fit in.
-    /// A connection that has been used once keeps all of it, idle or not.
+    /// The buffer of a connection in bytes, which limits request line and headers.
+    ///
+    /// A connection that has been used keeps the buffer, even while it is idle.
     package var headerLimit = 8 * 1024
-    /// Threads that serve connections; one for each processor by itself.
+    /// The number of threads that serve connections; by default one per processor.
     package var threads: Int
-    /// The most bytes that a body may have, from method and path as sent, asked before it is read.
+    /// The maximum size of a body in bytes, by method and path as sent; called before reading it.
     package var bodyLimit: @Sendable (_ method: String, _ path: String) -> Int
-    /// What the server answers by itself, in place of the handler: 400 to what can be read in more
-    /// than one way, 413, 501 to a coding that it does not know, 503 when it stops. Of the request
-    /// there is what is known by then, and no body; method and path may be empty.
+    /// Makes the response to a request that the server refuses itself: 400 for an invalid or
+    /// ambiguous request, 413, 501 for an unknown transfer coding, or 503 while it is stopping.
+    ///
+    /// The request has what is known so far and no body; method and path may be empty.
     package var refusal: @Sendable (_ status: Int, _ request: HTTPRequest) -> HTTPResponse = {
         status, _ in HTTPResponse(status: status)
     }
-    /// Takes what the library reports; the lines hold nothing that a client sent.
+    /// Receives the library's messages, which contain nothing sent by a client.
     package var log: @Sendable (String) -> Void
 
-    /// With the usual limits; bodies of at most 64 KiB.
+    /// Creates a configuration with the default limits; bodies may have 64 KiB.
     package init(
         place: Place, identity: Identity? = nil,
         bodyLimit: @escaping @Sendable (_ method: String, _ path: String) -> Int = { _, _ in

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// Why an `HTTPServer` does not start.
+/// Why an `HTTPServer` does not start or cannot use a certificate.
 package enum ServerFault: Error, Equatable, Sendable {
-    /// The address is no numeric IPv4 or IPv6 address.
+    /// The address is not a numeric IPv4 or IPv6 address.
     case badAddress(String)
-    /// Another program listens there.
+    /// Another program listens on this address and port.
     case portTaken(address: String, port: UInt16)
     /// The kernel refuses to listen there.
     case cannotListen(SystemFault)
-    /// The descriptor handed over is no stream socket that listens.
+    /// The descriptor passed in is not a listening stream socket.
     case notListening(descriptor: Int32)
-    /// Fewer descriptors are allowed than there may be connections (RLIMIT_NOFILE).
+    /// RLIMIT_NOFILE permits fewer descriptors than the connection limit needs.
     case tooFewDescriptors(allowed: Int, needed: Int)
-    /// Certificate or key cannot be read, or do not belong together; GnuTLS's own words.
+    /// Certificate or key cannot be read, do not match or may not sign; mostly GnuTLS's message.
     case identity(String)
-    /// Anything else that the library refuses; its own words.
+    /// Another refusal by the library, with its message.
     case library(String)
     /// The server has been stopped.
     case stopped
 }
 
 extension ServerFault: CustomStringConvertible {
-    /// One line without a full stop.
+    /// A single line without a full stop.
     package var description: String {
         switch self {
         case .badAddress(let address):

@@ -2,16 +2,19 @@
 import CGnuTLS
 import Posix
 
-/// A certificate with its key, as GnuTLS presents it; gnutls_certificate_credentials_t.
+/// A certificate with its key, ready for GnuTLS (gnutls_certificate_credentials_t).
 // SAFETY: not changed once it is made; GnuTLS reads one from any thread.
 @safe final class TLSCredentials: @unchecked Sendable {
     private let pointer: gnutls_certificate_credentials_t
-    /// The chain it was made of.
+    /// The certificate chain, in PEM.
     let chain: [UInt8]
 
-    /// Throws `.identity` for what is no certificate or no key, where the two are no pair, or where
-    /// the certificate may not sign: no client could be served, and a session that GnuTLS was given
-    /// such a one for speaks no TLS 1.3 by another either.
+    /// Loads an identity.
+    ///
+    /// A certificate that may not sign is refused because it could serve no client, and because a
+    /// session that GnuTLS was given one for cannot use TLS 1.3 with any other afterwards.
+    ///
+    /// - Throws: `.identity` if certificate or key are invalid, do not match, or may not sign.
     init(_ identity: ServerConfiguration.Identity) throws(ServerFault) {
         guard try LeafCertificate.read(identity.chain).maySign else {
             throw .identity(
@@ -31,8 +34,9 @@ import Posix
 
     deinit { unsafe gnutls_certificate_free_credentials(pointer) }
 
-    /// Has a session present it whose handshake has not begun; false where there is no memory. It
-    /// must outlive the session.
+    /// Sets the credentials in a session before its handshake; false if there is no memory.
+    ///
+    /// The credentials must outlive the session.
     func present(in session: UnsafeMutableRawPointer) -> Bool {
         unsafe gnutls_credentials_set(
             OpaquePointer(session), GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(pointer)) == 0
@@ -48,7 +52,7 @@ private func load(
             unsafe key.withUnsafeBytes { key in
                 var certificate = unsafe gnutls_datum_t(
                     data: chain.baseAddress, size: UInt32(chain.count))
-                // GnuTLS does not write to it.
+                // GnuTLS does not write to the key.
                 let start = unsafe UnsafeMutableRawPointer(mutating: key.baseAddress)
                 var secret = unsafe gnutls_datum_t(
                     data: start?.assumingMemoryBound(to: UInt8.self), size: UInt32(key.count))

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whom an `HTTPClient` trusts, which way it goes, and how long it waits.
+/// Whom an `HTTPClient` trusts, how it connects, and its limits.
 package struct ClientConfiguration: Equatable, Sendable {
-    /// Who may vouch for a server.
+    /// The certificate authorities that may vouch for a server.
     package enum Authorities: Equatable, Sendable {
-        /// The machine's own list.
+        /// The machine's trusted authorities.
         case system
-        /// These alone, PEM.
+        /// Only these, in PEM.
         case certificates([UInt8])
-        /// Those in this PEM file alone.
+        /// Only those in this PEM file.
         case file(String)
     }
 
-    /// The way to the server.
+    /// The proxy on the way to the server.
     package enum Proxy: Equatable, Sendable {
-        /// None, whatever the environment says.
+        /// No proxy, whatever the environment says.
         case none
-        /// This one, a URL.
+        /// This proxy, given as a URL.
         case url(String)
-        /// What the environment says (`https_proxy`, `no_proxy`, …).
+        /// The proxy from the environment (`https_proxy`, `no_proxy`, …).
         case environment
     }
 
-    /// Who may vouch for a server.
+    /// The certificate authorities that may vouch for a server.
     package var authorities = Authorities.system
-    /// If set, the server's key must also be this one: `sha256//` and base64, several with `;`.
+    /// If set, the server must have one of these keys: `sha256//` and base64, separated by `;`.
     package var pinnedKey: String?
-    /// The way to the server.
+    /// The proxy on the way to the server.
     package var proxy = Proxy.none
-    /// Whether `http://` is allowed.
+    /// Whether `http://` is permitted.
     package var allowsPlain = false
-    /// The time until the connection stands, TLS included.
+    /// The time limit for connecting, including TLS.
     package var connectLimit = Duration.seconds(10)
-    /// The time for all of it.
+    /// The time limit for a whole request.
     package var totalLimit = Duration.seconds(30)
-    /// The most bytes of an answer's headers.
+    /// The maximum size of a response's headers, in bytes.
     package var headerLimit = 32 * 1024
-    /// The most bytes of an answer's body.
+    /// The maximum size of a response's body, in bytes.
     package var bodyLimit = 1 << 20
 
-    /// With the usual limits.
+    /// Creates a configuration with the default limits.
     package init() {}
 }

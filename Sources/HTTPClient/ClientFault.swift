@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why a server does not prove to be the one that is meant.
+/// Why a server could not be authenticated.
 package enum TLSRefusal: Equatable, Sendable {
-    /// Its certificate is of an authority that is not trusted, or of none.
+    /// The certificate is not from a trusted authority.
     case unknownAuthority
-    /// Its certificate is for another name.
+    /// The certificate is for another name.
     case anotherName
-    /// Its certificate has ended, by this machine's clock.
+    /// The certificate has expired, by this machine's clock.
     case expired
-    /// Its certificate has not begun, by this machine's clock.
+    /// The certificate is not valid yet, by this machine's clock.
     case notYetValid
-    /// Its key is not the one that is pinned.
+    /// The server's key is not a pinned one.
     case anotherKey
     /// The file of authorities cannot be used.
     case unusableAuthorities
-    /// Something else, in libcurl's words.
+    /// Another reason, in libcurl's words.
     case other(String)
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 package enum ClientFault: Error, Equatable, Sendable {
-    /// The request is not one that may be sent.
+    /// The request is invalid and was not sent.
     case badRequest(String)
-    /// Nobody was reached, by no doing of this machine's; nothing was sent.
+    /// No connection, for a reason outside this machine; nothing was sent.
     case cannotConnect(String)
-    /// This machine has nothing left to connect with: files, ports or memory; nothing was sent.
+    /// This machine has no descriptors, ports or memory left; nothing was sent.
     case exhausted(String)
-    /// The server does not prove to be the one that is meant; nothing was sent.
+    /// The server could not be authenticated; nothing was sent.
     case tlsRefused(TLSRefusal)
-    /// The time is over; whether the server may have the request.
+    /// The time is over; `sent` says whether the server may have received the request.
     case timedOut(sent: Bool)
-    /// The answer is longer than the limit.
+    /// The response exceeds a limit.
     case tooLarge
-    /// The connection ended early, or what came was no HTTP; whether the server may have the request.
+    /// The connection broke, or the response was not HTTP; `sent` says whether the server may have
+    /// received the request.
     case broken(sent: Bool, String)
-    /// The caller's task was cancelled; whether the server may have the request.
+    /// The task was cancelled; `sent` says whether the server may have received the request.
     case cancelled(sent: Bool)
 
-    /// Tells whether the same request can be made again without being done twice.
+    /// Whether the request can be repeated without the risk that it takes effect twice.
     package var isSafeToRepeat: Bool {
         switch self {
         case .cannotConnect, .exhausted: true
@@ -45,8 +46,10 @@ package enum ClientFault: Error, Equatable, Sendable {
         }
     }
 
-    /// Tells whether no connection came about, and only the way to the server can have done that:
-    /// what anybody with an account here could bring about is no such thing.
+    /// Whether there was no connection, and only the way to the server can be the reason.
+    ///
+    /// False for anything that an account on this machine could cause, such as exhausted
+    /// descriptors.
     package var isAway: Bool {
         switch self {
         case .cannotConnect: true
@@ -57,7 +60,7 @@ package enum ClientFault: Error, Equatable, Sendable {
 }
 
 extension TLSRefusal: CustomStringConvertible {
-    /// One line without a full stop; it holds nothing that was received.
+    /// A single line without a full stop and without anything received.
     package var description: String {
         switch self {
         case .unknownAuthority: "its certificate is of no authority that is trusted here"
@@ -72,7 +75,7 @@ extension TLSRefusal: CustomStringConvertible {
 }
 
 extension ClientFault: CustomStringConvertible {
-    /// One line without a full stop; it holds no header and no body.
+    /// A single line without a full stop, without headers or body.
     package var description: String {
         switch self {
         case .badRequest(let reason): "the request cannot be sent: \(reason)"

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a server is asked.
+/// A request to a server.
 package struct ClientRequest: Sendable {
-    /// `GET`, `POST`, …
+    /// `GET`, `POST` and so on.
     package var method: String
-    /// An absolute URL without a user name, sent as it is.
+    /// An absolute URL without a user name, sent unchanged.
     package var url: String
-    /// Names and values; a value may be a secret, and is in no error and no log.
+    /// Names and values; a value may be a secret and never appears in a fault or log.
     package var headers: [(name: String, value: String)]
-    /// The body; nil sends none.
+    /// The body; nil for none.
     package var body: [UInt8]?
-    /// The time for all of it, where that is shorter than the client's.
+    /// A time limit for the whole request, if shorter than the client's.
     package var limit: Duration?
 
-    /// From its parts.
+    /// Creates a request; it is checked when it is performed.
     package init(
         method: String = "GET", url: String, headers: [(name: String, value: String)] = [],
         body: [UInt8]? = nil, limit: Duration? = nil
@@ -24,10 +24,12 @@ package struct ClientRequest: Sendable {
         self.body = body
     }
 
-    /// Tells whether the request asks for what HTTP calls safe: repeating it changes nothing.
+    /// Whether HTTP defines the method as safe, so that repeating the request changes nothing.
     var isSafe: Bool { method == "GET" || method == "HEAD" }
 
-    /// Refuses what could be read as another request, or goes to a place that was not meant.
+    /// Checks that the request is unambiguous and goes to a permitted scheme.
+    ///
+    /// - Throws: `.badRequest`.
     func check(allowsPlain: Bool) throws(ClientFault) {
         guard isToken(method) else { throw .badRequest("the method is no token") }
         guard url.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
@@ -39,7 +41,7 @@ package struct ClientRequest: Sendable {
         }
         for header in headers {
             guard isToken(header.name) else { throw .badRequest("a header's name is no token") }
-            // RFC 9110, 5.5: no control characters but the tab.
+            // RFC 9110, section 5.5: no control characters but tabs.
             guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
                 throw .badRequest("the value of \(header.name) has control characters")
             }
@@ -47,7 +49,7 @@ package struct ClientRequest: Sendable {
     }
 }
 
-/// RFC 9110, 5.6.2.
+/// Whether a text is a token (RFC 9110, section 5.6.2).
 private func isToken(_ text: String) -> Bool {
     !text.isEmpty
         && text.utf8.allSatisfy { byte in

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a server answered.
+/// The response of a server.
 package struct HTTPAnswer: Sendable {
     /// 100 to 599.
     package let status: Int
-    /// Names in lower case, in the order received.
+    /// The headers in the order received, with names in lower case.
     package let headers: [(name: String, value: String)]
-    /// The body, within the limit that was asked for.
+    /// The body, within the configured limit.
     package let body: [UInt8]
 
-    /// From its parts.
+    /// Creates a response.
     package init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
         self.status = status
         self.headers = headers

@@ -2,25 +2,29 @@
 import Posix
 import Synchronization
 
-/// Asks servers by HTTP/1.1: verified, without redirects and cookies, within its limits.
+/// An HTTP/1.1 client on libcurl, with verified TLS, size limits and time limits.
 ///
-/// The environment decides nothing unless the configuration says so.
+/// It follows no redirects and stores no cookies, and the environment has no influence unless the
+/// configuration permits it. It may be used from any thread: each request takes an idle connection
+/// or makes one.
 package final class HTTPClient: Sendable {
     private let configuration: ClientConfiguration
-    /// Handles that nobody uses now, with their connections.
+    /// Transfers that are not in use, with their connections.
     private let idle = Mutex<[Transfer]>([])
 
-    /// Connects when it is first asked.
+    /// Creates a client; it connects on the first request.
     package init(_ configuration: ClientConfiguration = ClientConfiguration()) {
         self.configuration = configuration
     }
 
-    /// Asks, and blocks the calling thread until the answer is there.
+    /// Performs a request and blocks the calling thread until the response has arrived.
+    ///
+    /// A response with any status is returned; only a missing or incomplete one is a fault.
     package func perform(_ request: ClientRequest) throws(ClientFault) -> HTTPAnswer {
         try perform(request, cancelled: CancelFlag())
     }
 
-    /// Asks on a thread of its own; ends early, within about a second, where the task is cancelled.
+    /// Performs a request on its own thread; ends within about a second if the task is cancelled.
     package func send(_ request: ClientRequest) async throws(ClientFault) -> HTTPAnswer {
         let cancelled = CancelFlag()
         let result = await withTaskCancellationHandler {
@@ -31,7 +35,7 @@ package final class HTTPClient: Sendable {
                             try perform(request, cancelled: cancelled)
                         })
                 }
-                // Without a thread, here.
+                // If no thread can be created, do it on this one.
                 do throws(SystemFault) { try onThread(work) } catch { work() }
             }
         } onCancel: {

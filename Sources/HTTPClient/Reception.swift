@@ -2,7 +2,7 @@
 import Posix
 import Synchronization
 
-/// What has been received of an answer, within its limits.
+/// What has been received of a response, within the limits.
 final class Reception {
     private let headerLimit: Int
     private let bodyLimit: Int
@@ -11,7 +11,7 @@ final class Reception {
     private(set) var body: [UInt8] = []
     private(set) var isTooLarge = false
     private(set) var isMalformed = false
-    /// Whether this machine had nothing left for a connection, to whichever of several addresses.
+    /// Whether this machine had no resources left to connect to any one of the server's addresses.
     private(set) var isExhausted = false
     let cancelled: CancelFlag
 
@@ -21,14 +21,14 @@ final class Reception {
         self.cancelled = cancelled
     }
 
-    /// A socket to connect; nil where there is none to be had.
+    /// Creates a socket for a connection; nil if that fails.
     func openSocket(family: Int32, type: Int32, protocol: Int32) -> Int32? {
         let socket = OutgoingSocket(family: family, type: type, protocol: `protocol`)
         if socket.isExhausted { isExhausted = true }
         return socket.release()
     }
 
-    /// Takes one header line with its end; false where it must not go on.
+    /// Parses a header line; returns false to abort the transfer.
     func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
         headerBytes += bytes.count
         guard headerBytes <= headerLimit else {
@@ -41,7 +41,7 @@ final class Reception {
         }
         if unsafe line.isEmpty { return true }
         if unsafe line.starts(with: "HTTP/".utf8) {
-            // An interim answer came before; what counts is the last one.
+            // Headers so far were those of an interim response; only the last response counts.
             headers = []
             return true
         }
@@ -60,7 +60,7 @@ final class Reception {
         return true
     }
 
-    /// Takes a part of the body; false where it is too long.
+    /// Appends a part of the body; returns false to abort the transfer if it exceeds the limit.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard body.count + bytes.count <= bodyLimit else {
             isTooLarge = true
@@ -71,7 +71,7 @@ final class Reception {
     }
 }
 
-/// Set once, from any thread, when nobody waits for the answer any more.
+/// Set once, from any thread, when the caller no longer waits for the response.
 final class CancelFlag: Sendable {
     private let value = Atomic<Bool>(false)
     var isSet: Bool { value.load(ordering: .relaxed) }

@@ -2,14 +2,17 @@
 import CCurl
 import Posix
 
-/// One easy handle of libcurl; it keeps its connection for the next request.
-// SAFETY: it is used by one thread at a time: whoever took it from the client's pool.
+/// A libcurl easy handle, which keeps its connection open for the next request.
+///
+/// All options are reset before and after each request, so that nothing of one request, such as a
+/// secret header, can leak into another. Requests that are not safe to repeat use a new connection.
+// SAFETY: used by one thread at a time, the one that took it from the client's pool.
 @safe final class Transfer: @unchecked Sendable {
     private let curl: UnsafeMutableRawPointer
 
-    /// Descriptors that a name is surely looked up and a connection made with.
+    /// Enough descriptors to resolve a name and connect.
     private static let room = 16
-    /// Whether there is now what that takes.
+    /// Whether there are enough descriptors and ports at this moment.
     private static var hasRoom: Bool {
         Posix.hasRoom(forDescriptors: room) && hasDatagramPort()
     }
@@ -25,7 +28,7 @@ import Posix
 
     deinit { unsafe curl_easy_cleanup(curl) }
 
-    /// Asks and waits for the answer.
+    /// Performs a request and waits for the response.
     func perform(
         _ request: ClientRequest, _ configuration: ClientConfiguration, cancelled: CancelFlag
     ) throws(ClientFault) -> HTTPAnswer {
@@ -53,12 +56,12 @@ import Posix
             verification: unsafe signet_curl_verification(curl), reception)
     }
 
-    /// The body is lent for the time of the transfer, not copied.
+    /// Runs the transfer; the body is lent to libcurl, not copied.
     private func run(_ body: [UInt8]?) -> CURLcode {
         guard let body else { return unsafe curl_easy_perform(curl) }
         return unsafe body.withUnsafeBytes { bytes in
             let size = curl_off_t(bytes.count)
-            // Without an address libcurl would read from standard input.
+            // Without an address, libcurl would read from standard input.
             var nothing: UInt8 = 0
             return unsafe withUnsafePointer(to: &nothing) { empty in
                 let start = unsafe bytes.baseAddress ?? UnsafeRawPointer(empty)
@@ -86,7 +89,7 @@ extension Transfer {
 
     private func setLimits(_ configuration: ClientConfiguration, _ limit: Duration?) -> Bool {
         let total = min(limit ?? configuration.totalLimit, configuration.totalLimit)
-        // A name server that says nothing is not waited for beyond the limits.
+        // QUICK_EXIT: do not wait for an unresponsive name server beyond the limits.
         return set(CURLOPT_NOSIGNAL, 1) && set(CURLOPT_QUICK_EXIT, 1)
             && set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(min(configuration.connectLimit, total)))
             && set(CURLOPT_TIMEOUT_MS, milliseconds(total))
@@ -94,18 +97,18 @@ extension Transfer {
             && set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     }
 
-    /// The defaults verify already; they are said once more, because all depends on them.
+    /// Verification is on by default; set explicitly because everything depends on it.
     private func setTrust(_ configuration: ClientConfiguration) -> Bool {
         guard set(CURLOPT_SSL_VERIFYPEER, 1), set(CURLOPT_SSL_VERIFYHOST, 2),
             set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
-            // Who is trusted is looked up for each connection, and no former one vouches for another.
+            // Check trust for each connection anew, without cached authorities or TLS sessions.
             set(CURLOPT_CA_CACHE_TIMEOUT, 0), set(CURLOPT_SSL_SESSIONID_CACHE, 0)
         else { return false }
         if let pin = configuration.pinnedKey, !set(CURLOPT_PINNEDPUBLICKEY, pin) { return false }
         switch configuration.authorities {
         case .system: return true
         case .certificates(let pem):
-            // Without the next line the machine's directory of authorities would be trusted too.
+            // Otherwise the machine's directory of authorities would be trusted as well.
             guard set(CURLOPT_CAPATH, nil), set(CURLOPT_CAINFO, nil) else { return false }
             return unsafe pem.withUnsafeBytes { bytes in
                 unsafe signet_curl_copied(
@@ -116,13 +119,13 @@ extension Transfer {
         }
     }
 
-    /// An empty proxy is none; only one that is not set lets the environment decide.
+    /// An empty proxy means none; only an unset one makes libcurl use the environment.
     private func setWay(_ configuration: ClientConfiguration) -> Bool {
         let schemes = configuration.allowsPlain ? "http,https" : "https"
         guard set(CURLOPT_PROTOCOLS_STR, schemes), set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
             set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         else { return false }
-        // Connecting by what is switched off fails as if no port were left.
+        // Connecting over disabled IPv6 would look as if no port were left.
         if isIPv6Off(), !set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4)) { return false }
         switch configuration.proxy {
         case .none: return set(CURLOPT_PROXY, "")
@@ -134,7 +137,7 @@ extension Transfer {
     private func setRequest(_ request: ClientRequest) -> Bool {
         guard set(CURLOPT_URL, request.url) else { return false }
         if request.method == "HEAD" { return set(CURLOPT_NOBODY, 1) }
-        // On a kept connection that has died, libcurl repeats a request by itself.
+        // On a kept connection that has died, libcurl repeats the request by itself.
         if !request.isSafe, !set(CURLOPT_FRESH_CONNECT, 1) { return false }
         if request.body != nil, !set(CURLOPT_POST, 1) { return false }
         return set(CURLOPT_CUSTOMREQUEST, request.method)
@@ -180,12 +183,12 @@ private func received(_ context: UnsafeMutableRawPointer?) -> Reception? {
     return unsafe Unmanaged<Reception>.fromOpaque(context).takeUnretainedValue()
 }
 
-/// The request's headers as libcurl takes them; the caller frees the list.
+/// The request's headers as a libcurl list, which the caller frees.
 private func headerList(
     _ request: ClientRequest
 ) throws(ClientFault) -> UnsafeMutablePointer<curl_slist>? {
     var list: UnsafeMutablePointer<curl_slist>?
-    // Not to wait for "100 Continue", and not to call every body a form.
+    // Do not wait for "100 Continue", and do not declare every body a form.
     var lines = ["Expect:"]
     if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
         lines.append("Content-Type:")
@@ -201,20 +204,21 @@ private func headerList(
     return unsafe list
 }
 
-/// At least one: to libcurl, 0 is no limit.
+/// Milliseconds, at least one, because 0 means no limit to libcurl.
 private func milliseconds(_ duration: Duration) -> Int {
     let (seconds, rest) = duration.components
     return max(1, Int(min(seconds, 1 << 31) * 1000 + rest / 1_000_000_000_000_000))
 }
 
-/// What a transfer failed of. libcurl does not tell a name that is not found from one that could not be
-/// looked up since this machine had nothing left to do it with: `hadRoom` is whether it had, before
-/// and after.
+/// Translates a failure of libcurl.
+///
+/// libcurl does not distinguish a name that does not exist from one that could not be resolved for
+/// lack of resources. `hadRoom` says whether this machine had them before and after the transfer.
 private func fault(
     _ code: CURLcode, sent: Bool, connected: Bool, exhausted: Bool, hadRoom: Bool,
     verification: Int, _ reception: Reception
 ) -> ClientFault {
-    // The general text: libcurl's particular one may quote what was received.
+    // The general message; libcurl's specific one may quote what was received.
     let reason = unsafe String(cString: curl_easy_strerror(code))
     if reception.isTooLarge { return .tooLarge }
     switch code {
@@ -238,8 +242,10 @@ private func fault(
     }
 }
 
-/// What a certificate was refused for, as far as there is a word for it: where libcurl's own check of the
-/// name fails, OpenSSL's result is still unspecified; openssl-verification-options(1).
+/// Why a certificate was refused, if known; the numbers are OpenSSL's verification results.
+///
+/// If libcurl's own check of the name fails, OpenSSL's result is still unspecified;
+/// openssl-verification-options(1).
 private func refusal(_ code: CURLcode, _ verification: Int) -> TLSRefusal? {
     switch (code, verification) {
     case (CURLE_SSL_PINNEDPUBKEYNOTMATCH, _): .anotherKey

@@ -3,20 +3,20 @@ import FoundationEssentials
 import LoginProtocol
 import SignedFormats
 
-/// What is sent to a server; docs/developer/SERVER.md tells each.
+/// The body that begins a registration. docs/developer/SERVER.md describes all bodies.
 struct RegistrationBody: Encodable {
     let code: String
     let device: String
 }
 
-/// The proof of a new key.
+/// The body that proves a new key.
 struct ProofBody: Encodable {
     let publicKey: String
     let statement: String
     let signature: String
 }
 
-/// For a challenge.
+/// The body that requests a challenge.
 struct ChallengeBody: Encodable {
     let application: String
     let account: String
@@ -24,7 +24,7 @@ struct ChallengeBody: Encodable {
     let action: String
 }
 
-/// A signed challenge.
+/// The body with a signed challenge, also with one for a PAM module's verdict.
 struct SignedBody: Encodable {
     struct Module: Encodable {
         let challenge: String
@@ -36,7 +36,7 @@ struct SignedBody: Encodable {
     var module: Module?
 }
 
-/// What comes back; members that are not named here are passed over.
+/// A registration that has begun. Members of an answer that are not declared are ignored.
 struct BegunBody: Decodable {
     let registration: String
     let account: String
@@ -46,13 +46,13 @@ struct BegunBody: Decodable {
     let expires: UInt64
 }
 
-/// A registration's state.
+/// The state of a registration.
 struct StateBody: Decodable {
     let status: String
     let fingerprint: String?
 }
 
-/// A challenge.
+/// An issued challenge.
 struct ChallengeGiven: Decodable {
     let challenge: String
     let audience: String
@@ -77,7 +77,8 @@ struct LoginBody: Decodable {
     let verdict: Verdict?
 }
 
-/// Whether a login was accepted, where nothing else may stand beside it.
+/// The part of a login's answer that says whether it was accepted, decoded separately so that a
+/// refusal is recognised whatever else the answer contains.
 struct ValidBody: Decodable {
     let valid: Bool
 }
@@ -87,7 +88,7 @@ struct ProblemBody: Decodable {
     let code: String
     let remainingAttempts: UInt32?
 
-    /// Whether the code is one word of the kind that docs/developer/SERVER.md has: it is shown to people.
+    /// Whether the code has the form that docs/developer/SERVER.md defines; people are shown it.
     var isWellFormed: Bool {
         (1...Limit.code).contains(code.utf8.count)
             && code.utf8.allSatisfy { byte in
@@ -101,26 +102,23 @@ struct ProblemBody: Decodable {
     }
 }
 
-/// Bytes as base64url without padding.
 func base64(_ bytes: Bytes) -> String {
     String(decoding: Base64.encode(bytes, .url), as: UTF8.self)
 }
 
-/// Bytes as hexadecimal digits in lower case.
 func hexadecimal(_ bytes: Bytes) -> String {
     String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
 }
 
-/// The bytes of a base64url text; nil for anything else.
+/// Decodes base64url without padding; nil for anything else.
 func bytes(base64 text: String) -> Bytes? { Base64.decode(Bytes(text.utf8), .url) }
 
-/// A value's JSON.
 func json(_ value: some Encodable) -> Bytes? {
     guard let data = try? JSONEncoder().encode(value) else { return nil }
     return Bytes(data)
 }
 
-/// A value of JSON; nil for anything else.
+/// Decodes JSON; nil if it is not a value of this type.
 func value<Value: Decodable>(_ type: Value.Type, of json: Bytes) -> Value? {
     try? JSONDecoder().decode(type, from: Data(json))
 }

@@ -3,7 +3,7 @@ import CommandProtocol
 import LoginProtocol
 import SignedFormats
 
-/// A MAC token as it comes back.
+/// A new MAC token.
 struct MACTokenGiven: Decodable {
     let token: String
     let secret: String
@@ -20,12 +20,12 @@ struct AwaitedBody: Decodable {
     let expires: UInt64
 }
 
-/// What awaits an account.
+/// The operations that await an account's decision.
 struct AwaitedList: Decodable {
     let operations: [AwaitedBody]
 }
 
-/// One operation, with all that a decision names.
+/// An operation with everything that a decision names.
 struct OperationBody: Decodable {
     let operation: String
     let application: String
@@ -41,13 +41,13 @@ struct OperationBody: Decodable {
     let expires: UInt64
 }
 
-/// What a decision came to.
+/// The result of a decision.
 struct DecidedBody: Decodable {
     let status: String
 }
 
 extension OperationState {
-    /// From the word that docs/developer/SERVER.md has for it.
+    /// Parses a status from docs/developer/SERVER.md; nil for any other word.
     fileprivate init?(word: String) {
         switch word {
         case "PENDING": self = .pending

@@ -6,15 +6,18 @@ import Policy
 import Posix
 import SignedFormats
 
-/// Turns signetd's requests into HTTP, and a server's JSON into answers of known shape and size.
+/// Translates requests of signetd to HTTP calls, and a server's JSON to answers of limited size.
+///
+/// It never throws: a failed call is answered with `.unreachable` and a message for people, a
+/// refusal with `.refused` and the server's code. It follows no redirect.
 package struct Relay: Sendable {
     private let client: HTTPClient
-    /// For the one answer that is longer than all others.
+    /// A client with a higher limit, for the one answer that is longer than all others.
     private let listClient: HTTPClient
-    /// The most bytes of a list: 25 operations with each byte of their texts escaped, and room.
+    /// The maximum size of a list: 25 operations with every byte of their texts escaped.
     private static let listBytes = 256 * 1_024
 
-    /// With the section `[relay]` of the configuration.
+    /// Creates a relay with the settings of the section `[relay]`.
     package init(_ configuration: ClientConfiguration) {
         client = HTTPClient(configuration)
         var long = configuration
@@ -22,8 +25,9 @@ package struct Relay: Sendable {
         listClient = HTTPClient(long)
     }
 
-    /// Asks the server, and blocks the calling thread until there is an answer or none is to come:
-    /// one, or one for each item of a list and one that ends it.
+    /// Calls the server, and blocks the calling thread until there is an answer or a failure.
+    ///
+    /// Returns a single answer, or for a list one per item and a last one with their number.
     package func answers(_ request: RelayRequest) -> [RelayAnswer] {
         guard let server = ServerURL(request.server) else {
             return [.failed("the server's URL is not in its one form")]
@@ -39,7 +43,7 @@ package struct Relay: Sendable {
         }
     }
 
-    /// Which setting it may be about.
+    /// The setting or condition that may be the cause, as the end of the message.
     private static func advice(on fault: ClientFault) -> String {
         switch fault {
         case .tlsRefused(.unknownAuthority), .tlsRefused(.unusableAuthorities):
@@ -52,14 +56,14 @@ package struct Relay: Sendable {
         }
     }
 
-    /// The same for what has one answer.
+    /// Calls the server for a request that has a single answer.
     package func answer(_ request: RelayRequest) -> RelayAnswer {
         let answers = answers(request)
         return answers.count == 1 ? answers[0] : .failed("the answer is a list")
     }
 
-    /// Asks once more where a connection broke, if the server cannot have done anything yet, or if
-    /// doing it twice changes nothing.
+    /// Sends a call, and repeats it once if the connection broke and the server cannot have acted
+    /// on it, or acting twice does no harm.
     private func send(_ call: Call, to server: ServerURL) throws(ClientFault) -> HTTPAnswer {
         let client = call.isList ? listClient : client
         var headers = [("Accept", "application/json")]
@@ -104,18 +108,18 @@ package struct Relay: Sendable {
     }
 }
 
-/// One call of a server's: its path, its body, and how its answer is read.
+/// An HTTP call: its path, its body, and how its answer is decoded.
 private struct Call {
     let path: String
-    /// What is posted; nil for what is only read.
+    /// The body to POST; nil for a GET.
     let body: Bytes?
-    /// The header that signetd made for this call.
+    /// The Authorization header that signetd made for this call.
     var authorization: String?
-    /// Whether the server may do it twice.
+    /// Whether the server may safely receive it twice.
     let isHarmless: Bool
-    /// Whether it is answered with a list.
+    /// Whether the answer is a list.
     var isList = false
-    /// The time for it, where that is shorter than for others.
+    /// A time limit, if shorter than the usual one.
     var limit: Duration?
     let read: @Sendable (Bytes) -> [RelayAnswer]?
 
@@ -130,7 +134,7 @@ private struct Call {
         self.read = { bytes in read(bytes).map { [$0] } }
     }
 
-    /// What is read, or done, with a header that is good once: it cannot be repeated.
+    /// A call with an authorization header, which is valid once, so the call cannot be repeated.
     private init?(
         with authorization: Bytes, _ path: String, _ body: Bytes? = nil, isList: Bool = false,
         _ read: @escaping @Sendable (Bytes) -> [RelayAnswer]?
@@ -175,7 +179,7 @@ private struct Call {
         }
     }
 
-    /// What is about MAC tokens and operations.
+    /// The calls about MAC tokens and operations.
     private init?(aboutOperations request: RelayRequest) {
         switch request {
         case .macToken(_, let statement, let signature):
@@ -198,7 +202,7 @@ private struct Call {
                     statement: base64(decision.statement),
                     signature: base64(decision.signature)), RelayAnswer.decided(from:))
         case .endMACToken(_, let authorization, let token):
-            // Just these bytes: the header is over their digest.
+            // Exactly these bytes, because the header is over their digest.
             self.init(
                 with: authorization, "/v1/device/mac-tokens/\(hexadecimal(token))/revoke",
                 RelayRequest.emptyBody
@@ -230,7 +234,7 @@ extension SignedBody {
 }
 
 extension RelayAnswer {
-    /// No answer that could be used, and why.
+    /// The answer for a call without a usable result; `why` is cut to the limit of a text.
     static func failed(
         _ why: String, isRepeatable: Bool = false, isAway: Bool = false
     ) -> RelayAnswer {
@@ -269,7 +273,7 @@ extension RelayAnswer {
     }
 
     fileprivate static func loggedIn(from body: Bytes) -> RelayAnswer? {
-        // A no is one in whatever form it comes: it ends what stands on an earlier yes.
+        // A refusal in any form counts: it invalidates what rests on an earlier acceptance.
         if value(ValidBody.self, of: body)?.valid == false {
             return .refused(code: Bytes("refused".utf8), status: 200, attempts: nil)
         }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What `signet-relay` is started with.
+/// What the arguments of `signet-relay` ask for.
 package enum RelayCommand: Equatable {
-    /// Serve, by this configuration; the socket is made here where systemd has not passed one.
+    /// Serve with this configuration; `socket` is created unless systemd has passed one.
     case serve(configuration: String, socket: String)
     case version
     case help
-    /// An argument that is not known.
+    /// An unknown argument, or an option without its value.
     case unknown(String)
 
-    /// Reads the arguments after the program's name.
+    /// Parses the arguments after the program's name.
     package init(_ arguments: [String]) {
         var configuration = "/etc/signet/signet.conf"
         var socket = "/run/signet/relay.sock"
@@ -35,7 +35,7 @@ package enum RelayCommand: Equatable {
         self = .serve(configuration: configuration, socket: socket)
     }
 
-    /// What `--help` shows.
+    /// The text for `--help`.
     package static let usage = """
         usage: signet-relay [--config FILE] [--socket PATH] [--version] [--help]
 

@@ -4,10 +4,10 @@ import HTTPClient
 import Policy
 
 extension ClientConfiguration {
-    /// The most bytes of a server's answer but a list: tokens and a verdict, with room.
+    /// The maximum size of an answer other than a list: tokens and a verdict, with reserve.
     private static let bodyBytes = 32 * 1_024
 
-    /// What the section `[relay]` says; nothing else, the environment least of all.
+    /// Takes the settings of the section `[relay]`, and nothing from the environment.
     package init(_ settings: Configuration) {
         self.init()
         let authorities = settings.word(Settings.relayAuthorities)

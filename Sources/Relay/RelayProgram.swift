@@ -2,13 +2,15 @@
 import Posix
 import Systemd
 
-/// The relay from start to end.
+/// The `signet-relay` program, from start to exit.
 package enum RelayProgram {
-    /// How long it stays when nothing is asked of it.
+    /// How long it stays without a request if systemd holds the socket.
     private static let idle = Duration.seconds(60)
 
-    /// Serves on the calling thread, the process's first, until SIGTERM or SIGINT, or until it was
-    /// idle where systemd holds the socket; gives the exit status.
+    /// Serves on the main thread; returns the exit status.
+    ///
+    /// Ends at SIGTERM or SIGINT, or after a minute without a connection if systemd holds the
+    /// socket.
     package static func run(_ command: RelayCommand) -> Int32 {
         guard case .serve(let configuration, let socket) = command else { return 2 }
         do {
@@ -35,8 +37,8 @@ package enum RelayProgram {
         }
     }
 
-    /// Nothing in the environment may steer the relay or its libraries: no proxy, no file of
-    /// authorities, no log of TLS keys.
+    /// Hardens the process, and clears the environment, which could otherwise set a proxy, a file
+    /// of authorities, or a log of TLS keys for the libraries.
     private static func enterRelay() throws(SystemFault) {
         try hardenProcess()
         try clearEnvironment(keeping: [

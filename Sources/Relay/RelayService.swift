@@ -4,15 +4,15 @@ import LoginProtocol
 import Posix
 import Synchronization
 
-/// Serves signetd: a thread for each connection, and a limit on them.
+/// Accepts connections from signetd, and serves each on a thread of its own, up to a limit.
 final class RelayService: Sendable {
-    /// Connections at the same time; signetd opens one for each request.
+    /// The maximum number of connections; signetd opens one per request.
     static let limit = 16
-    /// How long a connection may stay without a request.
+    /// How long a connection may wait for a request, or for its answer to be taken.
     private static let patience = Duration.seconds(10)
 
     private let answer: @Sendable (RelayRequest) -> [RelayAnswer]
-    /// The only user who may ask.
+    /// The only user id that may connect.
     private let caller: UInt32
     private let connections = Atomic<Int>(0)
 
@@ -23,10 +23,12 @@ final class RelayService: Sendable {
         self.answer = answer
     }
 
-    /// Whether nobody is connected.
+    /// Whether there are no connections.
     var isIdle: Bool { connections.load(ordering: .sequentiallyConsistent) == 0 }
 
-    /// Serves until the interrupting descriptor is readable, or for `idle` after the last request.
+    /// Serves until `interrupts` is readable, or until there has been no connection for `idle`.
+    ///
+    /// - Throws: a fault of accepting connections.
     func serve(
         _ listener: borrowing PacketListener, until interrupts: Int32, idle: Duration?
     ) throws(SystemFault) {
@@ -42,7 +44,7 @@ final class RelayService: Sendable {
         }
     }
 
-    /// Serves one connection, if it is from whoever may ask and there is room.
+    /// Serves a connection if its peer is permitted and there is room; otherwise closes it.
     private func take(_ socket: consuming PacketSocket) {
         guard let peer = try? PeerCredentials(of: socket.descriptor), peer.uid == caller else {
             return complain("signet-relay: somebody else than root has connected")
@@ -61,7 +63,7 @@ final class RelayService: Sendable {
         }
     }
 
-    /// Answers one request after the other, until the other end is gone or says what is none.
+    /// Answers requests until the peer closes the connection or sends an invalid one.
     private func converse(_ socket: borrowing PacketSocket) {
         while let packet = packet(from: socket) {
             guard let request = try? RelayRequest(decoding: packet) else { return }
@@ -71,7 +73,7 @@ final class RelayService: Sendable {
         }
     }
 
-    /// Whether all of it went, in time: a list can be more than a socket's buffer takes at once.
+    /// Sends a frame within the time limit: a list can exceed the socket's buffer.
     private func send(_ frame: Bytes, over socket: borrowing PacketSocket) -> Bool {
         let deadline = ContinuousClock.now + Self.patience
         while true {
@@ -99,7 +101,7 @@ final class RelayService: Sendable {
     }
 }
 
-/// A connection on its way to the thread that serves it, which lets go of it.
+/// Moves a connection into the thread that serves it.
 private final class HeldSocket: Sendable {
     let socket: PacketSocket
 

@@ -6,21 +6,22 @@ import Policy
 import Posix
 import Synchronization
 
-/// Answers by what the configuration says at that time: an authority that is withdrawn, or a new pin,
-/// counts from the next request on.
+/// Answers requests by the configuration as it is at that moment, so that a withdrawn authority or
+/// a new pin takes effect with the next request.
 final class RelaySettings: Sendable {
-    /// The most bytes of a file of authorities that are compared.
+    /// The maximum size of a file of authorities that is read here, in bytes.
     private static let mostAuthorities = 4 << 20
     private let path: String
-    /// The relay of the settings that were read last, which keeps its connections while they stay.
+    /// The last settings with their relay, which keeps its connections until the settings change.
     private let current = Mutex<(settings: ClientConfiguration, relay: Relay)?>(nil)
 
-    /// With the configuration in a file and its drop-ins.
+    /// Reads the configuration from a file and its drop-ins, anew for each request.
     init(_ path: String) {
         self.path = path
     }
 
-    /// With a mistake in the configuration nothing is sent: it may be the line that says whom to trust.
+    /// Answers a request. If the configuration has a mistake, nothing is sent, because the mistake
+    /// may concern whom to trust.
     func answers(_ request: RelayRequest) -> [RelayAnswer] {
         let settings: ClientConfiguration
         do throws(ConfigurationFault) {
@@ -33,8 +34,8 @@ final class RelaySettings: Sendable {
         return relay(settings).answers(request)
     }
 
-    /// With the authorities themselves in the place of their file, which may change under its name; one
-    /// that cannot be read is libcurl's to complain of.
+    /// Replaces the path of the authorities by their content, so that a change of the file is
+    /// noticed. If it cannot be read, the path stays, and libcurl reports the error.
     private static func withAuthorities(_ settings: ClientConfiguration) -> ClientConfiguration {
         guard case .file(let path) = settings.authorities,
             let bytes = FileLook.beginning(of: path, cap: mostAuthorities + 1),

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a back end sends of a request that it received.
+/// The body with which a back end asks about a request that it received.
 struct AuthenticationRequest: Decodable {
-    /// The value of the request's header `Authorization`.
+    /// The value of the request's `Authorization` header.
     let authorization: TextBytes
     let method: TextBytes
-    /// What was asked for, as the device names it.
+    /// The request target as the device names it.
     let resource: TextBytes
     /// SHA-256 of the exact body.
     let body: Binary
 }
 
-/// A text, as its bytes in UTF-8: what is compared with what was signed is compared as bytes.
+/// A string as its UTF-8 bytes, because it is compared bytewise with what was signed.
 struct TextBytes: Decodable, Sendable {
     let bytes: [UInt8]
 
-    /// From bytes that are UTF-8.
+    /// Creates it from bytes, which must be UTF-8.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
@@ -24,12 +24,12 @@ struct TextBytes: Decodable, Sendable {
     }
 }
 
-/// Whether a request is whose it says, and what is known of them.
+/// Whether a request's code is valid, and if so, the device and account behind it.
 struct AuthenticationAnswer: Encodable, Sendable {
     let valid: Bool
-    /// Why it is not valid.
+    /// Why it is not valid; nil if it is.
     let code: String?
-    /// How many are left until the registration is blocked, where something was counted.
+    /// How many failures are left until the registration is BLOCKED; nil unless one was counted.
     let remainingAttempts: Int64?
     let application: String?
     let account: String?
@@ -40,7 +40,7 @@ struct AuthenticationAnswer: Encodable, Sendable {
     let flags: [String]?
     let roles: [String]?
 
-    /// It is not valid; nothing else is told.
+    /// The answer for an invalid code, which contains nothing but the reason.
     init(refusedFor problem: Problem) {
         valid = false
         code = problem.code
@@ -56,17 +56,17 @@ struct AuthenticationAnswer: Encodable, Sendable {
     }
 }
 
-/// A signed challenge for a MAC token; its purpose is the token's name.
+/// A signed challenge for a MAC token; the statement's purpose is the token's name.
 struct MACTokenRequest: Decodable {
     let statement: Binary
     let signature: Binary
-    /// Seconds.
+    /// In seconds.
     let expiresIn: Int64?
 
     var proof: SignedText { SignedText(statement: statement, signature: signature) }
 }
 
-/// A MAC token; its secret is told once.
+/// A new MAC token; the secret is returned only here.
 struct MACTokenAnswer: Encodable, Sendable {
     let token: ID
     let name: String
@@ -76,7 +76,6 @@ struct MACTokenAnswer: Encodable, Sendable {
     let expires: Int64
 }
 
-/// A MAC token without its secret.
 struct MACTokenState: Encodable, Sendable {
     let token: ID
     let name: String
@@ -85,7 +84,6 @@ struct MACTokenState: Encodable, Sendable {
     let revoked: Bool
 }
 
-/// The MAC tokens of a registration.
 struct MACTokenList: Encodable, Sendable {
     let tokens: [MACTokenState]
 }

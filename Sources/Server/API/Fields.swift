@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// 16 bytes, as 32 hexadecimal digits in lower case.
+/// An id of 16 bytes, as 32 hexadecimal digits in lower case.
 struct ID: Codable, Equatable, Sendable {
-    /// The bytes.
     let bytes: [UInt8]
 
-    /// From 16 bytes.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// From 32 digits; nil for anything else.
+    /// Parses 32 digits; nil for anything else.
     init?(text: String) {
         guard text.utf8.count == 32, let bytes = Hexadecimal.decode([UInt8](text.utf8)) else {
             return nil
@@ -28,7 +26,6 @@ struct ID: Codable, Equatable, Sendable {
         self = id
     }
 
-    /// The 32 digits.
     var text: String { hexadecimal(bytes) }
 
     func encode(to encoder: any Encoder) throws {
@@ -39,10 +36,8 @@ struct ID: Codable, Equatable, Sendable {
 
 /// Bytes as base64url without padding (RFC 4648, section 5).
 struct Binary: Codable, Equatable, Sendable {
-    /// The bytes.
     let bytes: [UInt8]
 
-    /// From bytes.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
@@ -63,12 +58,11 @@ struct Binary: Codable, Equatable, Sendable {
     }
 }
 
-/// A name of an application, account or template: 1 to 128 bytes without control characters.
+/// The name of an application, account or template: 1 to 128 bytes without control characters.
 struct Name: Codable, Equatable, Sendable {
-    /// The text.
     let text: String
 
-    /// Nil for what is no name.
+    /// Returns nil if the text is not a valid name.
     init?(_ text: String) {
         guard (1...128).contains(text.utf8.count),
             !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
@@ -76,7 +70,7 @@ struct Name: Codable, Equatable, Sendable {
         self.text = text
     }
 
-    /// From a part of a path, percent-encoded.
+    /// Decodes a percent-encoded part of a path.
     init?(decoding part: String) {
         var bytes: [UInt8] = []
         var rest = [UInt8](part.utf8)[...]
@@ -111,12 +105,10 @@ struct Name: Codable, Equatable, Sendable {
     }
 }
 
-/// Bytes as hexadecimal digits in lower case.
 func hexadecimal(_ bytes: [UInt8]) -> String {
     String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
 }
 
-/// Bytes as base64url without padding.
 func base64(_ bytes: [UInt8]) -> String {
     String(decoding: Base64.encode(bytes, .url), as: UTF8.self)
 }

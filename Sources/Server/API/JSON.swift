@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
-/// Bodies, as bytes of JSON (RFC 8259).
+/// Encodes and decodes bodies in JSON (RFC 8259).
 enum JSON {
-    /// A value's JSON, its names in order; `{}` never stands for what could not be encoded.
+    /// Encodes a value with sorted names. Returns no bytes if that fails, rather than `{}`.
     static func encode(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -11,9 +11,12 @@ enum JSON {
         return [UInt8](data)
     }
 
-    /// A value from JSON; a problem tells which field was not as wanted.
+    /// Decodes a value.
     ///
-    /// The form is checked first: of two members of one name, none is the right one.
+    /// The syntax is checked first by `JSONForm`, since with a repeated name neither value can be
+    /// trusted.
+    ///
+    /// - Throws: `.malformed`, naming the field that is wrong.
     static func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: [UInt8]
     ) throws(Problem) -> Value {
@@ -56,7 +59,7 @@ extension DecodingError.Context {
     }
 }
 
-/// Why a field's text was refused.
+/// Why the text of a field is invalid, as a message for the caller.
 struct FieldFault: Error {
     let text: String
 }

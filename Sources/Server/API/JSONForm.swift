@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// Whether bytes are JSON as RFC 8259 has it, in which no object has a name twice.
+/// Checks that bytes are strict JSON (RFC 8259), and that no object has a name twice.
 ///
-/// The decoder takes more: the first of two members of one name, where another program may act on the
-/// last; a comma behind the last member; a byte order mark; UTF-16. What two programs read in two ways
-/// is read by none here. Names are compared as the decoder compares them: without their escapes, and as
-/// texts of Unicode. In linear time, and without recursion.
+/// The decoder is more lenient: it takes the first of two members with the same name, where another
+/// program may take the last; it accepts a trailing comma, a byte order mark, and UTF-16. A body
+/// that two programs could read differently is refused here. Names are compared like the decoder
+/// compares them: unescaped, as Unicode strings. Takes linear time and does not recurse.
 struct JSONForm {
-    /// Why bytes are not in this form.
     enum Fault: Error {
         case malformed, tooDeep, repeatedName
     }
 
-    /// As deep as the decoder for all of JSON goes.
+    /// The same limit as that of JSONDecoder.
     private static let deepest = 512
-    /// The most bytes of a name: to compare two, Unicode sorts the marks on each letter, which takes
-    /// the square of their number.
+    /// The maximum length of a name in bytes: comparing two strings sorts the combining marks of
+    /// each character, in quadratic time.
     private static let longestName = 128
     private let bytes: [UInt8]
     private var place = 0
-    /// What is open, the outermost first: true for an object.
+    /// The containers that are open, outermost first; true for an object.
     private var open: [Bool] = []
-    /// The names of each object that is open.
+    /// The names in each open object, outermost first.
     private var names: [Set<String>] = []
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Throws what stands against the bytes.
+    /// Checks a whole body; throws the first fault found.
     static func check(_ bytes: [UInt8]) throws(Fault) {
         var form = JSONForm(bytes)
         repeat { try form.value() } while try form.goesOn()
@@ -35,7 +34,7 @@ struct JSONForm {
         guard form.place == bytes.count else { throw .malformed }
     }
 
-    /// Goes behind a value, or behind what opens the first one in it.
+    /// Advances past a value, or past the opening of containers up to the first value in them.
     private mutating func value() throws(Fault) {
         while true {
             skipBlanks()
@@ -59,7 +58,7 @@ struct JSONForm {
         }
     }
 
-    /// Goes behind what follows a value; whether another value follows that.
+    /// Advances past what follows a value; returns whether another value follows.
     private mutating func goesOn() throws(Fault) -> Bool {
         while let isObject = open.last {
             skipBlanks()
@@ -89,7 +88,7 @@ struct JSONForm {
         if open.popLast() == true { names.removeLast() }
     }
 
-    /// Ends what was just begun, where it is empty.
+    /// Closes the container that was just opened, if it is empty.
     private mutating func isEnd(_ character: Unicode.Scalar) throws(Fault) -> Bool {
         skipBlanks()
         guard place < bytes.count, bytes[place] == UInt8(ascii: character) else { return false }
@@ -98,7 +97,7 @@ struct JSONForm {
         return true
     }
 
-    /// Goes behind a member's name and its colon.
+    /// Advances past a member's name and the colon.
     private mutating func name() throws(Fault) {
         skipBlanks()
         guard try take() == UInt8(ascii: "\"") else { throw .malformed }
@@ -111,7 +110,7 @@ struct JSONForm {
         guard try take() == UInt8(ascii: ":") else { throw .malformed }
     }
 
-    /// Goes behind a text whose first quote was taken; gives where it is.
+    /// Advances past a string whose opening quote was taken; returns its range.
     private mutating func text() throws(Fault) -> (range: Range<Int>, isEscaped: Bool) {
         let start = place
         var isEscaped = false
@@ -139,7 +138,7 @@ struct JSONForm {
         }
     }
 
-    /// Goes behind a number whose first digit was taken.
+    /// Advances past a number whose first digit was taken.
     private mutating func number(from first: UInt8) throws(Fault) {
         guard isDigit(first) else { throw .malformed }
         if first != UInt8(ascii: "0") { skipDigits() }
@@ -197,9 +196,9 @@ struct JSONForm {
     }
 }
 
-// What a name's escapes stand for.
+// Unescaping of names.
 extension JSONForm {
-    /// A checked text without its escapes; throws where half a surrogate pair stands in it.
+    /// Unescapes a string that has been checked; throws for an unpaired surrogate.
     private func unescaped(_ range: Range<Int>) throws(Fault) -> [UInt8] {
         var plain: [UInt8] = []
         var rest = bytes[range]
@@ -228,7 +227,7 @@ extension JSONForm {
         return plain
     }
 
-    /// The four digits behind `\u`, which are there.
+    /// The four digits after `\u`, which are known to be there.
     private static func unit(_ rest: inout ArraySlice<UInt8>) -> UInt32 {
         let digits = rest.prefix(4)
         rest = rest.dropFirst(4)
@@ -244,7 +243,7 @@ extension JSONForm {
         }
     }
 
-    /// What stands behind a backslash, but `u`; nil for what must not.
+    /// The character for the letter after a backslash, other than `u`; nil if it is not an escape.
     private static func escaped(_ mark: UInt8) -> UInt8? {
         switch mark {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): mark

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is sent for a challenge.
+/// The request for a challenge.
 struct ChallengeRequest: Decodable {
     let application: Name
     let account: Name
     let device: ID
-    /// What it is for; a login, if nothing is said.
+    /// What the challenge is for; a login if absent.
     let action: ChallengeAction?
 }
 
-/// A challenge, good once and for a minute.
+/// A challenge, valid once and for a minute.
 struct ChallengeAnswer: Encodable, Sendable {
     let challenge: Binary
     let audience: String
     let expires: Int64
 }
 
-/// A signed challenge, and what a PAM module wants a verdict for.
+/// A signed challenge, with the PAM module's own challenge if it needs a verdict.
 struct SignedChallengeRequest: Decodable {
     let statement: Binary
     let signature: Binary
@@ -32,7 +32,7 @@ struct ModuleRequest: Decodable, Sendable {
     let account: Name
 }
 
-/// A login that was accepted.
+/// The answer to a successful login.
 struct LoginAnswer: Encodable, Sendable {
     let valid: Bool
     let application: String
@@ -47,22 +47,22 @@ struct LoginAnswer: Encodable, Sendable {
     let verdict: SignedVerdict?
 }
 
-/// A verdict for a PAM module: canonical text, signed in the namespace `verdict@signet`.
+/// A verdict for a PAM module: a canonical text, signed in the namespace `verdict@signet`.
 struct SignedVerdict: Encodable, Sendable {
     let statement: Binary
     let signature: Binary
 }
 
-/// What a login gives.
+/// The tokens of a login or a refresh.
 struct TokenPair: Encodable, Sendable {
     let accessToken: String
     let tokenType: String
-    /// Seconds.
+    /// The lifetime of the access token, in seconds.
     let expiresIn: Int64
     let refreshToken: String
 }
 
-/// A challenge's answer as it is sent: the statement's text, and the blob of its signature.
+/// A statement's canonical text with its signature, an SSHSIG blob.
 struct SignedText: Decodable {
     let statement: Binary
     let signature: Binary

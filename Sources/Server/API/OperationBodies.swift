@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is sent for an operation, or for a login that is approved as one.
+/// The request for an operation, or for a login that is approved as one.
 struct OperationRequest: Decodable {
     let account: Name
     let template: Name
     /// A value for each placeholder of the template.
     let data: [String: String]?
-    /// The one device that may decide it.
+    /// The only device that may decide it; any of the account if absent.
     let device: ID?
-    /// Seconds; the template's, if nothing is said, and never more.
+    /// In seconds; at most the template's time, which is also the default.
     let expiresIn: Int64?
     let additional: AdditionalData?
 }
 
-/// What the application tells of the machine that a person sits at: kept for whoever looks into
-/// it later, never part of what is signed.
+/// What the application reports about the machine in front of the person.
+///
+/// Stored with the operation and in the audit trail, but not part of what is signed.
 struct AdditionalData: Codable, Equatable, Sendable {
     var address: String?
     var agent: String?
     var device: String?
 
-    /// Cut, and without what could forge a line.
+    /// The same data, cut and made `printable`.
     var printed: AdditionalData {
         AdditionalData(
             address: address.map { printable([UInt8]($0.utf8)) },
@@ -28,12 +29,12 @@ struct AdditionalData: Codable, Equatable, Sendable {
     }
 }
 
-/// An operation as its application sees it.
+/// An operation as reported to its application.
 struct OperationState: Encodable, Sendable {
     let operation: ID
     let account: String
     let template: String
-    /// The exact text that is shown.
+    /// The exact text that the device shows and signs.
     let data: String
     let status: OperationStatus
     let failureCount: Int64
@@ -41,16 +42,16 @@ struct OperationState: Encodable, Sendable {
     let device: ID?
     let created: Int64
     let expires: Int64
-    /// When it was approved or rejected, or ended otherwise than by time.
+    /// When it was decided or ended otherwise than by expiring.
     let decided: Int64?
-    /// Whose touch decided it.
+    /// The registration whose touch decided it.
     let registration: ID?
-    /// When its login was confirmed.
+    /// When the login was confirmed.
     let confirmed: Int64?
     let additional: AdditionalData
 }
 
-/// An operation in a device's list.
+/// An operation in the list for a device.
 struct AwaitedOperation: Encodable, Sendable {
     let operation: ID
     let template: String
@@ -59,12 +60,12 @@ struct AwaitedOperation: Encodable, Sendable {
     let expires: Int64
 }
 
-/// What awaits an account on a device, the oldest first.
+/// An account's operations that a device can decide, oldest first.
 struct AwaitedOperations: Encodable, Sendable {
     let operations: [AwaitedOperation]
 }
 
-/// An operation as the device sees it that is to decide it: all that the statement carries.
+/// An operation as reported to a device that may decide it: all that the statement contains.
 struct OperationDetail: Encodable, Sendable {
     let operation: ID
     let application: String
@@ -82,7 +83,7 @@ struct OperationDetail: Encodable, Sendable {
     let decided: Int64?
 }
 
-/// What a device's decision came to.
+/// The result of a device's decision.
 struct DecisionAnswer: Encodable, Sendable {
     let operation: ID
     let status: OperationStatus
@@ -92,14 +93,14 @@ struct DecisionAnswer: Encodable, Sendable {
 /// A login that awaits its approval.
 struct LoginBegun: Encodable, Sendable {
     let operation: ID
-    /// The secret of the session that began it, told once: who confirms must show it.
+    /// The session secret, returned only here; confirming the login requires it.
     let session: String
     let data: String
     let status: OperationStatus
     let expires: Int64
 }
 
-/// What is sent to confirm a login.
+/// The request to confirm a login.
 struct ConfirmRequest: Decodable {
     let operation: ID
     let session: String

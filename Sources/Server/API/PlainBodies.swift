@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of the calls that a server is asked most often, in the plain form.
+// The plain form of the bodies of the most frequent calls.
 
 extension AuthenticationRequest: PlainDecodable {
     init?(_ object: PlainObject) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// A JSON object as nearly every caller sends it: in ASCII, its members texts, each name once, and
-/// nothing escaped but quotes and slashes.
+/// A fast parser for JSON objects as nearly every caller sends them: ASCII, all values strings, no
+/// repeated names, and no escapes except for quotes, backslashes and slashes.
 ///
-/// What is in this form is read here, in a tenth of the time; everything else, and everything
-/// that is wrong, is the decoder's for all of JSON. So this one accepts less than that, never more.
+/// It takes a tenth of the decoder's time. It accepts a subset of what `JSON.decode` accepts;
+/// everything else, including everything invalid, is left to that.
 struct PlainObject {
     private struct Member {
         let name: Range<Int>
@@ -17,7 +17,7 @@ struct PlainObject {
     private let bytes: [UInt8]
     private var members: [Member] = []
 
-    /// Nil for what is not in this form.
+    /// Returns nil if the bytes are not in this form.
     init?(_ bytes: [UInt8]) {
         self.bytes = bytes
         members.reserveCapacity(4)
@@ -36,7 +36,7 @@ struct PlainObject {
         guard place == bytes.count else { return nil }
     }
 
-    /// The bytes of a member; nil where there is none of this name.
+    /// A member's value, unescaped; nil if there is no member of this name.
     subscript(name: StaticString) -> [UInt8]? {
         let member = members.first { name.isSpelled(by: bytes[$0.name]) }
         guard let member else { return nil }
@@ -44,7 +44,7 @@ struct PlainObject {
         var value: [UInt8] = []
         value.reserveCapacity(member.value.count)
         var rest = bytes[member.value]
-        // Most of it is not escaped, and copied as it is.
+        // Most of the value has no escapes and is copied in large pieces.
         while let mark = rest.firstIndex(of: UInt8(ascii: "\\")) {
             value += rest[..<mark]
             value.append(bytes[mark + 1])
@@ -54,17 +54,16 @@ struct PlainObject {
         return value
     }
 
-    /// The text of a member; nil where there is none of this name.
+    /// A member's value as a string; nil if there is no member of this name.
     func text(_ name: StaticString) -> String? {
         self[name].map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Bytes from base64url without padding; nil where that is something else.
+    /// A member's value decoded from base64url without padding; nil if it is not that.
     func binary(_ name: StaticString) -> Binary? {
         self[name].flatMap { Base64.decode($0, .url) }.map { Binary($0) }
     }
 
-    /// Whether a member is there.
     func has(_ name: StaticString) -> Bool {
         members.contains { name.isSpelled(by: bytes[$0.name]) }
     }
@@ -82,7 +81,7 @@ struct PlainObject {
         }
     }
 
-    /// Goes behind a character, where it is the next one.
+    /// Advances past a character if it is the next one after blanks.
     private func skip(_ character: Unicode.Scalar, _ place: inout Int) -> Bool {
         skipBlanks(&place)
         guard place < bytes.count, bytes[place] == UInt8(ascii: character) else { return false }
@@ -90,7 +89,7 @@ struct PlainObject {
         return true
     }
 
-    /// Goes behind a text in quotes; gives where it is.
+    /// Advances past a string; returns its range.
     private func text(_ place: inout Int) -> (range: Range<Int>, isEscaped: Bool)? {
         guard skip("\"", &place) else { return nil }
         let start = place
@@ -117,40 +116,37 @@ struct PlainObject {
 
 /// A body that most callers send in the plain form.
 protocol PlainDecodable: Decodable {
-    /// Nil where anything is missing or other than wanted: then the decoder for all of JSON says
-    /// what.
+    /// Returns nil if a member is missing or wrong; `JSON.decode` then says what is wrong.
     init?(_ object: PlainObject)
 }
 
-/// Writes JSON (RFC 8259), member by member; who uses it names them in order.
+/// Writes JSON (RFC 8259) member by member. The caller supplies the names in sorted order.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
     private var isFirst = true
 
-    /// Begins with no bytes.
     init() { bytes.reserveCapacity(480) }
 
-    /// Begins an object, of this name where it is a member.
+    /// Begins an object; `name` is its name as a member of the enclosing one.
     mutating func begin(_ name: StaticString? = nil) {
         if let name { put(name) }
         bytes.append(UInt8(ascii: "{"))
         isFirst = true
     }
 
-    /// Ends an object.
     mutating func end() {
         bytes.append(UInt8(ascii: "}"))
         isFirst = false
     }
 
-    /// A text; nothing where it is nil.
+    /// Writes a string member; nothing if it is nil.
     mutating func put(_ name: StaticString, _ text: String?) {
         guard let text else { return }
         put(name)
         put(text: text)
     }
 
-    /// A whole number; nothing where it is nil.
+    /// Writes an integer member; nothing if it is nil.
     mutating func put(_ name: StaticString, _ number: Int64?) {
         guard let number else { return }
         put(name)
@@ -158,13 +154,12 @@ struct JSONWriter {
         bytes += Decimal.encode(number.magnitude)
     }
 
-    /// True or false.
     mutating func put(_ name: StaticString, _ value: Bool) {
         put(name)
         bytes += value ? Array("true".utf8) : Array("false".utf8)
     }
 
-    /// Texts; nothing where they are nil.
+    /// Writes a member that is an array of strings; nothing if it is nil.
     mutating func put(_ name: StaticString, _ texts: [String]?) {
         guard let texts else { return }
         put(name)
@@ -187,7 +182,7 @@ struct JSONWriter {
 
     private mutating func put(text: String) {
         bytes.append(UInt8(ascii: "\""))
-        // Nearly all have nothing to escape.
+        // Nearly all strings have nothing to escape.
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c }) {
             bytes.append(contentsOf: text.utf8)
         } else {
@@ -210,14 +205,14 @@ struct JSONWriter {
     }
 }
 
-/// An answer that is given so often that it writes itself.
+/// An answer that is given so often that it encodes itself.
 protocol PlainEncodable: Encodable {
-    /// Writes an object, its names in order.
+    /// Writes the object with its names in sorted order.
     func write(to json: inout JSONWriter)
 }
 
 extension JSON {
-    /// The same as for all that is encodable, faster.
+    /// Encodes like `encode(_:)`, but faster.
     static func encode(plain value: some PlainEncodable) -> [UInt8] {
         var writer = JSONWriter()
         value.write(to: &writer)

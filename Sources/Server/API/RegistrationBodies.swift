@@ -2,14 +2,14 @@
 import Crypto
 import SignedFormats
 
-/// What is sent for an activation code.
+/// The request for an activation code.
 struct ActivationRequest: Decodable {
     let account: Name
-    /// Seconds.
+    /// In seconds.
     let expiresIn: Int64?
 }
 
-/// An activation code, told once.
+/// A new activation code; the code is returned only here.
 struct ActivationAnswer: Encodable, Sendable {
     let code: String
     let account: String
@@ -17,14 +17,14 @@ struct ActivationAnswer: Encodable, Sendable {
     let expires: Int64
 }
 
-/// What a device sends to begin a registration.
+/// A device's request to begin a registration.
 struct RegistrationRequest: Decodable {
-    /// As a person typed it.
+    /// The activation code as a person typed it.
     let code: String
     let device: ID
 }
 
-/// What a device needs to prove its new key.
+/// What a device needs in order to prove its new key.
 struct RegistrationBegun: Encodable, Sendable {
     let registration: ID
     let account: String
@@ -34,7 +34,7 @@ struct RegistrationBegun: Encodable, Sendable {
     let expires: Int64
 }
 
-/// The new key, and the challenge signed with it in the namespace `registration@signet`.
+/// The new key, and the statement that it signed in the namespace `registration@signet`.
 struct RegistrationProof: Decodable {
     /// The uncompressed point, 65 bytes.
     let publicKey: Binary
@@ -42,9 +42,9 @@ struct RegistrationProof: Decodable {
     let signature: Binary
 }
 
-/// What a person compared.
+/// The fingerprint that a person has compared.
 struct CommitRequest: Decodable {
-    /// As `ssh-keygen -l` shows it: `SHA256:…`.
+    /// In the form of `ssh-keygen -l`: `SHA256:…`.
     let fingerprint: String
 }
 
@@ -54,9 +54,9 @@ struct RegistrationState: Encodable, Sendable {
     let account: String
     let device: ID
     let status: RegistrationStatus
-    /// Why it is BLOCKED or REMOVED.
+    /// Why it is BLOCKED or REMOVED; nil otherwise.
     let reason: String?
-    /// The key's, as `ssh-keygen -l` shows it; none before it was proven.
+    /// The key's fingerprint in the form of `ssh-keygen -l`; nil before the key is proven.
     let fingerprint: String?
     let key: String?
     let secureBoot: String?
@@ -66,12 +66,11 @@ struct RegistrationState: Encodable, Sendable {
     let lastUsed: Int64?
 }
 
-/// All registrations of an account.
 struct RegistrationList: Encodable, Sendable {
     let registrations: [RegistrationState]
 }
 
-/// A public key's fingerprint as `ssh-keygen -l` shows it: SHA-256 of the key's blob.
+/// A public key's fingerprint in the form of `ssh-keygen -l`: SHA-256 of the SSH key blob.
 func keyFingerprint(_ point: [UInt8]) -> String? {
     guard let key = SSHPublicKey(point: point),
         let digest = try? SHA256.digest(key.blob)

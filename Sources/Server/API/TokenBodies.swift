@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is sent for the next pair of tokens.
+/// The request for the next pair of tokens.
 struct RefreshRequest: Decodable {
     let refreshToken: String
 }
 
-/// A token, of either kind.
+/// A request about a token of either kind.
 struct TokenRequest: Decodable {
     let token: String
 }
 
-/// The tokens are of no use any more, whatever they were: RFC 7009, section 2.2.
+/// The answer to a revocation, the same whether or not the token existed (RFC 7009, section 2.2).
 struct RevocationAnswer: Encodable, Sendable {}
 
-/// Whether an access token holds; the names are those of RFC 7662, section 2.2.
+/// Whether an access token is valid; the field names are those of RFC 7662, section 2.2.
 struct IntrospectionAnswer: Encodable, Sendable {
     let active: Bool
     let iss: String?
@@ -24,7 +24,7 @@ struct IntrospectionAnswer: Encodable, Sendable {
     let sid: String?
     let reg: String?
     let amr: [String]?
-    /// As they are now, and not when the token was made.
+    /// The present ones, not those at the time when the token was issued.
     let roles: [String]?
     let flags: [String]?
     let tokenType: String?
@@ -45,7 +45,7 @@ struct IntrospectionAnswer: Encodable, Sendable {
         case tokenType = "token_type"
     }
 
-    /// It does not hold: why, is not told.
+    /// The answer for an invalid token; the reason is not given.
     static let inactive = IntrospectionAnswer()
 
     private init() {
@@ -65,7 +65,7 @@ struct IntrospectionAnswer: Encodable, Sendable {
     }
 }
 
-/// What an access token says.
+/// The claims of an access token.
 struct AccessClaims: Codable, Sendable {
     let iss: String
     let sub: String
@@ -73,9 +73,9 @@ struct AccessClaims: Codable, Sendable {
     let iat: Int64
     let exp: Int64
     let jti: String
-    /// The session of tokens.
+    /// The token session's id.
     let sid: String
-    /// The registration.
+    /// The registration's id.
     let reg: String
     let amr: [String]
     let roles: [String]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a registration is.
+/// The status of a registration; the raw values are part of API and database.
 enum RegistrationStatus: String, Codable, Sendable {
     case created = "CREATED"
     case pendingCommit = "PENDING_COMMIT"
@@ -9,7 +9,7 @@ enum RegistrationStatus: String, Codable, Sendable {
     case removed = "REMOVED"
 }
 
-/// What became of an operation.
+/// The status of an operation; the raw values are part of API and database.
 enum OperationStatus: String, Codable, Sendable {
     case pending = "PENDING"
     case approved = "APPROVED"
@@ -19,7 +19,7 @@ enum OperationStatus: String, Codable, Sendable {
     case failed = "FAILED"
 }
 
-/// What a signed challenge is to do: a challenge for one thing is good for no other.
+/// What a challenge is for; a challenge for one action is invalid for any other.
 enum ChallengeAction: String, Codable, Sendable {
     case register = "register"
     case login = "login"
@@ -27,7 +27,7 @@ enum ChallengeAction: String, Codable, Sendable {
     case remove = "remove"
 }
 
-/// Where the pages are.
+/// The paths of the pages.
 enum SitePath {
     static let home = "/site"
     static let signIn = "/site/sign-in"

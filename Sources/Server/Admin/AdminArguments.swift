@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// A command line of administration, taken apart.
+/// A parsed command line of `signet-server admin`.
 struct AdminCommandLine: Sendable {
     var configuration = ServerCommand.installed
     var isJSON = false
     let verb: AdminVerb
     let arguments: AdminArguments
 
-    /// From what stands behind `admin`; nil where help is asked for.
+    /// Parses the arguments after `admin`; nil if help was requested.
+    ///
+    /// - Throws: `.usage`, with the usage of the command if it is known.
     init?(_ words: [String]) throws(AdminFault) {
         var plain: [String] = []
         var options: [(name: String, value: String)] = []
@@ -63,15 +65,15 @@ struct AdminCommandLine: Sendable {
     }
 }
 
-/// The operands and options of one command.
+/// The operands and options of a command, checked against its row in the table.
 struct AdminArguments: Sendable {
     let operands: [String]
     let options: [String: String]
 
-    /// The operand at a place; the count was checked.
+    /// The operand at an index; the number of operands has been checked.
     subscript(place: Int) -> String { operands.indices.contains(place) ? operands[place] : "" }
 
-    /// An operand that becomes a name.
+    /// An operand that must be a valid name.
     func name(_ place: Int) throws(AdminFault) -> Name {
         guard let name = Name(self[place]) else {
             throw .usage("a name has 1 to 128 bytes and no control characters")
@@ -79,7 +81,7 @@ struct AdminArguments: Sendable {
         return name
     }
 
-    /// An operand that is an id.
+    /// An operand that must be an id.
     func id(_ place: Int) throws(AdminFault) -> [UInt8] {
         guard let id = ID(text: self[place]) else {
             throw .usage("'\(self[place])' is no id: an id has 32 hexadecimal digits")
@@ -87,7 +89,7 @@ struct AdminArguments: Sendable {
         return id.bytes
     }
 
-    /// A whole number, or nil where nothing is said.
+    /// The value of an integer option within bounds; nil if the option is absent.
     func count(
         _ option: String, _ bounds: ClosedRange<Int64>
     ) throws(AdminFault) -> Int64? {
@@ -99,10 +101,10 @@ struct AdminArguments: Sendable {
         return number
     }
 
-    /// The most rows of a list.
+    /// The value of `--limit`: the maximum number of rows in a list.
     func limit() throws(AdminFault) -> Int64 { try count("--limit", 1...100_000) ?? 1_000 }
 
-    /// One of two words, as whether it is the second; nil where nothing is said.
+    /// Whether an option has the word `yes` and not `no`; nil if the option is absent.
     func choice(_ option: String, _ no: String, _ yes: String) throws(AdminFault) -> Bool? {
         guard let word = options[option] else { return nil }
         guard word == no || word == yes else {
@@ -111,7 +113,7 @@ struct AdminArguments: Sendable {
         return word == yes
     }
 
-    /// Words with commas between, without blanks; nil where nothing is said.
+    /// The words of an option, separated by commas; nil if the option is absent.
     func words(_ option: String) throws(AdminFault) -> [String]? {
         guard let text = options[option] else { return nil }
         let words = text.split(separator: ",").map(String.init)
@@ -123,7 +125,8 @@ struct AdminArguments: Sendable {
         return words
     }
 
-    /// A moment: `2026-11-20T17:24:00Z`, `2026-11-20`, or so long ago: `30min`, `12h`, `7d`.
+    /// The time of an option in seconds since 1970, given as `2026-11-20T17:24:00Z`, `2026-11-20`,
+    /// or relative to now as `30min`, `12h` or `7d`; nil if the option is absent.
     func moment(_ option: String, before now: Int64) throws(AdminFault) -> Int64? {
         guard let text = options[option] else { return nil }
         for form in [text, "\(text)T00:00:00Z"] {

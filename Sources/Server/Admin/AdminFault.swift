@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// Why an administrator's command was not done.
+/// Why a command of the administrator failed, with a message that says what to do.
 enum AdminFault: Error, Equatable {
-    /// The command line is not one that there is.
+    /// The command line is wrong.
     case usage(String)
-    /// Configuration, keys or database cannot be used.
+    /// Configuration, keys, database or standard output cannot be used.
     case unusable(String)
-    /// What was named is not there.
+    /// The named object does not exist.
     case missing(String)
-    /// The state of what was named does not allow it.
+    /// The present state of the named object does not permit the command.
     case refused(String)
 
-    /// The exit status that says so; signet-server(8) has them.
+    /// The exit status, as documented in signet-server(8).
     var status: Int32 {
         switch self {
         case .unusable: 1
@@ -22,14 +22,14 @@ enum AdminFault: Error, Equatable {
         }
     }
 
-    /// What a person is told: what happened, and what to do now.
+    /// The message for people: what happened, and what to do.
     var text: String {
         switch self {
         case .usage(let text), .unusable(let text), .missing(let text), .refused(let text): text
         }
     }
 
-    /// The word of it in the audit trail.
+    /// The outcome in the audit trail.
     var outcome: String {
         switch self {
         case .usage: "malformed"
@@ -41,12 +41,10 @@ enum AdminFault: Error, Equatable {
 }
 
 extension AdminFault {
-    /// There is no such application.
     static func noApplication(_ name: String) -> AdminFault {
         .missing("there is no application '\(name)': 'application list' shows all")
     }
 
-    /// The application has no such account.
     static func noAccount(_ name: String, of application: String) -> AdminFault {
         .missing(
             """
@@ -55,7 +53,7 @@ extension AdminFault {
             """)
     }
 
-    /// What was to be shown did not get out; what was done for it stands.
+    /// The result could not be written to standard output; what the command did remains in effect.
     static func unwritten(_ line: AdminCommandLine) -> AdminFault {
         .unusable(
             """
@@ -64,7 +62,7 @@ extension AdminFault {
             """)
     }
 
-    /// What the database said, and what to do.
+    /// Translates a database fault.
     init(_ fault: DatabaseFault) {
         switch fault {
         case .unavailable(let reason):
@@ -82,10 +80,10 @@ extension AdminFault {
         }
     }
 
-    /// A problem of the service, in the words of the command line.
+    /// Translates a problem of the service to the terms of the command line.
     init(_ problem: Problem) {
         switch problem.status {
-        // No administrator has an API key: what refuses one is that its application is gone.
+        // No API key is involved: the application has been removed meanwhile.
         case 401, 404: self = .missing("there is nothing of this name or id")
         case 503: self = .unusable("the database does not answer: try again later")
         default: self = .refused(problem.title)

@@ -4,23 +4,24 @@ import HTTP
 import Policy
 import Posix
 
-/// What a configuration names, opened for the administrator.
+/// Opens what a configuration names, for the administrator's commands.
 enum AdminFiles {
-    /// The settings of a file and its drop-ins.
+    /// Loads the settings from a file and its drop-ins.
     static func settings(_ path: String) throws(AdminFault) -> Configuration {
         do throws(StartFault) {
             return try ServerFiles.settings(path)
         } catch { throw .unusable(error.text) }
     }
 
-    /// Where systemd looks for units; systemd.unit(5).
+    /// The directories in which systemd looks for units; systemd.unit(5).
     private static let unitDirectories = [
         "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
         "/usr/lib/systemd/system", "/lib/systemd/system",
     ]
 
-    /// What the server would say of its configuration when it starts: where there is a socket unit,
-    /// with the socket of that. `units` is for tests.
+    /// Makes the checks that the server makes when it starts, without opening the database.
+    ///
+    /// If there is a socket unit, assumes its socket. Tests pass other `units`.
     static func check(
         _ settings: Configuration, units: [String] = unitDirectories
     ) throws(AdminFault) {
@@ -36,8 +37,9 @@ enum AdminFiles {
         } catch { throw .unusable(error.text) }
     }
 
-    /// Until when the certificate holds; throws where a server that is told to read it anew would
-    /// keep the one that it has. Nil where there is none.
+    /// The end of the certificate's validity, in seconds since 1970; nil if none is configured.
+    ///
+    /// Throws if a reload would keep the old certificate because this one cannot be used.
     static func certificateEnd(
         _ settings: Configuration, at now: Int64
     ) throws(AdminFault) -> Int64? {
@@ -46,7 +48,7 @@ enum AdminFiles {
         } catch { throw .unusable(error.text) }
     }
 
-    /// The database, in whatever form it is.
+    /// Opens the database without migrating it; only the server's user may do so.
     static func open(_ settings: Configuration) throws(AdminFault) -> any Database {
         try requireServersUser(settings)
         do throws(DatabaseFault) {
@@ -54,7 +56,7 @@ enum AdminFiles {
         } catch { throw AdminFault(error) }
     }
 
-    /// The server's service on its database, which must have the form that this program knows.
+    /// Creates the service on the configured database, which must have the present schema.
     static func service(_ settings: Configuration) async throws(AdminFault) -> Service {
         let database = try open(settings)
         do throws(AdminFault) {
@@ -88,7 +90,7 @@ enum AdminFiles {
         do throws(DatabaseFault) {
             found = try await database.schemaVersion()
         } catch {
-            // Without the table of versions it is an empty one.
+            // Without the table of versions, the database is empty.
             guard case .broken = error else { throw AdminFault(error) }
         }
         if found > known { throw AdminFault(.newer(found: found, known: known)) }
@@ -101,7 +103,7 @@ enum AdminFiles {
         }
     }
 
-    /// Files that another user makes would be of no use to the server.
+    /// Requires the server's user, since the server could not use files created by another one.
     private static func requireServersUser(_ settings: Configuration) throws(AdminFault) {
         let isFile = settings.word(ServerSettings.databaseKind) == "sqlite"
         let path = settings.word(isFile ? ServerSettings.databasePath : ServerSettings.master)

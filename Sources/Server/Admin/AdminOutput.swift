@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// Where an administrator's answers go: a line or a table for a person, or JSON for a program.
+/// Prints the results of commands: lines and tables for people, or JSON for programs.
 struct AdminOutput: Sendable {
     let isJSON: Bool
-    /// Takes a line without its end.
+    /// Writes a line, given without its line feed.
     let write: @Sendable (String) -> Void
 
-    /// Says that something was done.
+    /// Reports success.
     func done(_ line: String) {
         write(isJSON ? "{\"done\":true}" : visible(line))
     }
 
-    /// Shows one value; `lines` are for a person.
+    /// Prints a value: as JSON, or as `lines`.
     func show(_ value: some Encodable, _ lines: [String]) {
         if isJSON { return write(json(value)) }
         for line in lines { write(visible(line)) }
     }
 
-    /// Shows a list.
+    /// Prints a list as a table or as JSON.
     func list<Item: AdminListed>(_ items: [Item]) {
         if isJSON { return write(json(items)) }
         guard !items.isEmpty else { return write("none") }
-        // Names are an application's choice, and the terminal is the administrator's.
+        // Applications choose the names, so they must not control the administrator's terminal.
         let rows = [Item.columns] + items.map { $0.cells.map { visible($0) } }
         let widths = Item.columns.indices.map { column in
             rows.map { $0[column].count }.max() ?? 0
@@ -44,15 +44,15 @@ struct AdminOutput: Sendable {
     }
 }
 
-/// A row of a list.
+/// A row of a table.
 protocol AdminListed: Encodable {
     /// The headings.
     static var columns: [String] { get }
-    /// As many texts.
+    /// The cells, as many as there are columns.
     var cells: [String] { get }
 }
 
-/// A moment as tables show it; `-` for none.
+/// A time as tables show it; `-` for none.
 func shown(_ seconds: Int64?) -> String {
     guard let seconds else { return "-" }
     return String(decoding: instant(seconds).text, as: UTF8.self)

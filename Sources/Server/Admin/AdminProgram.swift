@@ -3,12 +3,12 @@ import Database
 import Posix
 import Synchronization
 
-/// The command of administration from start to end.
+/// `signet-server admin`, from start to exit.
 package enum AdminProgram {
-    /// Does what stands behind `signet-server admin`; gives the exit status.
+    /// Runs the command in `words`, the arguments after `admin`; returns the exit status.
     package static func run(_ words: [String]) -> Int32 {
         do throws(AdminFault) {
-            // A file that is opened where standard output was closed would get what is shown.
+            // If standard output were closed, the next file opened would receive the output.
             guard fillStandardDescriptors() else { throw .unusable("/dev/null cannot be opened") }
             guard let line = try AdminCommandLine(words) else {
                 guard writeAll([UInt8]("\(AdminVerbs.help)\n".utf8), to: 1) else {
@@ -61,12 +61,12 @@ package enum AdminProgram {
         }
     }
 
-    /// Whether standard output has failed to take something.
+    /// Whether writing to standard output has failed.
     private final class Loss: Sendable {
         let hasHappened = Atomic(false)
     }
 
-    /// Who has logged in, as the kernel remembers it through sudo and su; and as whom they act.
+    /// The acting user, and the user who logged in: the kernel keeps that through sudo and su.
     private static func whoCalls() -> String {
         let acting = "uid \(effectiveUID())"
         guard let bytes = FileLook.beginning(of: "/proc/self/loginuid", cap: 16),

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import Policy
 
-/// One row of the table of administration: what has no row is not done.
+/// A row of the table of administrative commands.
 struct AdminVerb: Sendable {
-    /// What it works on.
+    /// What the command works on.
     enum Work: Sendable {
         /// The database that the configuration names.
         case database(
             @Sendable (Administration, AdminArguments) async throws(AdminFault) -> Void)
-        /// The configuration alone.
+        /// Only the configuration.
         case configuration(
             @Sendable (Configuration, AdminOutput) async throws(AdminFault) -> Void)
     }
 
-    /// `application add`, for example.
+    /// The command's name, for example `application add`.
     let name: String
-    /// What stands behind it, in this order.
+    /// The names of the operands, in order.
     let operands: [String]
     let options: [AdminOption]
     let purpose: String
     let work: Work
-    /// What was done all the same where nobody could be shown it.
+    /// What the command did nevertheless if its output could not be written.
     private(set) var unseen: @Sendable (AdminArguments) -> String = { _ in
         "what it does, it has done"
     }
@@ -45,24 +45,24 @@ struct AdminVerb: Sendable {
         self.work = work
     }
 
-    /// The row, with another word on what was done where nobody could be shown it.
+    /// Returns this row with another message for output that could not be written.
     func unseen(_ text: @escaping @Sendable (AdminArguments) -> String) -> AdminVerb {
         var verb = self
         verb.unseen = text
         return verb
     }
 
-    /// How it is called: `application add NAME [--audience URL]`.
+    /// The usage, for example `application add NAME [--audience URL]`.
     var usage: String {
         ([name] + operands + options.map { "[\($0.name) \($0.value)]" }).joined(separator: " ")
     }
 }
 
-/// An option of a row; all take a value.
+/// An option of a command; every option takes a value.
 struct AdminOption: Sendable {
-    /// `--audience`, for example.
+    /// The name, for example `--audience`.
     let name: String
-    /// What its value is called.
+    /// The placeholder for its value.
     let value: String
 
     init(_ name: String, _ value: String) {
@@ -70,18 +70,18 @@ struct AdminOption: Sendable {
         self.value = value
     }
 
-    /// The most rows of a list.
+    /// The maximum number of rows in a list.
     static let limit = AdminOption("--limit", "NUMBER")
 }
 
-/// All that an administrator can have done.
+/// The table of all commands.
 enum AdminVerbs {
-    /// Every row, in the order in which they are shown.
+    /// All rows, in the order of `--help`.
     static let all: [AdminVerb] =
         applications + accounts + registrations + templates + signingKeys + audit + upkeep
         + restoring
 
-    /// The words of `--help`.
+    /// The text for `--help`.
     static let help = """
         usage: signet-server admin [--config FILE] [--json] COMMAND
 

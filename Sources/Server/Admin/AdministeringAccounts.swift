@@ -2,7 +2,7 @@
 import Database
 
 extension AdminVerbs {
-    /// Accounts, and the codes that begin their registrations.
+    /// Accounts, and the activation codes for their registrations.
     static let accounts: [AdminVerb] = [
         AdminVerb(
             "account list", ["APPLICATION"], [AdminOption("--after", "NAME"), .limit],
@@ -89,7 +89,7 @@ extension Administration {
             guard let found = try store.accounts.account(name, of: record.id) else {
                 return .failure(.noAccount(name, of: application))
             }
-            // Read anew behind the lock: it keeps all that somebody else has just changed.
+            // Read again behind the lock, so that concurrent changes are not lost.
             try store.accounts.lockAccount(found.id)
             guard let account = try store.accounts.account(found.id) else {
                 return .failure(.noAccount(name, of: application))
@@ -111,7 +111,7 @@ extension Administration {
     }
 }
 
-/// An account as it is listed.
+/// An account in a list.
 private struct ListedAccount: AdminListed {
     let name: String
     let blocked: Bool

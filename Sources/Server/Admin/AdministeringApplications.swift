@@ -51,7 +51,7 @@ extension AdminVerbs {
 }
 
 extension AdminArguments {
-    /// A policy with what the options change in it.
+    /// Applies the options to a policy; those that are absent change nothing.
     func policy(_ start: ApplicationPolicy) throws(AdminFault) -> ApplicationPolicy {
         var policy = start
         if let several = try choice("--devices", "one", "several") {
@@ -107,7 +107,7 @@ extension Administration {
 
     fileprivate func setApplication(_ words: AdminArguments) async throws(AdminFault) {
         let name = words[0]
-        // Checked before anything is read, and read again in the transaction that writes.
+        // Validated before anything is read; applied again in the transaction that writes.
         _ = try words.policy(ApplicationPolicy())
         guard !words.options.isEmpty else {
             throw .usage("nothing is to be changed: give an option")
@@ -172,7 +172,7 @@ extension Administration {
 }
 
 extension AdminFault {
-    /// Another application has the name or the audience; `left` is one that is being removed.
+    /// Another application has the name or audience; `left` names one under removal.
     fileprivate static func taken(_ left: String?) -> AdminFault {
         guard let left else {
             return .refused("the name or the audience is taken: 'application list' shows all")
@@ -185,7 +185,7 @@ extension AdminFault {
     }
 }
 
-/// An application as it is listed.
+/// An application in a list.
 struct ListedApplication: AdminListed {
     let name: String
     let audience: String

@@ -3,7 +3,7 @@ import Crypto
 import Database
 
 extension AdminVerbs {
-    /// The server's own keys.
+    /// The server's signing keys.
     static let signingKeys: [AdminVerb] = [
         AdminVerb(
             "signing-key list", [], [], "shows the keys that tokens and verdicts are signed with"
@@ -95,7 +95,7 @@ extension Administration {
     }
 }
 
-/// One of the server's keys as it is listed.
+/// A signing key in a list.
 private struct ListedSigningKey: AdminListed {
     let id: String
     let use: String

@@ -2,7 +2,7 @@
 import Database
 
 extension AdminVerbs {
-    /// Devices' registrations.
+    /// Registrations of devices.
     static let registrations: [AdminVerb] = [
         AdminVerb(
             "registration list", ["APPLICATION"],
@@ -113,7 +113,7 @@ extension Administration {
         output.show(state, ["the device of '\(state.account)' is \(state.status.rawValue)"])
     }
 
-    /// A registration that must be there, and whose it is.
+    /// Returns an existing registration and its application; throws `.missing` if there is none.
     private func registration(
         _ id: [UInt8]
     ) async throws(AdminFault) -> (ApplicationRecord, RegistrationState) {
@@ -132,7 +132,7 @@ extension Administration {
     }
 }
 
-/// A registration as it is listed; `registration show` has the rest.
+/// A registration in a list; `registration show` prints the rest.
 private struct ListedRegistration: AdminListed {
     let state: RegistrationState
 

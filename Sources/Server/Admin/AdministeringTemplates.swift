@@ -2,7 +2,7 @@
 import Database
 
 extension AdminVerbs {
-    /// What people are asked to approve.
+    /// Templates for operations.
     static let templates: [AdminVerb] = [
         AdminVerb(
             "template add", ["APPLICATION", "NAME", "TEXT"],
@@ -28,7 +28,7 @@ extension AdminVerbs {
 }
 
 extension AdminArguments {
-    /// What `template add` is told.
+    /// The template that the arguments of `template add` describe.
     fileprivate func template() throws(AdminFault) -> Template {
         let name = try name(1)
         let isLogin = try choice("--purpose", "operation", "login") ?? false
@@ -43,7 +43,7 @@ extension AdminArguments {
     }
 }
 
-/// Templates, as an administrator has them changed.
+/// The commands for templates.
 private struct TemplateAdministration {
     let admin: Administration
 
@@ -91,7 +91,7 @@ private struct TemplateAdministration {
     }
 }
 
-/// A template as it is listed.
+/// A template in a list.
 private struct ListedTemplate: AdminListed {
     let name: String
     let purpose: String
@@ -111,7 +111,7 @@ private struct ListedTemplate: AdminListed {
 
     static let columns = ["NAME", "PURPOSE", "SECONDS", "MAX-FAILURES", "DEVICE", "TEXT"]
 
-    /// In one line of a table.
+    /// With line feeds escaped, so that each template is one line of the table.
     var cells: [String] {
         [
             name, purpose, "\(seconds)", "\(maximumFailures)", device,

@@ -4,7 +4,7 @@ import Policy
 import Posix
 
 extension AdminVerbs {
-    /// The audit trail; the longer name comes first, for the shorter one begins it.
+    /// The audit trail. `audit prune` comes first, because the name `audit` is a prefix of it.
     static let audit: [AdminVerb] = [
         AdminVerb(
             "audit prune", [], [AdminOption("--before", "TIME")],
@@ -19,7 +19,7 @@ extension AdminVerbs {
         ) { admin, words throws(AdminFault) in try await admin.showAudit(words) },
     ]
 
-    /// The database and the configuration themselves.
+    /// The database and the configuration.
     static let upkeep: [AdminVerb] = [
         AdminVerb(
             "migrate", [], [], "brings the database to the form of this program, as a start does",
@@ -84,7 +84,7 @@ extension Administration {
         else {
             throw .usage("say up to when, and not later than now: --before 2026-01-01, or 365d")
         }
-        // First who does it, and only then what is gone.
+        // Recorded before anything is deleted.
         try await change("audit prune --before \(shown(moment))") {
             _, _ throws(DatabaseFault) -> Result<Void, AdminFault> in .success(())
         }
@@ -101,7 +101,7 @@ extension Administration {
     }
 }
 
-/// A setting as it is listed. A connection string may hold a password, and is not shown.
+/// A setting in a list. A connection string is hidden, because it may contain a password.
 private struct ListedSetting: AdminListed {
     let name: String
     let value: String

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// What an administrator has done on the server's own machine, on its database.
+/// The administrator's commands on the database, run on the server's own machine.
 ///
-/// Every change leaves a line in the audit trail, also one that was refused.
+/// Every change is one transaction with a line in the audit trail, also if it was refused.
 struct Administration: Sendable {
     let service: Service
     let output: AdminOutput
-    /// Who it is, for the audit trail.
+    /// The administrator, as the audit trail shows it.
     let origin: Origin
 
-    /// `by` says who it is: a user of this machine.
+    /// `user` identifies the administrator: a user of this machine.
     init(_ service: Service, _ output: AdminOutput, by user: String) {
         self.service = service
         self.output = output
         origin = Origin(address: "administrator", agent: user)
     }
 
-    /// Reads in one transaction.
+    /// Runs `body` in a transaction that reads.
     func read<T: Sendable>(
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
     ) async throws(AdminFault) -> T {
@@ -26,7 +26,9 @@ struct Administration: Sendable {
         } catch { throw AdminFault(error) }
     }
 
-    /// Changes something in one transaction, with its line in the audit trail.
+    /// Makes a change in one transaction with its audit line, which is also written for a refusal.
+    ///
+    /// `what` describes the change in the audit trail.
     func change<T: Sendable>(
         _ what: String, of application: String = "", account: String = "",
         registration: [UInt8] = [],
@@ -54,8 +56,8 @@ struct Administration: Sendable {
         return try result.get()
     }
 
-    /// Changes something of an application that must be there; such changes of one application are
-    /// made one after the other, each on what the last one has left.
+    /// Makes a change to an existing application, behind its lock: concurrent changes to an
+    /// application are made one after the other, each on the result of the one before.
     func changeApplication<T: Sendable>(
         _ what: String, _ application: String, account: String = "", registration: [UInt8] = [],
         _ body:
@@ -71,7 +73,7 @@ struct Administration: Sendable {
         }
     }
 
-    /// An application that must be there.
+    /// Returns an existing application; throws `.missing` if there is none.
     func application(_ name: String) async throws(AdminFault) -> ApplicationRecord {
         let found = try await read { store throws(DatabaseFault) in
             try store.applications.application(name: name)
@@ -80,7 +82,7 @@ struct Administration: Sendable {
         return found
     }
 
-    /// What the service does itself.
+    /// Runs a function of the service, and translates its problems.
     func serve<T>(
         _ body: (Service) async throws(Problem) -> T
     ) async throws(AdminFault) -> T {

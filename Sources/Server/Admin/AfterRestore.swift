@@ -2,7 +2,7 @@
 import Database
 
 extension AdminVerbs {
-    /// What is done once, between a backup's return and the server's start.
+    /// The command to run once, after a backup was restored and before the server starts.
     static let restoring: [AdminVerb] = [
         AdminVerb(
             "after-restore", [], [AdminOption("--mac-tokens", "revoke|keep")],
@@ -12,13 +12,13 @@ extension AdminVerbs {
 }
 
 extension Administration {
-    /// How many rows go in one transaction.
+    /// How many rows one transaction changes.
     private static let batch: Int64 = 5_000
 
     fileprivate func endRestored(_ words: AdminArguments) async throws(AdminFault) {
         let keepsTokens = try words.choice("--mac-tokens", "revoke", "keep") ?? false
         let kinds = Restored.all + (keepsTokens ? [] : [Restored.macTokens])
-        // First who does it, and that codes of before are good no more; only then what ends.
+        // The command is recorded, and old request codes are invalidated, before anything is ended.
         try await change("after-restore") {
             store, now throws(DatabaseFault) -> Result<Void, AdminFault> in
             try store.old.forgetNonces(at: now)
@@ -41,7 +41,7 @@ extension Administration {
             ])
     }
 
-    /// Ends all of a kind, in small transactions.
+    /// Ends all rows of a kind, in small transactions.
     private func end(_ kind: Restored) async throws(AdminFault) -> Int64 {
         let now = service.core.now
         var (count, last) = (0 as Int64, Self.batch)
@@ -57,7 +57,7 @@ extension Administration {
     }
 }
 
-/// How many of a kind were ended.
+/// How many rows of a kind were ended.
 private struct EndedKind: Encodable {
     let what: String
     let ended: Int64

@@ -3,8 +3,8 @@ import Policy
 import SignedFormats
 
 extension Administration {
-    /// Prints what `server=` of pam_signet(8) takes: where the server is, what its verdicts name, and the
-    /// key that they are signed with.
+    /// Prints the file for `server=` of pam_signet(8): the server's URL, the audience that its
+    /// verdicts name, and the key that signs them.
     func showLoginFile(_ words: AdminArguments) async throws(AdminFault) {
         let application = try await application(words[0])
         guard let url = ServerURL(typed: service.issuer) else {
@@ -25,13 +25,13 @@ extension Administration {
     }
 }
 
-/// The file, as programs read it.
+/// The content of the file.
 private struct LoginFile: Encodable {
     let url: String
     let audience: String
     let key: String
 
-    /// As it is to be installed.
+    /// The lines of the file as it is installed.
     var lines: [String] {
         [
             "# For machines that ask this server at their logins: pam_signet(8), 'server='.",

@@ -2,20 +2,20 @@
 import Database
 
 extension Administration {
-    /// How many rows of a table go in one transaction.
+    /// How many rows of a table one transaction deletes.
     private static let batch: Int64 = 1_000
 
-    /// `application remove`
+    /// `application remove`: removes an application, or continues a removal that was interrupted.
     func removeApplication(_ words: AdminArguments) async throws(AdminFault) {
         let name = words[0]
         let takesDevices = try words.choice("--devices", "refuse", "remove") ?? false
-        // First who does it, and that it is good for nothing; only then what goes.
+        // The command is recorded and the application made unusable before anything is deleted.
         let id = try await change("application remove \(name)", of: name) {
             store, now throws(DatabaseFault) -> Result<Int64, AdminFault> in
             guard let found = try store.applications.removable(application: name) else {
                 return .failure(.noApplication(name))
             }
-            // One that was begun is finished, whatever is left.
+            // A removal that has begun is completed, whatever is left.
             if found.begun != nil { return .success(found.id) }
             let devices = try store.applications.countDevices(of: found.id)
             guard devices == 0 || takesDevices else {

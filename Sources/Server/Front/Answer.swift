@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 
-/// What a call came to: the response, and what figures and log have of it.
+/// The result of a call: the HTTP response, and what the log and the rate limit need to know.
 struct Answer: Sendable {
     var response: HTTPResponse
-    /// `ok`, or the code of what the response tells of.
+    /// `ok`, or the code of the problem that the response reports.
     var outcome = "ok"
-    /// Whether what the caller showed was good for something; if not, the call counts against the
-    /// address, as a proof that does not hold does.
+    /// Whether the call had an effect; if not, it counts against the rate limit of its address, as
+    /// an invalid proof does.
     var wasOfUse = true
 
-    /// JSON that no cache keeps.
+    /// A JSON response that must not be cached.
     static func json(
         _ value: some Encodable, status: Int = 200, outcome: String = "ok"
     ) -> Answer {
         json(body: JSON.encode(value), status: status, outcome: outcome)
     }
 
-    /// The same of what writes itself.
+    /// A JSON response that must not be cached, from a value that encodes itself.
     static func json(plain value: some PlainEncodable, outcome: String = "ok") -> Answer {
         json(body: JSON.encode(plain: value), status: 200, outcome: outcome)
     }
@@ -31,7 +31,7 @@ struct Answer: Sendable {
             outcome: outcome)
     }
 
-    /// Done, and nothing to say.
+    /// 204, without a body.
     static let done = Answer(
         response: HTTPResponse(status: 204, headers: [("Cache-Control", "no-store")]))
 }

@@ -2,7 +2,7 @@
 import HTTP
 
 extension Routes {
-    /// Codes of requests, and MAC tokens.
+    /// Verification of request codes, and MAC tokens.
     static let authentication: [Route] = [
         Route("POST", "/v1/authentication/verify", .rememberedApplication) {
             service, call throws(Problem) in
@@ -28,7 +28,7 @@ extension Routes {
         },
     ]
 
-    /// How tokens go on and end.
+    /// Refreshing, revoking and introspecting tokens, and the keys that verify them.
     static let tokens: [Route] = [
         Route("POST", "/v1/token/refresh", .anybody) { service, call throws(Problem) in
             .json(try await service.tokens.refreshTokens(call))

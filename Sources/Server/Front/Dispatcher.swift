@@ -4,11 +4,15 @@ import Database
 import HTTP
 import SignedFormats
 
-/// Takes each request to the row of the table that it is for.
+/// Dispatches each HTTP request to its route, or to a page for browsers.
+///
+/// It authenticates the caller as the route requires, applies the rate limit of the caller's
+/// address, checks body size and content type, and reports each answered request to `observer`.
+/// Every failure becomes a problem document (RFC 9457).
 package struct Dispatcher: Sendable {
     private let service: Service
     private let routes: [Route]
-    /// Those whose path leaves nothing open, by it: most calls are one of them.
+    /// The routes without path parameters, by path: most calls match one of them.
     private let fixed: [String: [Route]]
     private let limits: RateLimit
     let trustsProxy: Bool
@@ -16,8 +20,9 @@ package struct Dispatcher: Sendable {
     let numbers = RequestNumbers()
     let observer: Observer
 
-    /// `pages` has the pages for browsers, if there are any; `observer` is told of each request that
-    /// was answered.
+    /// - Parameters:
+    ///   - pages: the pages for browsers, if the site is enabled.
+    ///   - observer: receives each request after it was answered.
     init(
         service: Service, routes: [Route] = Routes.all, limits: RateLimit, trustsProxy: Bool,
         pages: (any Pages)? = nil, observer: @escaping Observer = { _ in }
@@ -31,7 +36,7 @@ package struct Dispatcher: Sendable {
         self.observer = observer
     }
 
-    /// Answers one request; a refusal is a problem document.
+    /// Answers one request; never fails.
     package func answer(_ request: HTTPRequest) async -> HTTPResponse {
         let began = ContinuousClock.now
         let callers = service.database.figures.callers
@@ -74,10 +79,10 @@ package struct Dispatcher: Sendable {
         guard !route.isLimited, route.judgesStrangers else {
             return try await admitted(request, route, parameters, from: origin)
         }
-        // Each proof that does not hold leaves a line in the audit trail: so an address has so many.
-        // Taken before it is looked at, so that many at once are no more, and given back if it holds;
-        // not where it held before, nor where the policy refuses what was signed rightly: who sends a
-        // decision again and again has as many.
+        // Every invalid proof adds a line to the audit trail, so the number per address is limited.
+        // The token is taken before the proof is checked, so that concurrent calls cannot exceed
+        // the limit, and returned if the proof is valid. It is not returned for 401, 403 and 409: a
+        // valid proof that is refused, by policy or as a repeated decision, costs as much.
         let admission = try limits.admit(origin.address)
         do throws(Problem) {
             let answer = try await admitted(request, route, parameters, from: origin)
@@ -114,7 +119,7 @@ package struct Dispatcher: Sendable {
         return try await route.answer(service, call)
     }
 
-    /// Who sent a request, by its own header.
+    /// Authenticates the device that signed a request.
     private func sender(
         of request: HTTPRequest, from origin: Origin, isLeaving: Bool
     ) async throws(Problem) -> AuthenticatedDevice {
@@ -173,8 +178,8 @@ package struct Dispatcher: Sendable {
         return application
     }
 
-    /// Where it comes from: of what a trusted proxy says the last address of the last line, which
-    /// is its own; whatever stands before it, the client may have sent.
+    /// The request's origin. From a trusted proxy, the last address of the last `X-Forwarded-For`
+    /// line: that one the proxy wrote, while anything before it may come from the client.
     func origin(of request: HTTPRequest) -> Origin {
         let agent = request.header("user-agent") ?? ""
         guard trustsProxy,
@@ -185,7 +190,7 @@ package struct Dispatcher: Sendable {
     }
 }
 
-/// Whether bytes are these letters, large or small.
+/// Compares ASCII case-insensitively; `word` must be in lower case.
 private func isSame(_ bytes: some Collection<UInt8>, _ word: StaticString) -> Bool {
     guard bytes.count == word.utf8CodeUnitCount else { return false }
     return word.withUTF8Buffer { word in
@@ -196,7 +201,6 @@ private func isSame(_ bytes: some Collection<UInt8>, _ word: StaticString) -> Bo
 }
 
 extension ContinuousClock.Instant {
-    /// How long ago it was.
     fileprivate var nanosecondsUntilNow: Int64 {
         let (seconds, attoseconds) = duration(to: .now).components
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000

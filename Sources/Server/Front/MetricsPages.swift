@@ -2,12 +2,14 @@
 import Database
 import HTTP
 
-/// Where figures are served: an address and a port of their own.
+/// The separate address and port on which figures are served.
 struct MetricsAddress: Equatable {
     let address: String
     let port: UInt16
 
-    /// From `127.0.0.1:9464` or `[::1]:9464`; nil for `none`.
+    /// Parses `127.0.0.1:9464` or `[::1]:9464`; nil for `none`.
+    ///
+    /// - Throws: `.metricsPlace` for anything else.
     init?(_ text: String) throws(StartFault) {
         guard text != "none" else { return nil }
         guard let colon = text.lastIndex(of: ":"),
@@ -24,7 +26,7 @@ struct MetricsAddress: Equatable {
     }
 }
 
-/// What is served at `metrics.listen`, and there alone.
+/// The pages at `metrics.listen`: figures for Prometheus, and health.
 struct MetricsPages: Sendable {
     let figures: ServerFigures
     let health: Health
@@ -32,7 +34,7 @@ struct MetricsPages: Sendable {
     let refusals: AuditQuota
     let connections: @Sendable () -> Int
 
-    /// Answers one request.
+    /// Answers one request; 404 for other paths, 405 for methods other than GET and HEAD.
     func answer(_ request: HTTPRequest) async -> HTTPResponse {
         guard request.method == "GET" || request.method == "HEAD" else {
             return HTTPResponse(status: 405, headers: [("Allow", "GET")])
@@ -52,7 +54,7 @@ struct MetricsPages: Sendable {
 }
 
 extension HTTPResponse {
-    /// One word.
+    /// A plain text response that consists of one word.
     static func plain(_ word: String) -> HTTPResponse {
         HTTPResponse(
             status: 200,
@@ -60,6 +62,6 @@ extension HTTPResponse {
             body: [UInt8]("\(word)\n".utf8))
     }
 
-    /// The database does not answer.
+    /// 503: the database does not answer.
     static let notReady = Problem.unavailable.response
 }

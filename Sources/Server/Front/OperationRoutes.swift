@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Approvals, and logins that are approved as such.
+// Operations, and logins that are approved as operations.
 extension Routes {
     static let operations: [Route] = [
         Route("POST", "/v1/operations", .application) { service, call throws(Problem) in

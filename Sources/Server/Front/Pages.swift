@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 
-/// Pages for browsers, beside the API.
+/// The pages for browsers, served beside the API.
 protocol Pages: Sendable {
-    /// Answers a request for one of the pages; nil for a path that is none of theirs.
+    /// Answers a request for a page; nil for a path that is not one of theirs.
     func answer(_ request: HTTPRequest, from origin: Origin) async -> PageAnswer?
 }
 
-/// What a request for a page was answered with.
+/// The answer to a request for a page.
 struct PageAnswer: Sendable {
-    /// The row of the site's table; `none` where there is none.
+    /// The path in the table of pages; `none` if there is no such page.
     let pattern: String
-    /// `ok`, the code of a problem, or of a sign-in `waiting`, `over`, and `elsewhere` where none is
-    /// waited for.
+    /// `ok`, the code of a problem, or about a sign-in: `waiting`, `over`, or `elsewhere` if the
+    /// browser awaits none.
     let outcome: String
     let response: HTTPResponse
 }

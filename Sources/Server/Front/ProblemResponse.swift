@@ -2,7 +2,7 @@
 import HTTP
 
 extension Problem {
-    /// As the body `application/problem+json`.
+    /// The response with the body `application/problem+json` (RFC 9457), which must not be cached.
     package var response: HTTPResponse {
         let document = Document(
             type: "urn:signet:problem:\(code)", title: title, status: status, code: code,

@@ -3,29 +3,29 @@ import HTTP
 import Posix
 import Synchronization
 
-/// How often an address may begin something without a proof; of IPv6, a network of 64 bits.
+/// Limits the calls of one address per minute; of IPv6, those of one /64 network.
 ///
-/// A bucket for each that fills again with time. What holds, however many addresses call:
-/// - There are 16,384 buckets for single networks and 256 for all others: neither memory nor the
-///   work for a call grows with a flood.
-/// - A bucket is forgotten when it is full again and never before: nobody's count is lost, a
-///   flooder's least of all, and who has one keeps it through the flood.
-/// - Who comes when there is no room shares a bucket with what lies around (`surroundings`): a flood
-///   from within one network drains one of the 256, or the buckets of its own. One from all over
-///   the world drains them all; then who was not there before it waits until its end.
+/// A token bucket per network, refilled continuously. Whatever the number of calling addresses:
+/// - There are at most 16,384 buckets for single networks, and 256 shared ones for the rest, so a
+///   flood increases neither memory nor the cost of a call beyond that.
+/// - A bucket is dropped only when it is full again. So no count is lost, and a network that has a
+///   bucket keeps it during a flood.
+/// - When there is no room, a new network shares a bucket with the networks around it
+///   (`surroundings`). A flood from one of these empties one shared bucket; a flood from all over
+///   the world empties all of them, and new networks then wait until it ends.
 final class RateLimit: Sendable {
-    /// How many networks have a bucket of their own.
+    /// The maximum number of networks with a bucket of their own.
     private static let mostNetworks = 16_384
-    /// How many buckets those share that come when there is no room.
+    /// The number of buckets shared by the networks that come when there is no room.
     private static let shared = 256
     private static let minute = Duration.seconds(60)
-    /// While there is no room, full buckets are looked for so often at the most.
+    /// The minimum time between two searches for full buckets while there is no room.
     private static let pause = Duration.seconds(1)
     private let perMinute: Int64
     private let clock: Clock
     private let table: Mutex<Table>
 
-    /// Whose bucket something was taken from.
+    /// A token taken from a bucket, which can be returned to it.
     struct Admission: Sendable {
         fileprivate let place: Place
     }
@@ -43,18 +43,20 @@ final class RateLimit: Sendable {
     private struct Table {
         var own: [PeerNetwork: Bucket] = [:]
         var shared: [Int: Bucket] = [:]
-        /// When full buckets were last looked for.
+        /// When full buckets were last removed.
         var swept: Duration
     }
 
-    /// `perMinute` calls a minute, and as many at once.
+    /// Permits `perMinute` calls a minute, and a burst of as many.
     init(perMinute: Int, clock: Clock) {
         self.perMinute = Int64(perMinute)
         self.clock = clock
         table = Mutex(Table(swept: clock.sinceBoot()))
     }
 
-    /// Takes one from the address's bucket, or says how long to wait.
+    /// Takes a token from the bucket of an address.
+    ///
+    /// - Throws: `.slowDown` with the seconds to wait if the bucket is empty.
     @discardableResult
     func admit(_ address: String) throws(Problem) -> Admission {
         let network = PeerNetwork(address)
@@ -75,12 +77,12 @@ final class RateLimit: Sendable {
         return Admission(place: place)
     }
 
-    /// Gives back what was taken, for a proof that held.
+    /// Returns a token, for a call whose proof was valid.
     func giveBack(_ admission: Admission) {
         let now = clock.sinceBoot()
         table.withLock { table in
             let place = admission.place
-            // One that was forgotten is full.
+            // A bucket that was dropped was full.
             if case .own(let network) = place, table.own[network] == nil { return }
             var bucket = self.bucket(at: place, in: table, now)
             bucket.milliTokens = min(full, bucket.milliTokens + 1_000)
@@ -92,10 +94,10 @@ final class RateLimit: Sendable {
         }
     }
 
-    /// How many buckets there are.
+    /// The number of buckets.
     var count: Int { table.withLock { $0.own.count + $0.shared.count } }
 
-    /// Forgets the buckets that are full again.
+    /// Removes full buckets; at most once a minute, or once a second while there is no room.
     private func sweep(_ table: inout Table, at now: Duration) {
         let pause = table.own.count < Self.mostNetworks ? Self.minute : Self.pause
         guard now - table.swept >= pause else { return }
@@ -108,7 +110,7 @@ final class RateLimit: Sendable {
         guard table.own.count >= Self.mostNetworks, table.own[network] == nil else {
             return .own(network)
         }
-        // The seed of hashes is the process's own: nobody can choose to share with somebody.
+        // The hash seed is random per process, so a client cannot choose whose bucket to share.
         return .shared(Int(network.surroundings.hashValue.magnitude % UInt(Self.shared)))
     }
 
@@ -136,7 +138,7 @@ final class RateLimit: Sendable {
             passed.components.seconds * 1_000
             + passed.components.attoseconds / 1_000_000_000_000_000
         guard milliseconds > 0 else { return bucket }
-        // A minute fills it: no product of a long time overflows.
+        // A minute fills any bucket; the limit prevents an overflow after a long time.
         let gained = milliseconds >= 60_000 ? full : milliseconds * perMinute / 60
         return Bucket(milliTokens: min(full, bucket.milliTokens + gained), filled: now)
     }

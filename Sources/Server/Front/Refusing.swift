@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 
-// What is refused before it comes to a row of the table.
+// Requests that are refused before they reach a route.
 extension Dispatcher {
-    /// The answer to a request that the HTTP server refuses by itself: a problem document, and a line
-    /// in log and figures, as for every other refusal.
+    /// Answers a request that the HTTP server itself refuses.
+    ///
+    /// The answer is a problem document, and log and figures record it like any other refusal.
     package func refuse(_ status: Int, _ request: HTTPRequest) -> HTTPResponse {
         let problem = Problem(refusedByServer: status)
         var response = problem.response
@@ -20,7 +21,7 @@ extension Dispatcher {
 }
 
 extension Problem {
-    /// What the status of an HTTP server's own refusal says.
+    /// The problem for a status with which the HTTP server refused a request.
     fileprivate init(refusedByServer status: Int) {
         switch status {
         case 413: self = .tooLarge
@@ -29,7 +30,7 @@ extension Problem {
                 status: status, code: "malformed",
                 title: "the transfer coding is none but chunked, if any")
         case 503:
-            // The next process is there in a moment.
+            // The next process will be there in a moment.
             self.init(
                 status: status, code: "unavailable", title: "the server stops: try again",
                 headers: ["Retry-After": "1"])

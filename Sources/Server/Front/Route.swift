@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who may make a call.
+/// Who may make a call, and how the caller proves it.
 enum Caller: Sendable {
-    /// Anybody: what proves something is in the body.
+    /// Anyone; the proof, if one is needed, is in the body.
     case anybody
-    /// Who has an API key, for its application.
+    /// An application, with its API key.
     case application
-    /// The same, for a call that asks whether the key holds in the transaction of its own that
-    /// decides: what is known of the key's application may be from before.
+    /// An application, from the cache of API keys. Only for calls that check the key again in their
+    /// own transaction, since the cached entry may be out of date.
     case rememberedApplication
-    /// Who signed the request itself with a registered key, or has a MAC token.
+    /// A device: the request is signed with a registered key, or carries a MAC.
     case device
-    /// The same, whatever the application's policy: taking back what it has is a device's own right.
+    /// A device, whatever the application's policy: it may always end its own token.
     case leavingDevice
 }
 
-/// One row of the table of calls. What has no row is not served.
+/// A row of the table of calls; a call without a row is not served.
 struct Route: Sendable {
     let method: String
-    /// The parts of the path; `{…}` stands for one part of any text.
+    /// The parts of the path; `{…}` matches any one part.
     private let path: [Path.Part]
-    /// As the table has it: what a log may show of a path.
+    /// The path as the table has it. Logs show this instead of the actual path.
     let pattern: String
     let caller: Caller
-    /// Whether every call counts against the address that it comes from.
+    /// Whether every call counts against the rate limit of its address.
     let isLimited: Bool
     let answer: @Sendable (Service, Call) async throws(Problem) -> Answer
 
@@ -38,10 +38,10 @@ struct Route: Sendable {
         self.answer = answer
     }
 
-    /// Whether its path leaves a part open.
+    /// Whether the path has parameters.
     var isOpen: Bool { path.contains { $0.first == UInt8(ascii: "{") } }
 
-    /// Whether it looks at a proof of callers of whom nothing is known before.
+    /// Whether the call verifies a proof from a caller about whom nothing is known yet.
     var judgesStrangers: Bool {
         switch caller {
         case .anybody: method == "POST"
@@ -50,7 +50,7 @@ struct Route: Sendable {
         }
     }
 
-    /// The open parts of a path that this row serves; nil if it does not.
+    /// The values of the path parameters if this row matches; otherwise nil.
     func parameters(of parts: [Path.Part]) -> [String]? {
         guard parts.count == path.count else { return nil }
         for (want, part) in zip(path, parts) where want.first != UInt8(ascii: "{") {
@@ -64,12 +64,13 @@ struct Route: Sendable {
     }
 }
 
-/// A path, taken apart by its bytes: a letter with an accent on a slash is no other letter.
+/// Splits paths bytewise: as a Character, a slash with a combining accent would not be a slash.
 enum Path {
     typealias Part = ArraySlice<UInt8>
 
-    /// What stands between the slashes; nil where none begins it, two stand together, or one ends it:
-    /// each call has one path, for whoever lets some of them through.
+    /// The parts between the slashes; nil if there is no leading slash, or if a part is empty.
+    ///
+    /// So each call has exactly one path, and a filter in front of the server cannot be bypassed.
     static func parts(of path: String) -> [Part]? {
         let bytes = [UInt8](path.utf8)
         let slash = UInt8(ascii: "/")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every call that there is; docs/developer/SERVER.md tells each.
+/// The table of all calls, as described in docs/developer/SERVER.md.
 enum Routes {
-    /// The largest body in bytes.
+    /// The maximum size of a body, in bytes.
     static let bodyLimit = 16_384
 
     static let all: [Route] =

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A request that was answered, as logs and figures have it: nothing in it is a secret, and
-/// nothing but the address is a stranger's own text.
+/// A request that was answered, as log and figures record it.
+///
+/// It contains no secret, and nothing chosen by a stranger except the address.
 struct AccessLogEntry: Sendable {
-    /// As the answer's `X-Request-Id` says it.
+    /// The id of the answer's header `X-Request-Id`.
     let id: String
-    /// `GET`, `POST`, …; `other` for what no call has.
+    /// `GET`, `POST` and the like; `other` for a method that no call uses.
     let method: String
-    /// The row of the table of calls: `/v1/registrations/{id}`; `none` where there is none.
+    /// The route's path, such as `/v1/registrations/{id}`; `none` if no route matched.
     let route: String
     let status: Int
     /// `ok`, or the code of the problem.
     let outcome: String
     let nanoseconds: Int64
-    /// From where it came.
+    /// The sender's address.
     let peer: String
 }
 
-/// Who is told of requests that were answered.
+/// Receives each request that was answered.
 typealias Observer = @Sendable (AccessLogEntry) -> Void

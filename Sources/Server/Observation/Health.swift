@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// Whether the server can serve: its database answers.
+/// Whether the server can serve, that is, whether its database answers.
+///
+/// Concurrent and frequent questions share one query.
 actor Health {
-    /// The time that the database has to answer.
+    /// How long the database may take to answer.
     private static let limit = Duration.seconds(2)
-    /// How long an answer holds, so that who asks often does not keep the database busy.
+    /// How long a result is reused, so that frequent checks do not keep the database busy.
     private static let freshness = Duration.seconds(1)
 
     private let database: any Database
@@ -16,7 +18,7 @@ actor Health {
         self.database = database
     }
 
-    /// Whether it can serve now, or could a moment ago.
+    /// Whether the database answers now, or did within `freshness`.
     func isReady() async -> Bool {
         if let known, known.until > .now { return known.isReady }
         let task = pending ?? Task { await Self.answers(database) }
@@ -27,7 +29,7 @@ actor Health {
         return isReady
     }
 
-    /// Whether the database answers in time; an answer that comes later is nobody's.
+    /// Whether the database answers in time; a late answer is ignored.
     private static func answers(_ database: any Database) async -> Bool {
         await withCheckedContinuation { continuation in
             let first = FirstAnswer(continuation)
@@ -40,7 +42,7 @@ actor Health {
                 } catch { await first.give(false) }
             }
             Task {
-                // Time itself is the event.
+                // The passing of time is the only event to wait for.
                 try? await Task.sleep(for: limit)
                 await first.give(false)
             }
@@ -48,7 +50,7 @@ actor Health {
     }
 }
 
-/// Takes the first of several answers.
+/// Resumes a continuation with the first of several answers.
 private actor FirstAnswer {
     private var continuation: CheckedContinuation<Bool, Never>?
 

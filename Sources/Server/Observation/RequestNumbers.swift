@@ -2,16 +2,16 @@
 import Posix
 import Synchronization
 
-/// Names for requests that tell nothing: neither how many there were nor which was before another.
+/// Generates request ids that reveal neither the number nor the order of requests.
 ///
-/// 64 random bits each, so that no two are the same, most likely; many are drawn at once.
+/// Each id has 64 random bits, so duplicates are very unlikely. Random bytes are drawn in bulk.
 final class RequestNumbers: Sendable {
     private static let drawn = 4_096
-    /// Digits of five bits that no one takes for another; Crockford's, in lower case.
+    /// Crockford's base 32 digits in lower case, which are not easily confused.
     private static let digits = [UInt8]("0123456789abcdefghjkmnpqrstvwxyz".utf8)
     private let random = Mutex<[UInt8]>([])
 
-    /// The next one, 13 digits.
+    /// The next id, 13 digits.
     func next() -> String {
         var bits: UInt64 = 0
         random.withLock { random in
@@ -19,7 +19,7 @@ final class RequestNumbers: Sendable {
             for byte in random.suffix(8) { bits = bits << 8 | UInt64(byte) }
             random.removeLast(min(8, random.count))
         }
-        // As short as this a text needs no memory of its own.
+        // A string of up to 15 bytes needs no allocation.
         return unsafe String(unsafeUninitializedCapacity: 13) { text in
             for place in 0..<13 {
                 unsafe text[place] = Self.digits[Int(bits & 31)]

@@ -2,7 +2,7 @@
 import Database
 import Synchronization
 
-/// What the server has done since it started, for Prometheus.
+/// Counters and histograms since the start, in the form that Prometheus reads.
 final class ServerFigures: Sendable {
     private struct Key: Hashable {
         let method: String
@@ -14,7 +14,7 @@ final class ServerFigures: Sendable {
         let nanoseconds = Histogram(bounds: ServerFigures.bounds)
     }
 
-    /// From half a millisecond to ten seconds.
+    /// Upper bounds in nanoseconds, from half a millisecond to ten seconds.
     private static let bounds: [Int64] = [
         500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000,
         100_000_000, 250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 10_000_000_000,
@@ -24,7 +24,7 @@ final class ServerFigures: Sendable {
     private let logins = Mutex<[String: Int]>([:])
     private let verifications = Mutex<[String: Int]>([:])
 
-    /// Counts a request; the rows of the table bound how many kinds there are.
+    /// Counts a request. The number of series is bounded by the table of routes.
     func note(_ served: AccessLogEntry) {
         let tally = calls.withLock { calls in
             var call =
@@ -45,7 +45,7 @@ final class ServerFigures: Sendable {
         }
     }
 
-    /// All of them, in Prometheus's text format, version 0.0.4.
+    /// All figures in Prometheus's text format, version 0.0.4.
     func text(connections: Int, unwritten: Int, _ database: DatabaseFigures) -> String {
         var page = Page()
         let calls = calls.withLock { $0 }.sorted {
@@ -86,7 +86,7 @@ final class ServerFigures: Sendable {
     }
 }
 
-/// A page of Prometheus's text format.
+/// Builds a page of Prometheus's text format.
 private struct Page {
     private(set) var text = ""
 
@@ -94,13 +94,13 @@ private struct Page {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
     }
 
-    /// Names and values are the program's own: there is nothing to escape.
+    /// Names and values are constants of the program, so nothing needs escaping.
     mutating func add(_ name: String, _ labels: [(String, String)], _ value: String) {
         let inner = labels.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ",")
         text += inner.isEmpty ? "\(name) \(value)\n" : "\(name){\(inner)} \(value)\n"
     }
 
-    /// A counter for each outcome.
+    /// Adds a counter with a series for each outcome.
     mutating func count(_ name: String, _ help: String, _ outcomes: [String: Int]) {
         begin(name, "counter", help)
         for (outcome, count) in outcomes.sorted(by: { $0.key < $1.key }) {
@@ -108,7 +108,7 @@ private struct Page {
         }
     }
 
-    /// A histogram: how many are at most each bound.
+    /// Adds a histogram with its cumulative buckets.
     mutating func add(
         _ name: String, _ tally: Histogram, perUnit unit: Double, _ labels: [(String, String)]
     ) {

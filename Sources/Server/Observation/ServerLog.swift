@@ -3,28 +3,30 @@ import Posix
 import SignedFormats
 import Synchronization
 
-/// How lines are written on standard error, which the journal keeps.
+/// Formats the lines for standard error, which the journal stores.
+///
+/// A line is plain text or JSON, as `log.format` says.
 enum ServerLog {
-    /// Which requests have a line.
+    /// Which requests are logged (`log.requests`).
     enum LoggedRequests: String {
         case all = "all"
         case problems = "problems"
         case none = "none"
     }
 
-    /// Set once, when the configuration is known.
+    /// Set once, when the configuration has been read.
     private static let isJSON = Atomic(false)
 
-    /// From now on lines are JSON, or as a person reads them.
+    /// Selects JSON or plain text for all further lines.
     static func use(json: Bool) { isJSON.store(json, ordering: .relaxed) }
 
-    /// One line that tells of something.
+    /// A line with a message.
     static func line(_ text: String) -> String {
         guard isJSON.load(ordering: .relaxed) else { return "signet-server: \(text)" }
         return json(ReportLine(time: now, text: text))
     }
 
-    /// One line that tells of a request.
+    /// A line about a request.
     static func line(_ served: AccessLogEntry) -> String {
         let micros = served.nanoseconds / 1_000
         guard isJSON.load(ordering: .relaxed) else {
@@ -40,7 +42,7 @@ enum ServerLog {
                 status: served.status, outcome: served.outcome, us: micros, peer: served.peer))
     }
 
-    /// Who writes the lines of requests.
+    /// An observer that logs requests as configured.
     static func observer(_ requests: LoggedRequests) -> Observer {
         switch requests {
         case .none: { _ in }
@@ -49,7 +51,7 @@ enum ServerLog {
         }
     }
 
-    /// A value without blanks: a proxy may have put anything into an address.
+    /// Replaces spaces, `=` and other special bytes: the address may be anything that a proxy sent.
     private static func word(_ text: String) -> String {
         let bytes = text.utf8.map { (0x21...0x7e).contains($0) && $0 != 0x3d ? $0 : 0x5f }
         return bytes.isEmpty ? "-" : String(decoding: bytes, as: UTF8.self)
@@ -75,7 +77,6 @@ enum ServerLog {
         let route: String
         let status: Int
         let outcome: String
-        /// Microseconds.
         let us: Int64
         let peer: String
     }

@@ -3,8 +3,10 @@ import Database
 import Posix
 
 extension Dispatcher {
-    /// A server without sockets, housekeeping and limits, on a database that it brings to its own
-    /// form: for who measures it. Nil where its keys cannot be made.
+    /// Creates a dispatcher without sockets, maintenance and rate limits, for benchmarks.
+    ///
+    /// Migrates the database first. Returns nil and reports why if that fails or the keys cannot be
+    /// made.
     package static func inProcess(
         _ database: any Database, master: SecretBytes, issuer: String
     ) async -> Dispatcher? {

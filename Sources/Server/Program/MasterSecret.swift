@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// The 32 bytes that seal what is secret in the database; all servers on one database have the same.
+/// The 32 bytes from which the keys that seal secrets in the database are derived.
+///
+/// All servers on one database need the same master secret.
 enum MasterSecret {
-    /// How long it is, in bytes.
     static let count = 32
-    /// So much is read of a file that is too long, to say how long it is.
+    /// How much is read of a file that is too long, to report its length.
     private static let longest = 4_096
 
     private enum Found {
@@ -13,9 +14,14 @@ enum MasterSecret {
         case otherLength(Int)
     }
 
-    /// Reads the file, which must be its owner's alone; makes it if there is none. One of another
-    /// length stays as it is: what it was before may be all that opens the database. Of several that
-    /// start at once, all have what one has made.
+    /// Reads the master secret from a private file, and creates the file if it does not exist.
+    ///
+    /// A file of another length is never overwritten, because its former content may be all that
+    /// opens the database. If several servers start at once, all use the secret that one of them
+    /// created.
+    ///
+    /// - Throws: `.masterSecret` for a file of another length, `.file` if it cannot be read or
+    ///   trusted.
     static func load(
         _ path: String, faults: DurableFaults = .none
     ) throws(StartFault) -> SecretBytes {
@@ -46,8 +52,8 @@ enum MasterSecret {
         } catch { throw .system(error) }
         defer { wipe(&fresh) }
         guard try directory.add(name, fresh) else {
-            // Another start was quicker, and may have sealed keys with its own; what is taken away
-            // again meanwhile is not made anew.
+            // Another server was quicker and may have sealed keys with its secret. If that file
+            // disappears meanwhile, it is not created again.
             return try read(name, in: directory) ?? .otherLength(0)
         }
         do throws(SystemFault) {
@@ -55,7 +61,7 @@ enum MasterSecret {
         } catch { throw .system(error) }
     }
 
-    /// What is in the file; nil where there is none.
+    /// The file's content; nil if there is no file.
     private static func read(
         _ name: String, in directory: Directory
     ) throws(FileFault) -> Found? {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// Says something to who runs the server: one line, on standard error, which the journal keeps.
-/// Nothing that is secret, and no name that a stranger could have put line ends into.
+/// Writes one line for the administrator to standard error, which the journal stores.
+///
+/// The line must contain no secret, and no untrusted text with line ends.
 func report(_ line: String) {
     complain(ServerLog.line(line))
 }

@@ -5,24 +5,30 @@ import Policy
 import Posix
 import Systemd
 
-/// A server that was started from a configuration.
+/// A server that was started from a configuration: database, listeners and maintenance task.
+///
+/// `start` opens everything and closes it again if a later step fails, with one line about the
+/// fault for the administrator. `renewCertificate` serves SIGHUP; `stop` completes the requests
+/// under way. All three return an exit status.
 actor RunningServer {
     private let clock: Clock
     private let figures = ServerFigures()
     private var database: (any Database)?
     private var http: HTTPServer?
     private var metrics: HTTPServer?
-    /// Where its configuration is, where it speaks TLS.
+    /// The path of the configuration; nil if the server does not use TLS.
     private var configuration: String?
     private var housekeeping: Task<Void, Never>?
     private var service: Service?
 
-    /// `clock` is for tests.
+    /// Creates a server that has not started; tests pass their own clock.
     init(clock: Clock = .system) {
         self.clock = clock
     }
 
-    /// Takes the steps in which a fault ends the program; gives the exit status, 0 where it serves.
+    /// Starts the server; returns the exit status, 0 if it is serving.
+    ///
+    /// A fault is reported, and what was opened is closed again.
     func start(configuration path: String) async -> Int32 {
         do throws(StartFault) {
             let settings = try ServerFiles.settings(path)
@@ -51,8 +57,9 @@ actor RunningServer {
         }
     }
 
-    /// Reads certificate and key anew from where the configuration says now; the old ones stay where
-    /// the new ones cannot be used. 0 where the new ones are.
+    /// Reloads certificate and key from the files that the configuration names now.
+    ///
+    /// If they cannot be used, the old ones stay in use. Returns 0 on success, 1 otherwise.
     func renewCertificate() -> Int32 {
         guard let configuration, let http else {
             report("nothing is read anew: there is no certificate")
@@ -76,7 +83,7 @@ actor RunningServer {
         }
     }
 
-    /// Answers what is under way, then ends; 0, for nothing of it can fail.
+    /// Completes the requests under way, then closes everything; always returns 0.
     func stop(within limit: Duration) async -> Int32 {
         housekeeping?.cancel()
         await http?.stop(within: limit)
@@ -86,7 +93,7 @@ actor RunningServer {
         return 0
     }
 
-    /// A socket that systemd handed over, or the address of the settings.
+    /// The socket that systemd passed, or the configured address and port.
     private func place(
         _ settings: Configuration
     ) throws(StartFault) -> (ServerConfiguration.Place, isHandedOver: Bool) {
@@ -113,7 +120,7 @@ actor RunningServer {
         let figures = figures
         let rate = settings.count(ServerSettings.rate)
         let limits = RateLimit(perMinute: rate, clock: clock)
-        // Each sign-in asks a person something: an address has fewer of them.
+        // Each sign-in asks a person something, so an address may begin fewer of them.
         let signIns = RateLimit(perMinute: Site.signInRate(rate), clock: clock)
         let dispatcher = Dispatcher(
             service: service, limits: limits,
@@ -127,7 +134,7 @@ actor RunningServer {
             place: place, identity: identity, bodyLimit: { _, _ in Routes.bodyLimit }, log: report)
         configuration.refusal = { dispatcher.refuse($0, $1) }
         configuration.connectionLimit = settings.count(ServerSettings.connections)
-        // Behind a proxy all connections are the proxy's.
+        // Behind a proxy, all connections come from the proxy's address.
         configuration.addressLimit =
             settings.word(ServerSettings.proxy) == "trusted"
             ? 0 : settings.count(ServerSettings.connectionsPerAddress)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What `signet-server` is started with.
+/// What the arguments of `signet-server` ask for.
 package enum ServerCommand: Equatable {
-    /// The configuration that installed programs read.
+    /// The configuration that the installed program reads by default.
     package static let installed = "/etc/signet/server.conf"
 
-    /// Serve, by this configuration.
+    /// Serve with this configuration file.
     case serve(configuration: String)
     case version
     case help
-    /// Administration, by what stands behind `admin`.
+    /// Administration; the arguments after `admin`.
     case administer([String])
-    /// What was not understood, as a sentence.
+    /// Invalid arguments; a message for the user.
     case misused(String)
 
-    /// Reads the arguments after the program's name.
+    /// Parses the arguments after the program's name.
     package init(_ arguments: [String]) {
         if arguments.first == "admin" {
             self = .administer(Array(arguments.dropFirst()))
@@ -43,7 +43,7 @@ package enum ServerCommand: Equatable {
         self = .serve(configuration: configuration)
     }
 
-    /// What `--help` shows.
+    /// The text for `--help`.
     package static let usage = """
         usage: signet-server [--config FILE] [--version] [--help]
                signet-server admin COMMAND

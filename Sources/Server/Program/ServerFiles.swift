@@ -5,18 +5,20 @@ import HTTP
 import Policy
 import Posix
 
-/// What a configuration names, opened.
+/// Opens what a configuration names: database, master secret, certificate.
 enum ServerFiles {
     private static let pemLimit = 65_536
 
-    /// The settings of a file and its drop-ins; a mistake in them ends the start.
+    /// Loads the settings from a file and its drop-ins.
+    ///
+    /// - Throws: `.configuration` for any mistake in them.
     static func settings(_ path: String) throws(StartFault) -> Configuration {
         do throws(ConfigurationFault) {
             return try ConfigurationFiles.load(path, ServerSettings.all)
         } catch { throw .configuration(error) }
     }
 
-    /// The database, in the form that this program knows.
+    /// Opens the database and migrates it to the present schema.
     static func database(_ settings: Configuration) async throws(StartFault) -> any Database {
         do throws(DatabaseFault) {
             let database = try open(settings)
@@ -25,7 +27,7 @@ enum ServerFiles {
         } catch { throw .database(error) }
     }
 
-    /// The database, in whatever form it is.
+    /// Opens the database without migrating it.
     static func open(_ settings: Configuration) throws(DatabaseFault) -> any Database {
         if settings.word(ServerSettings.databaseKind) == "sqlite" {
             return try SQLiteDatabase(path: settings.word(ServerSettings.databasePath))
@@ -35,8 +37,9 @@ enum ServerFiles {
             connections: settings.count(ServerSettings.databaseConnections))
     }
 
-    /// How the server is called from outside, in the one form that devices know; plain HTTP is for a
-    /// browser of this machine.
+    /// The server's public URL in the form that devices use.
+    ///
+    /// Plain HTTP is accepted only for a browser on this machine (`SiteAddress`).
     static func issuer(_ settings: Configuration) throws(StartFault) -> String {
         let typed = settings.word(ServerSettings.url)
         if let url = ServerURL(typed: typed) { return url.text }
@@ -44,7 +47,7 @@ enum ServerFiles {
         return address.origin
     }
 
-    /// What serves the calls: the database, and the keys that the master secret opens.
+    /// Creates the service: loads the master secret, and opens the signing keys.
     static func service(
         _ database: any Database, _ settings: Configuration, clock: Clock
     ) async throws(StartFault) -> Service {
@@ -60,8 +63,10 @@ enum ServerFiles {
         } catch { throw .keys(error) }
     }
 
-    /// The certificate and its key; nil for plain HTTP, which is served to this machine alone. For
-    /// a socket that was handed over, the address of the settings says nothing.
+    /// Reads the certificate and its key; nil for plain HTTP.
+    ///
+    /// Plain HTTP is refused unless the configured address is a loopback address. That does not
+    /// apply to a socket passed by systemd, which the caller has checked.
     static func identity(
         _ settings: Configuration, isHandedOver: Bool
     ) throws(StartFault) -> ServerConfiguration.Identity? {
@@ -85,8 +90,9 @@ enum ServerFiles {
         } catch { throw .file(error) }
     }
 
-    /// What is read anew where the server speaks TLS, if clients can be served with it now; and
-    /// until when. Nil where there is no certificate.
+    /// Reads the certificate again for a reload, and checks that it is valid now.
+    ///
+    /// Returns it with the end of its validity, in seconds since 1970; nil if none is configured.
     static func renewedIdentity(
         _ settings: Configuration, at now: Int64
     ) throws(StartFault) -> (identity: ServerConfiguration.Identity, ends: Int64)? {

@@ -3,13 +3,14 @@ import Posix
 import Synchronization
 import Systemd
 
-/// The server from start to end.
+/// The `signet-server` program, from start to exit: signals, readiness for systemd, exit status.
 package enum ServerProgram {
-    /// How long requests under way have to be answered when the server stops.
+    /// How long requests under way may take when the server stops.
     private static let farewell = Duration.seconds(10)
 
-    /// Runs the server on the calling thread, the process's first, until SIGTERM or SIGINT; gives
-    /// the exit status. At SIGHUP the certificate is read anew.
+    /// Runs the server on the main thread until SIGTERM or SIGINT; returns the exit status.
+    ///
+    /// SIGHUP reloads the certificate.
     package static func run(configuration path: String) -> Int32 {
         do throws(SystemFault) {
             try enterServer()
@@ -31,7 +32,7 @@ package enum ServerProgram {
         }
     }
 
-    /// Waits for a signal; false where it is to end.
+    /// Waits for a signal; returns true for SIGHUP, false for a signal to end.
     private static func isHangUp(_ signals: borrowing Interrupts) -> Bool {
         let number = signals.descriptor.number
         while true {
@@ -40,8 +41,7 @@ package enum ServerProgram {
         }
     }
 
-    /// Nothing in the environment may steer the server or its libraries, and its memory is
-    /// nobody's to read.
+    /// Hardens the process, and clears the environment so that it cannot influence the libraries.
     static func enterServer() throws(SystemFault) {
         try hardenProcess()
         try clearEnvironment(keeping: [
@@ -49,7 +49,7 @@ package enum ServerProgram {
         ])
     }
 
-    /// Waits on this thread for work that goes on on others, and gives its exit status.
+    /// Blocks this thread until asynchronous work has finished; returns its exit status.
     static func finished(
         _ work: @escaping @Sendable () async -> Int32
     ) throws(SystemFault) -> Int32 {

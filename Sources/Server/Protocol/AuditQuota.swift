@@ -3,12 +3,12 @@ import Database
 import Posix
 import Synchronization
 
-/// How many refused codes, of those that an application's back ends ask about, have a line of their
-/// own in the audit trail: so many a minute.
+/// Limits how many refused request codes per application and minute get an audit line each.
 ///
-/// Whoever reaches a back end has it ask about headers, as many as they like, and each line is a
-/// durable write that stays. What is over is counted, and told in one line. What nobody's key has
-/// signed is counted apart: a flood of it hides no code that was used twice.
+/// Anyone who can reach a back end can make it submit headers for verification, as many as they
+/// like, and each audit line is a durable write that is kept. Refusals beyond the limit are counted
+/// and summarised in one line. Codes that a registered key has signed and all other codes have
+/// separate limits, so that a flood of the latter cannot hide a replay.
 final class AuditQuota: Sendable {
     private struct Source: Hashable {
         let application: Int64
@@ -20,17 +20,17 @@ final class AuditQuota: Sendable {
         var left: Int
         var unwritten = 0
         var name = ""
-        /// Where the last one that was only counted came from.
+        /// The origin of the last refusal that was only counted.
         var origin: Origin?
     }
 
-    /// Refusals that were only counted.
+    /// Refusals of one application that were counted without an audit line of their own.
     struct Unwritten: Sendable {
         let application: Int64
         let name: String
         let isSigned: Bool
         let count: Int
-        /// Where the last of them came from.
+        /// The origin of the last of these refusals.
         let origin: Origin
     }
 
@@ -39,17 +39,20 @@ final class AuditQuota: Sendable {
     private let minutes = Mutex<[Source: Minute]>([:])
     private let all = Atomic<Int>(0)
 
-    /// `perMinute` lines of an application, and as many of what its devices have signed.
+    /// Creates a quota of `perMinute` lines for each application, and as many again for codes that
+    /// a registered key signed.
     init(perMinute: Int, clock: Clock) {
         self.perMinute = perMinute
         self.clock = clock
     }
 
-    /// How many were only counted since the start.
+    /// How many refusals were only counted since the server started.
     var count: Int { all.load(ordering: .relaxed) }
 
-    /// Whether a refusal has a line of its own; else it is counted. A device that calls for itself
-    /// has one each time: it is held to the limit of its address.
+    /// Decides whether a refusal gets its own audit line; if not, counts it.
+    ///
+    /// A device that calls for itself (`application` is nil) always gets a line, because the rate
+    /// limit of its address applies to it.
     func hasLine(
         for application: AskingApplication?, isSigned: Bool, from origin: Origin
     ) -> Bool {
@@ -78,7 +81,7 @@ final class AuditQuota: Sendable {
         return hasLine
     }
 
-    /// Gives what was only counted, and counts anew.
+    /// Returns the refusals that were only counted, and resets their counts.
     func takeUnwritten() -> [Unwritten] {
         let now = clock.sinceBoot()
         return minutes.withLock { minutes in
@@ -98,7 +101,7 @@ final class AuditQuota: Sendable {
         }
     }
 
-    /// Takes back what could not be written.
+    /// Adds counts back after their summary could not be written.
     func putBack(_ unwritten: [Unwritten]) {
         let now = clock.sinceBoot()
         minutes.withLock { minutes in
@@ -115,7 +118,9 @@ final class AuditQuota: Sendable {
 }
 
 extension Requests {
-    /// Writes one line for all refusals of an application that have none of their own.
+    /// Writes one summary line for each application with refusals that have no line of their own.
+    ///
+    /// If the database fails, the counts are put back for the next attempt.
     func noteUnwrittenRefusals() async {
         let unwritten = refusals.takeUnwritten()
         guard !unwritten.isEmpty else { return }

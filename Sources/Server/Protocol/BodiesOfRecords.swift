@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the records say, as the bodies of the API have it.
+// Conversions from database records to the response bodies of the API.
 
 extension OperationState {
     init(_ record: OperationRecord, account: AccountRecord, at now: Int64) throws(Problem) {
@@ -67,7 +67,7 @@ extension RegistrationState {
 }
 
 extension AuthenticationAnswer {
-    /// It is valid.
+    /// The answer for a proof that was accepted.
     init(_ device: AuthenticatedDevice) {
         let signer = device.signer
         valid = true
@@ -95,7 +95,7 @@ extension MACTokenState {
 }
 
 extension IntrospectionAnswer {
-    /// It holds.
+    /// The answer for a token that is currently valid.
     init(_ claims: AccessClaims, _ signer: Signer) {
         active = true
         iss = claims.iss

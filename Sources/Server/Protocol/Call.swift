@@ -1,52 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request whose route, body and caller were checked.
+/// A request whose route, body and caller have been checked, as a handler receives it.
+///
+/// The dispatcher guarantees what the route declares: `application` is set where the route requires
+/// an API key, and `device` where it requires a signed request. The accessors throw a `Problem`
+/// instead of trapping if that is violated.
 struct Call: Sendable {
-    /// The body as it arrived.
+    /// The body exactly as received.
     let content: [UInt8]
-    /// The parts of the path that the route leaves open, in their order.
+    /// The variable parts of the path, in order, as the route matched them.
     let parameters: [String]
-    /// Whose API key it came with; nil where the route wants none.
+    /// The application whose API key authorised the call; nil where the route requires none.
     let application: ApplicationRecord?
-    /// The API key's digest, where there is an application.
+    /// The digest of that API key; empty without an application.
     let apiKey: [UInt8]
-    /// Who signed the request itself; nil where the route does not want that.
+    /// The device that signed the request; nil where the route requires no signature.
     let device: AuthenticatedDevice?
-    /// From where it came.
+    /// The sender's address and user agent.
     let origin: Origin
 
-    /// The body as JSON.
+    /// Decodes the body as JSON.
     func body<Value: Decodable>(_ type: Value.Type) throws(Problem) -> Value {
         try JSON.decode(type, from: content)
     }
 
-    /// The body as JSON, which most callers send in the plain form.
+    /// Decodes the body as JSON, with a fast path for the plain form that most callers send.
     func body<Value: PlainDecodable>(_ type: Value.Type) throws(Problem) -> Value {
         if let object = PlainObject(content), let value = Value(object) { return value }
         return try JSON.decode(type, from: content)
     }
 
-    /// The id in the path.
+    /// Returns the id in the path; throws `.notFound` if it is malformed.
     func id() throws(Problem) -> [UInt8] {
         guard let text = parameters.first, let id = ID(text: text) else { throw .notFound }
         return id.bytes
     }
 
-    /// The application of the API key; a route that asks for it has the caller `.application`.
+    /// Returns the calling application, on routes whose caller is `.application`.
     func caller() throws(Problem) -> ApplicationRecord {
         guard let application else { throw .apiKeyRefused }
         return application
     }
 
-    /// The application of the API key, with the key, for a call that asks whether it holds.
+    /// Returns the calling application with its API key, so that a transaction can check the key.
     func asking() throws(Problem) -> AskingApplication {
         AskingApplication(record: try caller(), apiKey: apiKey)
     }
 
-    /// Who signed the request; a route that asks for it has the caller `.device`.
+    /// Returns the device that signed the request, on routes whose caller is `.device`.
     func deviceSigner() throws(Problem) -> Signer { try provenDevice().signer }
 
-    /// The same, with how that was proven.
+    /// Returns that device together with the factor and MAC token that proved it.
     func provenDevice() throws(Problem) -> AuthenticatedDevice {
         guard let device else { throw .refused }
         return device

@@ -3,15 +3,24 @@ import Crypto
 import Database
 import SignedFormats
 
-/// Challenges, and their answers: each is used once, whoever asks how often at the same time.
+/// Issues challenges and settles their answers.
+///
+/// A challenge is 32 random bytes, bound to an application, account, device and action
+/// (`ChallengeBinding`), and good for 60 seconds; `Registrations` issues its own, for 300. It is
+/// used at most once: of any number of concurrent answers, exactly one succeeds.
 struct Challenges: Sendable {
     let core: ServerCore
     let signatures: SignatureVerification
 }
 
 extension Challenges {
-    /// Checks a signed challenge and, where everything holds, does what it is for, all in one
-    /// transaction: of many parallel uses of a challenge, one wins.
+    /// Verifies a signed challenge and, if all checks pass, runs `grant` in the same transaction.
+    ///
+    /// The challenge, the counter, the audit line and whatever `grant` writes are committed
+    /// together, also for a refusal. Of many concurrent uses of a challenge, one wins.
+    ///
+    /// - Throws: `.malformed` if the statement is not canonical; otherwise the reason for the
+    ///   refusal.
     func settle<T: Sendable>(
         _ proof: SignedText, _ action: ChallengeAction, _ event: AuditEntry.Event,
         from origin: Origin,
@@ -57,7 +66,7 @@ extension Challenges {
         }
     }
 
-    /// Writes down that somebody unknown was refused; what they say of themselves is quoted.
+    /// Records in the audit trail that an unknown credential was refused, quoting its id.
     func refuse(
         _ head: StatementHead, _ event: AuditEntry.Event, from origin: Origin
     ) async throws(Problem) {
@@ -70,14 +79,14 @@ extension Challenges {
     }
 }
 
-/// A line of the audit trail of somebody unknown.
+/// The audit line for a statement that names an unknown credential.
 private func unknown(_ head: StatementHead, _ event: AuditEntry.Event) -> AuditEntry {
     AuditEntry(
         event: event, outcome: Problem.refused.code,
         detail: "unknown credential \(hexadecimal(head.credential))")
 }
 
-/// A line of the audit trail of what a device asked for.
+/// The audit line for a request of a known device; a nil `problem` means success.
 func entry(_ event: AuditEntry.Event, _ signer: Signer, _ problem: Problem?) -> AuditEntry {
     AuditEntry(
         event: event, outcome: problem?.code ?? "ok", application: signer.application.name,
@@ -85,8 +94,10 @@ func entry(_ event: AuditEntry.Event, _ signer: Signer, _ problem: Problem?) -> 
 }
 
 extension Transaction {
-    /// The checks of a signed challenge, in the order of docs/developer/SERVER.md; gives the signer as it is
-    /// now.
+    /// Runs the checks of a signed challenge, in the order given in docs/developer/SERVER.md.
+    ///
+    /// Uses up the challenge even where a later check fails. Returns the signer as the database has
+    /// it now, which may differ from `former`.
     fileprivate func settle(
         _ statement: LoginStatement, _ action: ChallengeAction, of former: Signer, isSigned: Bool,
         at now: Int64
@@ -97,14 +108,14 @@ extension Transaction {
         guard try challenges.use(challenge: statement.challenge, binding, at: now) else {
             return .failure(.refused)
         }
-        // Read anew, behind the lock that blocking takes too; where one writes, there is none.
+        // Read again behind the lock that blocking takes; a single writer needs neither.
         try accounts.lockAccount(former.account.id)
         let current = isAlone ? former : try signers.signer(statement.head)
         guard let signer = current else { return .failure(.refused) }
-        // Not counted: whoever knows the ids could lock somebody out. It costs the address that
-        // sent it, and no number of tries finds a signature.
+        // Not counted: anyone who knows the ids could lock the owner out. The rate limit of the
+        // sender's address applies instead, and no number of attempts finds a signature.
         guard isSigned else { return .failure(.refused) }
-        // Taking back what it has is the device's own right, without a touch and by any policy.
+        // A device may always give up its registration, without a touch and by any policy.
         let objection =
             action == .remove ? signer.standing : signer.objection(to: statement.claims)
         if let objection { return .failure(objection) }
@@ -116,11 +127,12 @@ extension Transaction {
         return .success(signer)
     }
 
-    /// The registered key has signed with a counter that is not above the last one: the device was
-    /// set back to an old state, or copied, if it was asked after that last one was taken.
+    /// Handles a valid signature whose counter is not above the last accepted one.
     ///
-    /// Else its answer may be older, and was overtaken: whoever holds some back on their way, and
-    /// lets a later one pass, blocks nobody.
+    /// If the device was challenged after that counter was accepted, its state was rolled back or
+    /// copied, and the failure is counted. Otherwise the answer may only have been overtaken on its
+    /// way: it is refused but not counted, so that an attacker who delays messages in the network
+    /// cannot block a device.
     func countSetBack(
         of signer: Signer, askedAt asked: Int64, at now: Int64
     ) throws(DatabaseFault) -> Problem {
@@ -133,7 +145,6 @@ extension Transaction {
 }
 
 extension Result where Failure == Problem {
-    /// The problem, if it is one.
     var problem: Problem? {
         if case .failure(let problem) = self { return problem }
         return nil
@@ -141,8 +152,10 @@ extension Result where Failure == Problem {
 }
 
 extension Challenges {
-    /// `POST /v1/login/challenge`: for whoever asks. Whether there is such an account is not told,
-    /// also not by the time that the answer takes: a challenge is kept either way.
+    /// `POST /v1/login/challenge`: issues a challenge to any caller.
+    ///
+    /// Neither the answer nor its timing reveals whether the account exists: a challenge is stored
+    /// either way.
     func issueChallenge(_ call: Call) async throws(Problem) -> ChallengeAnswer {
         let wish = try call.body(ChallengeRequest.self)
         let action = wish.action ?? .login

@@ -2,7 +2,9 @@
 import Crypto
 import SignedFormats
 
-/// Whether a text was signed by a key, for one use; false also where cryptography itself failed.
+/// Whether `signature` (an SSHSIG blob) is by the key at `point` over `text`, in one namespace.
+///
+/// Also false if the cryptography library fails.
 func isSigned(
     _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace, by point: [UInt8]
 ) -> Bool {
@@ -14,25 +16,25 @@ func isSigned(
     }
 }
 
-/// Bytes that a stranger sent, as they may stand in the audit trail: cut, and `visible`.
+/// Makes untrusted bytes safe for the audit trail: cuts them to 128 bytes, then `visible`.
 func printable(_ bytes: [UInt8]) -> String {
     let cut = bytes.prefix(128)
     let text = String(decoding: cut, as: UTF8.self)
-    // Nearly all are.
+    // The common case: printable ASCII.
     if cut.allSatisfy({ (0x20...0x7e).contains($0) }) { return text }
     return visible(text)
 }
 
-/// A text with U+FFFD in place of each character that ends a line, shows nothing or changes the
-/// direction of writing: what it shows is what it says.
+/// Replaces each character that would end a line, show nothing or change the writing direction by
+/// U+FFFD, so that a reader sees everything the text contains.
 func visible(_ text: String) -> String {
     String(decoding: visible([UInt8](text.utf8)), as: UTF8.self)
 }
 
-/// The same of well-formed UTF-8.
+/// Does the same for well-formed UTF-8 bytes.
 func visible(_ text: [UInt8]) -> [UInt8] {
     Printable.escaping(text, invisible: true) { byte, shown in
-        // One mark for a character: not for the bytes that continue it.
+        // One replacement per character: skip UTF-8 continuation bytes.
         if byte & 0xC0 != 0x80 { shown += "\u{FFFD}".utf8 }
     }
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// Whether the wall clock can be believed enough to delete by it.
+/// Decides whether the wall clock is trustworthy enough to delete records by it.
 ///
-/// A machine may boot with a clock that is years ahead, and have it set right once there is a
-/// network. So it must have gone in step with the kernel's own time for a while.
+/// A machine may boot with a clock that is years ahead and have it corrected once the network is
+/// up. So the wall clock must have run in step with the kernel's boot-time clock for `probation`.
 struct ClockWatch {
-    /// How long that is.
+    /// How long the two clocks must have agreed.
     static let probation = Duration.seconds(600)
-    /// Between two looks it may go apart by so many seconds: a clock that is set right bit by bit.
+    /// Allowed difference in seconds between two checks: the clock may be slewed gradually.
     private static let drift: Int64 = 5
 
-    /// The wall clock when the kernel's own began, and since when that is so.
+    /// The wall time at boot as last computed, and the time since boot when agreement began.
     private var known: (start: Int64, since: Duration)?
 
-    /// Looks at both, at least every few minutes.
+    /// Compares the two clocks; call it at least every few minutes.
     mutating func isSteady(_ clock: Clock) -> Bool {
         let passed = clock.sinceBoot()
         let start = clock.wallSeconds() - passed.components.seconds

@@ -7,9 +7,9 @@ extension Logins {
     /// How long after its approval a login can be confirmed, in seconds.
     private static let confirmationSeconds: Int64 = 60
 
-    /// `POST /v1/login/init`: begins the operation, and the session that alone can confirm it.
+    /// `POST /v1/login/init`: begins the operation, and makes the session secret to confirm it.
     ///
-    /// `network` is the browser's, where it is the server's own page that begins it.
+    /// `network` is the browser's network if the server's own page begins the login.
     func beginLogin(
         _ call: Call, network: [UInt8]? = nil
     ) async throws(Problem) -> LoginBegun {
@@ -23,8 +23,7 @@ extension Logins {
             data: record.data, status: record.status(at: core.now), expires: record.expires)
     }
 
-    /// `POST /v1/login/confirm`: the tokens of an approved login, once, to the session that began
-    /// it.
+    /// `POST /v1/login/confirm`: issues an approved login's tokens, once, to its session.
     func confirmLogin(_ call: Call) async throws(Problem) -> LoginAnswer {
         let wish = try call.body(ConfirmRequest.self)
         let application = try call.caller()
@@ -39,7 +38,7 @@ extension Logins {
             guard let found = try store.operations.operation(id),
                 found.application == application.id
             else { return .failure(.notFound) }
-            // Read anew behind the lock: nobody blocks account or device before this is kept.
+            // Read again behind the lock: neither account nor device can be blocked now.
             try store.accounts.lockAccount(found.account)
             guard let operation = try store.operations.operation(id) else {
                 return .failure(.notFound)
@@ -70,12 +69,14 @@ extension Logins {
 }
 
 extension RegistrationRecord {
-    /// How the person was authenticated, in the words of RFC 8176, as far as the key tells.
+    /// The authentication methods (RFC 8176) that the registered key implies.
     fileprivate var methods: [String] { keyKind == "tpm" ? ["fpt", "hwk"] : ["fpt", "swk"] }
 }
 
 extension Transaction {
-    /// The checks of a confirmation, in the order of docs/developer/SERVER.md; gives who approved.
+    /// Runs the checks of a confirmation, in the order given in docs/developer/SERVER.md.
+    ///
+    /// Uses the operation up and marks the registration as used. Returns the signer who approved.
     fileprivate func confirm(
         _ operation: OperationRecord, session: [UInt8]?, approvedAfter moment: Int64,
         at now: Int64
@@ -101,7 +102,7 @@ extension Transaction {
         return .success(signer)
     }
 
-    /// Who approved; nil where the account is blocked, or the policy has become another.
+    /// The signer who approved; nil if the account is blocked or the policy no longer permits it.
     private func signer(_ operation: OperationRecord) throws(DatabaseFault) -> Signer? {
         guard let id = operation.registration,
             let registration = try registrations.registration(id),

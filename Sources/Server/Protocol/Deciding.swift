@@ -3,9 +3,9 @@ import Database
 import Posix
 import SignedFormats
 
-// The decision of an operation: what is approved is exactly what was shown, once, and in time.
+// Decisions on operations: what is approved is exactly what was shown, once, and in time.
 extension Operations {
-    /// `POST /v1/operations/{id}/decision`: a signed approval or rejection.
+    /// `POST /v1/operations/{id}/decision`: accepts a signed approval or rejection.
     func decideOperation(_ call: Call) async throws(Problem) -> DecisionAnswer {
         let id = try call.id()
         let proof = try call.body(SignedText.self)
@@ -43,27 +43,28 @@ extension Operations {
 }
 
 extension OperationRecord {
-    /// Whether a statement says just what was to be shown.
+    /// Whether a statement carries exactly the template and text that were to be shown.
     fileprivate func isShown(in statement: OperationStatement) -> Bool {
         [UInt8](template.utf8) == statement.template && [UInt8](data.utf8) == statement.data
     }
 }
 
 extension Transaction {
-    /// The checks of a decision, in the order of docs/developer/SERVER.md, and what it comes to.
+    /// Runs the checks of a decision, in the order of docs/developer/SERVER.md, and applies it.
     ///
-    /// Failures are counted only of who knows the challenge, which the operation's own devices
-    /// alone are told, and of devices that may decide: nobody else can make it FAILED.
+    /// A failure is counted only if the sender knows the challenge, which only the account's
+    /// devices are given, and only for devices that may decide. No other sender can make an
+    /// operation FAILED.
     fileprivate func decide(
         _ statement: OperationStatement, of former: Signer, isSigned: Bool, at now: Int64
     ) throws(DatabaseFault) -> Result<DecisionAnswer, Problem> {
-        // Read anew, behind the lock that blocking takes too: it may have been blocked or replaced
-        // while the signature was checked.
+        // Read again, behind the lock that blocking takes: the registration may have been blocked
+        // or replaced while the signature was checked.
         try accounts.lockAccount(former.account.id)
         guard let signer = try signers.signer(statement.head),
             signer.registration.id == former.registration.id,
             let operation = try operations.operation(statement.operation), operation.isFor(signer),
-            // A secret that the operation's devices alone are told: the time says nothing of it.
+            // A secret between server and devices, so compared in constant time.
             constantTimeEqual(operation.challenge, statement.challenge)
         else { return .failure(.refused) }
         guard isSigned, operation.isShown(in: statement) else {
@@ -84,7 +85,7 @@ extension Transaction {
             }
         guard try operations.end(operation: operation.id, as: decided, by: registration, at: now)
         else {
-            // Another was quicker, between the reading above and this.
+            // Another decision was committed between the read above and this update.
             let winner = try operations.operation(operation.id)?.status(at: now)
             return .failure(.over(winner ?? .expired))
         }
@@ -92,8 +93,10 @@ extension Transaction {
             DecisionAnswer(operation: ID(operation.id), status: decided, decided: now))
     }
 
-    /// Counts a signature that is wrong, or is over something else than was shown; not of who may
-    /// decide nothing any more, but has read the challenge before: they shall make nothing FAILED.
+    /// Counts a signature that is wrong, or that is over another text than was shown.
+    ///
+    /// Not counted for a device that may no longer decide: it may have read the challenge before it
+    /// or its account was blocked, and must not be able to make the operation FAILED.
     private func countWrong(
         _ operation: OperationRecord, by signer: Signer, at now: Int64
     ) throws(DatabaseFault) -> Problem {

@@ -2,13 +2,13 @@
 import Crypto
 import Synchronization
 
-/// Public keys that are ready to verify, by credential: to make one of its point takes as long as
-/// a verification.
+/// Caches parsed public keys by credential id: parsing a key costs as much as one verification.
 ///
-/// The key of a credential never changes; whoever takes one from here still asks the database
-/// whether it is good now. Of two halves the older one goes when the newer is full.
+/// The key of a credential never changes, but whether it is still valid does: callers ask the
+/// database in the transaction that decides. The cache has two generations; when the newer one is
+/// full it becomes the older one, which is dropped.
 final class KeyCache: Sendable {
-    /// How many keys a half has at most, each of about 2 KB.
+    /// The maximum number of keys per generation; a key takes about 2 KB.
     private static let half = 2_048
 
     private struct Halves {
@@ -27,7 +27,7 @@ final class KeyCache: Sendable {
 
     private let halves = Mutex(Halves())
 
-    /// The key of a credential, if it is here.
+    /// Returns a credential's key if it is cached, and moves it to the newer generation.
     func key(of credential: [UInt8]) -> P256PublicKey? {
         halves.withLock { halves -> P256PublicKey? in
             if let key = halves.newer[credential] { return key }
@@ -37,7 +37,8 @@ final class KeyCache: Sendable {
         }
     }
 
-    /// Keeps a key that has just verified something: so strangers cannot push others out.
+    /// Stores a key. Call this only after the key verified a signature, so that strangers cannot
+    /// evict the keys of others.
     func keep(_ key: P256PublicKey, of credential: [UInt8]) {
         halves.withLock { $0.keep(key, of: credential) }
     }

@@ -2,8 +2,10 @@
 import Database
 import SignedFormats
 
-/// Logins: a signed challenge and the tokens or the verdict that follow, or an operation that a person
-/// confirms elsewhere.
+/// Logins: by a signed challenge, or by an operation that a person approves on another device.
+///
+/// Either one begins a session and issues a pair of tokens. A login for a PAM module also gets a
+/// verdict, which the server signs over the module's own challenge.
 struct Logins: Sendable {
     let keys: ServerKeys
     let challenges: Challenges
@@ -13,7 +15,7 @@ struct Logins: Sendable {
 }
 
 extension Logins {
-    /// `POST /v1/login`: checks the signed challenge, and begins a session of tokens.
+    /// `POST /v1/login`: verifies the signed challenge and begins a token session.
     func logIn(_ call: Call) async throws(Problem) -> LoginAnswer {
         let wish = try call.body(SignedChallengeRequest.self)
         if let module = wish.module, module.challenge.bytes.count != 32 {
@@ -30,7 +32,7 @@ extension Logins {
             (store, signer, statement) throws(DatabaseFault) -> Result<
                 (Signer, LoginStatement), Problem
             > in
-            // What the device has not signed gets no verdict: somebody on the way put it there.
+            // A module challenge that the device did not sign was inserted on the way.
             if let module, statement.purpose != module { return .failure(.refused) }
             try store.beginSession(fresh, of: signer, factor: Factor.touch, at: now)
             return .success((signer, statement))
@@ -48,7 +50,9 @@ extension Logins {
             })
     }
 
-    /// What a PAM module that has its own challenge is told; it checks it with the pinned key.
+    /// Signs the verdict for a PAM module, which checks it with the key pinned on its machine.
+    ///
+    /// The verdict names the module's challenge and expires after 60 seconds.
     func verdict(
         for module: ModuleRequest, _ signer: Signer, _ statement: LoginStatement, at now: Int64
     ) throws(Problem) -> SignedVerdict {
@@ -63,13 +67,13 @@ extension Logins {
     }
 }
 
-/// A moment as statements have it.
+/// Converts seconds since 1970 to the form used in statements.
 func instant(_ seconds: Int64) -> Instant {
     Instant(seconds: UInt64(clamping: seconds))
 }
 
 extension Integrity {
-    /// How the person was authenticated, in the words of RFC 8176.
+    /// The authentication methods (RFC 8176) that follow from where the key is held.
     var methods: [String] {
         switch key {
         case .tpm: ["fpt", "hwk"]

@@ -3,10 +3,12 @@ import Crypto
 import Database
 import SignedFormats
 
-// A request with the code of a MAC token: that the device is there, and no touch.
+// Requests authenticated by a MAC token: they prove that the device is present, not a touch.
 extension Requests {
-    /// Checks a MAC and uses its nonce up. It neither counts as a failure nor forgets any. No policy
-    /// stands against a device that is leaving.
+    /// Verifies a MAC and uses up its nonce.
+    ///
+    /// A wrong MAC is not counted as a failure, and a right one does not reset the count. With
+    /// `isLeaving` the application's policy is not applied: a device may always end its own token.
     func acceptMAC(
         _ authorization: MACAuthorization, _ received: ReceivedRequest,
         for application: AskingApplication?, from origin: Origin, isLeaving: Bool
@@ -36,7 +38,7 @@ extension Requests {
         }
     }
 
-    /// Whether the code is that of this request under the token's secret.
+    /// Whether the MAC is that of this request under the token's secret.
     private func isMAC(
         _ authorization: MACAuthorization, of received: ReceivedRequest, by token: MACTokenRecord,
         _ signer: Signer
@@ -55,7 +57,8 @@ extension Requests {
 }
 
 extension Transaction {
-    /// The checks of a right MAC that want the database, in the order of docs/developer/SERVER.md.
+    /// Runs the checks of a correct MAC that need the database, in the order given in
+    /// docs/developer/SERVER.md.
     fileprivate func accept(
         _ authorization: MACAuthorization, at now: Int64, isLeaving: Bool
     ) throws(DatabaseFault) -> Result<Signer, Problem> {
@@ -65,7 +68,7 @@ extension Transaction {
                 authorization.nonce, of: authorization.token, issued: authorization.issued)
             guard isNew else { return .failure(.replayed) }
         }
-        // Read anew: it may have been revoked since.
+        // Read again: the token may have been revoked in the meantime.
         guard let (token, signer) = try macTokens.macToken(authorization.token) else {
             return .failure(.refused)
         }

@@ -4,7 +4,11 @@ import Database
 import Posix
 import SignedFormats
 
-/// MAC tokens, with which a device shows that it is there, without a touch.
+/// Issues, lists and revokes MAC tokens, with which a device authenticates without a touch.
+///
+/// A token has a 32-byte secret, returned once and stored sealed for its row. It belongs to one
+/// registration, is valid for 30 days unless the request says otherwise (60 seconds to 365 days),
+/// and replaces that registration's earlier token of the same name.
 struct MACTokens: Sendable {
     let keys: ServerKeys
     let challenges: Challenges
@@ -12,12 +16,12 @@ struct MACTokens: Sendable {
 }
 
 extension MACTokens {
-    /// How long a token holds, in seconds, if nobody says otherwise.
+    /// The default validity of a token, in seconds.
     private static let macTokenSeconds: Int64 = 30 * 86_400
     private static let secretCount = 32
 
-    /// `POST /v1/mac-tokens`: checks the signed challenge, whose purpose is the token's name, and
-    /// makes a token, in place of the registration's other one of this name.
+    /// `POST /v1/mac-tokens`: verifies the signed challenge, whose purpose is the token's name, and
+    /// issues a token that replaces the registration's earlier one of that name.
     func makeMACToken(_ call: Call) async throws(Problem) -> MACTokenAnswer {
         let wish = try call.body(MACTokenRequest.self)
         let seconds = wish.expiresIn ?? Self.macTokenSeconds
@@ -46,7 +50,7 @@ extension MACTokens {
             expires: expires)
     }
 
-    /// `GET /v1/registrations/{id}/mac-tokens`: what the registration has, without the secrets.
+    /// `GET /v1/registrations/{id}/mac-tokens`: lists a registration's tokens, without secrets.
     func listMACTokens(_ call: Call) async throws(Problem) -> MACTokenList {
         let id = try call.id()
         let application = try call.caller()
@@ -61,7 +65,7 @@ extension MACTokens {
         return list
     }
 
-    /// `POST /v1/mac-tokens/{id}/revoke`: the application's decision.
+    /// `POST /v1/mac-tokens/{id}/revoke`: revokes a token on behalf of the application.
     func revokeMACToken(_ call: Call) async throws(Problem) {
         let application = try call.caller()
         try await revoke(try call.id(), from: call.origin, by: "the application") { signer in
@@ -69,8 +73,9 @@ extension MACTokens {
         }
     }
 
-    /// `POST /v1/device/mac-tokens/{id}/revoke`: the device's own. A touch ends any token of its
-    /// registration, a MAC only the one that it was made with.
+    /// `POST /v1/device/mac-tokens/{id}/revoke`: revokes a token on behalf of its device.
+    ///
+    /// A touch can revoke any token of its registration; a MAC only the token that made it.
     func revokeOwnMACToken(_ call: Call) async throws(Problem) {
         let id = try call.id()
         let device = try call.provenDevice()
@@ -80,7 +85,7 @@ extension MACTokens {
         }
     }
 
-    /// Ends a token once, if it is one of whose owner this may be asked.
+    /// Revokes a token once; throws `.notFound` if `mayBeAsked` rejects its owner.
     private func revoke(
         _ id: [UInt8], from origin: Origin, by whom: String,
         _ mayBeAsked: @escaping @Sendable (Signer) -> Bool
@@ -100,7 +105,7 @@ extension MACTokens {
         }
     }
 
-    /// The token's name, which the person has confirmed.
+    /// The token's name: the statement's purpose, which the person confirmed by the touch.
     private func tokenName(_ proof: SignedText) throws(Problem) -> Name {
         guard let statement = try? LoginStatement(parsing: proof.statement.bytes),
             let text = String(validating: statement.purpose, as: UTF8.self),

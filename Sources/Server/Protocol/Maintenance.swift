@@ -3,7 +3,10 @@ import Database
 import Posix
 import Synchronization
 
-/// What is done now and then without a call: old records forgotten, keys looked at.
+/// Periodic work without a call: reloading keys, summarising refusals, deleting old records.
+///
+/// Deleting depends on `ClockWatch`, because what a wrong clock deletes is lost. `auditDays` limits
+/// the age of the audit trail; 0 keeps it for ever.
 struct Maintenance: Sendable {
     let auditDays: Int
     let clock: Clock
@@ -14,13 +17,14 @@ struct Maintenance: Sendable {
 }
 
 extension Maintenance {
-    /// How many rows of a table go in one transaction: others are not kept waiting.
+    /// Rows of one table per transaction, so that other writers are not held up.
     private static let batch: Int64 = 1_000
 
-    /// Reads the keys anew, writes down what was counted, and forgets what is old, until the task is
-    /// cancelled. The last apart, for of a long backlog it takes hours; and only by a clock that can
-    /// be believed: what is deleted by a wrong one is gone for good. The keys more often, for one may
-    /// be taken away because somebody else has it.
+    /// Runs all chores until the task is cancelled.
+    ///
+    /// Deletion runs separately, since a long backlog can take hours, and only while the clock can
+    /// be trusted. The keys are reloaded more often than the rest, because an administrator may
+    /// withdraw one that has leaked.
     func runMaintenance(
         every pause: Duration = .seconds(60), keysEvery look: Duration = .seconds(1)
     ) async {
@@ -33,7 +37,7 @@ extension Maintenance {
                         defer { isFailing = fault != nil }
                         return !isFailing
                     }
-                    // Once, and not each time while the database is away.
+                    // Reported once, not again at each attempt while the database is down.
                     if let fault, isNew { report("the keys could not be read anew: \(fault)") }
                 }
             }
@@ -49,7 +53,7 @@ extension Maintenance {
         }
     }
 
-    /// Reads the keys anew; gives why it could not.
+    /// Reloads the keys; returns the fault if that failed.
     private func lookAtKeys() async -> KeyFault? {
         do throws(KeyFault) {
             try await keys.refresh(at: core.now)
@@ -57,9 +61,11 @@ extension Maintenance {
         } catch { return error }
     }
 
-    /// Forgets all that is too old, in small transactions: of each table some rows in turn, so that
-    /// none waits for the backlog of another. What cannot be forgotten keeps nothing else. Before
-    /// each turn the clock is looked at, since of a long backlog it may be set.
+    /// Deletes everything that is too old, in small transactions.
+    ///
+    /// The tables take turns, one batch each, so that a backlog in one does not delay the others. A
+    /// chore that fails is reported and left out of this run. The clock is checked before each
+    /// round, because it may be set while a long backlog is deleted.
     func forgetOld(while isSteady: () -> Bool = { true }) async {
         var chores = chores
         var isMore = true
@@ -86,26 +92,26 @@ extension Maintenance {
     }
 }
 
-/// What keeps a table from growing.
+/// One recurring deletion.
 private enum Chore: Sendable {
     case forget(Sweep)
-    /// What is older than so many seconds, as the settings have it.
+    /// Deletes audit lines older than so many seconds, as `audit.keep` says.
     case pruneAudit(kept: Int64)
 }
 
-/// Does something again and again, until the task is cancelled.
+/// Repeats `work` with a pause until the task is cancelled.
 private func repeating(
     every pause: Duration, _ work: @escaping @Sendable () async -> Void
 ) async {
     while !Task.isCancelled {
         await work()
-        // Time itself is the event.
+        // The passing of time is the only event to wait for.
         try? await Task.sleep(for: pause)
     }
 }
 
 extension Transaction {
-    /// Forgets some rows of one kind; gives how many.
+    /// Deletes or marks up to `most` rows of one kind and returns how many.
     fileprivate func perform(
         _ chore: Chore, at now: Int64, most: Int64
     ) throws(DatabaseFault) -> Int64 {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// Operations that an application asks a person to decide, and the decision.
+/// Operations: what an application asks a person to approve or reject, and the decision.
+///
+/// An operation is PENDING until it is decided, cancelled, failed or expired. Its text is filled
+/// from a template when it is made and never changes. At most `TemplatePurpose.mostPending`
+/// operations of a purpose, and `SiteShare` logins from the server's own page, may be pending for
+/// one account.
 struct Operations: Sendable {
     let challenges: Challenges
     let core: ServerCore
@@ -15,8 +20,10 @@ extension Operations {
         return try OperationState(record, account: account, at: core.now)
     }
 
-    /// Makes an operation from a template that is for `purpose`; `network` is the browser's, for a
-    /// login at the server's own page.
+    /// Creates an operation from a template of the given purpose, and an audit line for it.
+    ///
+    /// `session` is the digest of the secret that can confirm a login; nil for other operations.
+    /// `network` is the browser's network for a login at the server's own page; nil otherwise.
     func keepOperation(
         _ wish: OperationRequest, _ purpose: TemplatePurpose, session: [UInt8]?,
         network: [UInt8]? = nil, _ call: Call
@@ -34,14 +41,14 @@ extension Operations {
             additional: String(decoding: JSON.encode(additional), as: UTF8.self),
             expires: now + (try template.seconds(of: wish)))
         return try await core.write { store throws(DatabaseFault) in
-            // Counted and asked behind the lock: of many at once, no more are made than may wait.
+            // Counted behind the account's lock, so that concurrent calls cannot exceed the limit.
             try store.accounts.lockAccount(account.id)
             let objection = try store.objection(to: operation, purpose, at: now)
             var entry = AuditEntry(
                 event: .operationCreated, outcome: objection?.code ?? "ok",
                 application: application.name, account: account.name)
             if let objection {
-                // An application hears why; a browser does not, so the trail has it.
+                // An application gets the reason; a browser does not, so it is recorded here.
                 if network != nil { try store.auditTrail.note(entry, from: call.origin, at: now) }
                 return .failure(objection)
             }
@@ -75,7 +82,7 @@ extension Operations {
         return (account, template)
     }
 
-    /// `GET /v1/operations/{id}`: of the caller's own application.
+    /// `GET /v1/operations/{id}`: shows an operation of the caller's own application.
     func showOperation(_ call: Call) async throws(Problem) -> OperationState {
         let id = try call.id()
         let application = try call.caller()
@@ -86,7 +93,7 @@ extension Operations {
         return try OperationState(record, account: account, at: core.now)
     }
 
-    /// `POST /v1/operations/{id}/cancel`: takes back what is not decided yet.
+    /// `POST /v1/operations/{id}/cancel`: cancels an operation that is still pending.
     func cancelOperation(_ call: Call) async throws(Problem) -> OperationState {
         let id = try call.id()
         let application = try call.caller()
@@ -113,7 +120,7 @@ extension Operations {
         return try OperationState(record, account: account, at: now)
     }
 
-    /// `GET /v1/device/operations`: what awaits this account on this device.
+    /// `GET /v1/device/operations`: lists what is pending for this account on this device.
     func awaitedOperations(_ call: Call) async throws(Problem) -> AwaitedOperations {
         let signer = try call.deviceSigner()
         let now = core.now
@@ -124,7 +131,7 @@ extension Operations {
         return AwaitedOperations(operations: records.map { AwaitedOperation($0) })
     }
 
-    /// `GET /v1/device/operations/{id}`: one of them, also when it is over.
+    /// `GET /v1/device/operations/{id}`: shows one of them, also when it has ended.
     func operationDetail(_ call: Call) async throws(Problem) -> OperationDetail {
         let id = try call.id()
         let signer = try call.deviceSigner()
@@ -137,13 +144,13 @@ extension Operations {
 }
 
 extension Problem {
-    /// What an operation became stands against it.
+    /// Refuses a change because of the status that the operation already has.
     static func over(_ status: OperationStatus) -> Problem {
         .conflict("not possible: the operation is \(status.rawValue)")
     }
 }
 
-/// What the audit trail has of an operation beside the columns that every line has.
+/// What the audit trail records of an operation, beside the columns of every line.
 struct OperationTrail: Encodable {
     let operation: ID
     var template: String?
@@ -151,19 +158,19 @@ struct OperationTrail: Encodable {
     var device: ID?
     var additional: AdditionalData?
 
-    /// As JSON: nothing in a value can pass as another.
+    /// Encoded as JSON, so that no value can be mistaken for another field.
     var text: String { String(decoding: JSON.encode(self), as: UTF8.self) }
 }
 
 extension OperationRecord {
-    /// Whether it is for this account, and for this device where it is bound to one.
+    /// Whether the operation is for this account and, if it is bound to a device, for this device.
     func isFor(_ signer: Signer) -> Bool {
         account == signer.account.id && (device == nil || device == signer.registration.device)
     }
 }
 
 extension Template {
-    /// The text with its values in place.
+    /// The text with the values filled in.
     fileprivate func filled(with values: [String: String]) throws(Problem) -> String {
         let text: TemplateText
         do throws(FieldFault) {
@@ -175,7 +182,7 @@ extension Template {
         return try text.filled(with: values)
     }
 
-    /// The one device that may decide, where there is one.
+    /// The only device that may decide; nil if any device of the account may.
     fileprivate func device(of wish: OperationRequest) throws(Problem) -> [UInt8]? {
         guard !isDeviceBound || wish.device != nil else {
             throw .malformed("'device' is missing, which the template wants")
@@ -183,7 +190,7 @@ extension Template {
         return wish.device?.bytes
     }
 
-    /// How long it awaits its decision: never longer than the template has it.
+    /// How long the operation stays pending, in seconds: at most the template's limit.
     fileprivate func seconds(of wish: OperationRequest) throws(Problem) -> Int64 {
         let wanted = wish.expiresIn ?? seconds
         guard (10...seconds).contains(wanted) else {
@@ -194,7 +201,7 @@ extension Template {
 }
 
 extension Transaction {
-    /// The operation of an id, and its account, if it is the application's own.
+    /// The operation with this id and its account, if it belongs to the application.
     fileprivate func ownOperation(
         _ id: [UInt8], of application: ApplicationRecord
     ) throws(DatabaseFault) -> (OperationRecord, AccountRecord)? {
@@ -204,7 +211,7 @@ extension Transaction {
         return (record, account)
     }
 
-    /// What stands against one more operation, asked behind its account's lock.
+    /// Why another operation cannot be created, if so. Call this behind the account's lock.
     fileprivate func objection(
         to operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
     ) throws(DatabaseFault) -> Problem? {
@@ -220,8 +227,8 @@ extension Transaction {
         return nil
     }
 
-    /// Whether one more may wait: what browsers have begun at the server's own page takes no place
-    /// of the application's.
+    /// Whether another operation may be pending. Logins begun by browsers at the server's own page
+    /// are counted separately, so that they cannot crowd out those of the application.
     private func hasPlace(
         for operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -235,7 +242,7 @@ extension Transaction {
             && others.filter { $0 == network }.count < SiteShare.network
     }
 
-    /// Whether the device that an operation is bound to, if any, can decide it.
+    /// Whether the device that an operation is bound to, if any, is registered and ACTIVE.
     fileprivate func hasDevice(for operation: NewOperation) throws(DatabaseFault) -> Bool {
         guard let device = operation.device else { return true }
         return try registrations.list(ofAccount: operation.account.id).contains {

@@ -3,8 +3,13 @@ import Crypto
 import Database
 import SignedFormats
 
-/// A device's registration: begun with an activation code, proved by a touch, committed by the
-/// application; then blocked, removed and shown.
+/// The life of a device's registration: begun with an activation code, proven by a signature, if
+/// the policy requires it committed by the application, then blocked, unblocked or removed.
+///
+/// An existing registration is changed behind its account's lock, and each change leaves an audit
+/// line. A registration has 300 seconds to be proven. When one becomes ACTIVE it replaces the other
+/// registrations of its device for the account, and, if the policy allows only one device, all
+/// others of the account.
 struct Registrations: Sendable {
     let challenges: Challenges
     let core: ServerCore
@@ -13,10 +18,10 @@ struct Registrations: Sendable {
 extension Registrations {
     /// How long a new registration has to be proven, in seconds.
     private static let proofSeconds: Int64 = 300
-    /// How long an activation code is good, in seconds, if nobody says otherwise.
+    /// The default validity of an activation code, in seconds.
     private static let activationSeconds: Int64 = 600
 
-    /// `POST /v1/activations`: a code for an account, which is made if it is new.
+    /// `POST /v1/activations`: issues a code for an account, which is created if it is new.
     func makeActivation(_ call: Call) async throws(Problem) -> ActivationAnswer {
         let wish = try call.body(ActivationRequest.self)
         let application = try call.caller()
@@ -28,7 +33,9 @@ extension Registrations {
             of: wish.account, application, seconds: seconds, from: call.origin)
     }
 
-    /// The same, also for the administrator.
+    /// Issues an activation code, for the API and for the administrator's command.
+    ///
+    /// The account's earlier codes become invalid. A blocked account gets none.
     func makeActivation(
         of account: Name, _ application: ApplicationRecord, seconds: Int64, from origin: Origin
     ) async throws(Problem) -> ActivationAnswer {
@@ -36,12 +43,12 @@ extension Registrations {
         let hash = try core.made { () throws(CryptoFault) in try code.digest() }
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
-            // It may be removed since the API key was looked at: the key holds no more then.
+            // The application may have been removed since its API key was checked.
             guard try store.applications.hold(application: application.id) else {
                 return .failure(.apiKeyRefused)
             }
             let record = try store.accounts.makeAccount(account.text, of: application.id, at: now)
-            // Of many codes made at once, the last one is good.
+            // Of several codes issued at once, only the last one is valid.
             try store.accounts.lockAccount(record.id)
             var entry = AuditEntry(
                 event: .activation, outcome: "ok", application: application.name,
@@ -64,8 +71,8 @@ extension Registrations {
         }
     }
 
-    /// `POST /v1/registrations`: uses an activation code up, and gives the challenge that the new
-    /// key is to sign.
+    /// `POST /v1/registrations`: uses up an activation code, and issues the challenge that the new
+    /// key has to sign.
     func beginRegistration(_ call: Call) async throws(Problem) -> RegistrationBegun {
         let wish = try call.body(RegistrationRequest.self)
         guard let code = try? ActivationCode(typed: [UInt8](wish.code.utf8)) else {
@@ -101,7 +108,7 @@ extension Registrations {
         }
     }
 
-    /// `POST /v1/registrations/{id}/proof`: the new key signs the challenge of the registration.
+    /// `POST /v1/registrations/{id}/proof`: accepts the new key, which has signed the challenge.
     func proveRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let id = try call.id()
         let proof = try call.body(RegistrationProof.self)
@@ -115,7 +122,7 @@ extension Registrations {
                 isSigned
                 ? try store.prove(id, statement, key: proof.publicKey.bytes, at: now)
                 : .failure(.refused)
-            // Whose registration it is, and not who the statement says to be.
+            // Names the registration's owner, not the one that the unverified statement claims.
             let line: AuditEntry
             if let signer = try store.signers.signer(registration: id) {
                 line = entry(.registration, signer, result.problem)
@@ -129,7 +136,8 @@ extension Registrations {
         }
     }
 
-    /// `POST /v1/registrations/{id}/commit`: a person has compared the fingerprint of the key.
+    /// `POST /v1/registrations/{id}/commit`: activates a registration after a person has compared
+    /// the fingerprint of its key.
     func commitRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let wish = try call.body(CommitRequest.self)
         return try await commit(
@@ -137,7 +145,9 @@ extension Registrations {
             from: call.origin)
     }
 
-    /// The same, also for the administrator.
+    /// Commits a registration, for the API and for the administrator's command.
+    ///
+    /// - Throws: `.conflict` unless it is PENDING_COMMIT and `fingerprint` is that of its key.
     func commit(
         _ id: [UInt8], of application: ApplicationRecord, fingerprint: String,
         from origin: Origin
@@ -154,7 +164,7 @@ extension Registrations {
         }
     }
 
-    /// `…/block`, `…/unblock` and `…/remove`: the application's decision.
+    /// `…/block`, `…/unblock` and `…/remove`: changes the status on behalf of the application.
     func change(
         _ call: Call, to status: RegistrationStatus
     ) async throws(Problem) -> RegistrationState {
@@ -163,7 +173,12 @@ extension Registrations {
             because: RemovalReason.application, from: call.origin)
     }
 
-    /// The same, also for the administrator.
+    /// Changes the status, for the API and for the administrator's command.
+    ///
+    /// Allowed are ACTIVE to BLOCKED, BLOCKED to ACTIVE, and any status to REMOVED. Unblocking
+    /// resets the failure count.
+    ///
+    /// - Throws: `.conflict` for any other change, or if the status changed at the same time.
     func change(
         _ id: [UInt8], of application: ApplicationRecord, to status: RegistrationStatus,
         because reason: String, from origin: Origin
@@ -197,7 +212,7 @@ extension Registrations {
         }
     }
 
-    /// `POST /v1/registrations/{id}/disable`: the device gives its own registration up.
+    /// `POST /v1/registrations/{id}/disable`: removes a registration on behalf of its device.
     func disableRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let id = try call.id()
         let proof = try call.body(SignedText.self)
@@ -211,7 +226,7 @@ extension Registrations {
         }
     }
 
-    /// `GET /v1/registrations/{id}`
+    /// `GET /v1/registrations/{id}`: shows a registration of the caller's own application.
     func showRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let id = try call.id()
         let application = try call.caller()
@@ -226,7 +241,8 @@ extension Registrations {
         return found
     }
 
-    /// `GET /v1/accounts/{name}/registrations`; an account that is not there has none.
+    /// `GET /v1/accounts/{name}/registrations`: lists an account's registrations; none if the
+    /// account does not exist.
     func listRegistrations(_ call: Call) async throws(Problem) -> RegistrationList {
         let application = try call.caller()
         guard let name = Name(decoding: call.parameters.first ?? "") else { throw .notFound }
@@ -252,7 +268,8 @@ extension Registrations {
         }
     }
 
-    /// Changes a registration of an application's own.
+    /// Runs `change` on a registration of the application's own, behind the account's lock, and
+    /// writes the audit line.
     private func changeOwn(
         _ id: [UInt8], of application: ApplicationRecord, _ event: AuditEntry.Event,
         from origin: Origin,
@@ -267,7 +284,7 @@ extension Registrations {
                 let account = try store.accounts.account(found.account),
                 account.application == application.id
             else { return .failure(.notFound) }
-            // Read anew behind the lock: of two changes, the second sees what the first made of it.
+            // Read again behind the lock: of two changes, the second sees the first's result.
             try store.accounts.lockAccount(account.id)
             guard let registration = try store.registrations.registration(id) else {
                 return .failure(.notFound)
@@ -283,12 +300,12 @@ extension Registrations {
 }
 
 extension Problem {
-    /// The state is another than was read.
+    /// The status is no longer the one that was read.
     fileprivate static let changed = Problem.conflict("the registration has just changed")
 }
 
 extension Transaction {
-    /// Writes down that an activation code was refused: whose it is, where there is such a one.
+    /// Records that an activation code was refused, with its account if the code is known.
     fileprivate func audit(
         refusedCode hash: [UInt8], from origin: Origin, at now: Int64
     ) throws(DatabaseFault) {
@@ -303,7 +320,10 @@ extension Transaction {
         try auditTrail.note(entry, from: origin, at: now)
     }
 
-    /// The proof of a new registration, step by step; the signature has been checked.
+    /// Runs the checks of a proof and stores the key. The caller has verified the signature.
+    ///
+    /// The challenge is used up even if the policy then refuses the key, or if the credential is
+    /// registered already; it stays as it is if an earlier check fails.
     fileprivate func prove(
         _ id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
@@ -338,9 +358,10 @@ extension Transaction {
         return isChanged ? .success(try state(id)) : .failure(.changed)
     }
 
-    /// Behind the account's lock: makes a registration ACTIVE, in place of the account's others
-    /// where only one may be, and of those of the same device everywhere. False where its state is
-    /// another than was read.
+    /// Makes a registration ACTIVE and removes those that it replaces: others of the same device
+    /// for this account, and all others of the account where the policy allows only one.
+    ///
+    /// Call this behind the account's lock. Returns false if the registration's status has changed.
     fileprivate func activate(_ signer: Signer, at now: Int64) throws(DatabaseFault) -> Bool {
         for other in try registrations.list(ofAccount: signer.account.id)
         where other.id != signer.registration.id && other.status != .removed {
@@ -357,7 +378,7 @@ extension Transaction {
             at: now)
     }
 
-    /// A registration as callers see it; it is there.
+    /// The current state of an existing registration, as the API reports it.
     func state(_ id: [UInt8]) throws(DatabaseFault) -> RegistrationState {
         guard let registration = try registrations.registration(id),
             let account = try accounts.account(registration.account)

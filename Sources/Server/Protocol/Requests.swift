@@ -3,29 +3,33 @@ import Crypto
 import Database
 import SignedFormats
 
-/// An HTTP request, as whoever received it tells of it.
+/// An HTTP request to be authenticated, as its receiver describes it.
 struct ReceivedRequest: Sendable {
     let method: [UInt8]
-    /// What was asked for: of the server itself, path and query as they were sent.
+    /// The request target. For a request to this server, path and query exactly as they were sent.
     let resource: [UInt8]
     /// SHA-256 of the exact body, 32 bytes.
     let body: [UInt8]
 
-    /// Whether these lines are about this request.
+    /// Whether the signed request lines describe exactly this request.
     func isMeant(by lines: RequestLines) -> Bool {
         lines.method == method && lines.resource == resource && lines.body == body
     }
 }
 
-/// Whose request it is, and what that was proven with.
+/// The device that sent a request, and how that was proven.
 struct AuthenticatedDevice: Sendable {
     let signer: Signer
     let factor: String
-    /// The id of the MAC token that it was proven with; nil where a touch has signed.
+    /// The id of the MAC token that proved it, 16 bytes; nil if a touch signed the request.
     var macToken: [UInt8]?
 }
 
-/// The authentication code of an HTTP request: a header with a signed statement, or with a MAC.
+/// Verifies the authentication code of an HTTP request: `Authorization: Signet` with a signed
+/// statement, or `Authorization: SignetMAC` with a MAC.
+///
+/// A code covers method, resource, body digest, time and nonce, and is accepted once, within 30
+/// seconds. Back ends ask about requests that they received; devices use codes on this server.
 struct Requests: Sendable {
     let applications: ApplicationCache
     let database: any Database
@@ -36,9 +40,10 @@ struct Requests: Sendable {
 }
 
 extension Requests {
-    /// `POST /v1/authentication/verify`: for a back end that received a request.
+    /// `POST /v1/authentication/verify`: verifies a code for a back end that received the request.
     ///
-    /// The caller is who the API key says, so a bad proof is an answer and no refusal.
+    /// The caller is authenticated by its API key, so an invalid code is an answer with status 200.
+    /// Only faults of the call itself or of the server are thrown.
     func verifyAuthentication(_ call: Call) async throws(Problem) -> AuthenticationAnswer {
         let wish = try call.body(AuthenticationRequest.self)
         guard wish.body.bytes.count == SHA256.digestCount else {
@@ -51,17 +56,17 @@ extension Requests {
                 wish.authorization.bytes, received, for: try call.asking(), from: call.origin)
             return AuthenticationAnswer(device)
         } catch {
-            // What cannot be read is refused before anybody has asked whether the key holds.
+            // A header is parsed before the API key is checked, so check it here.
             let isUnread = error.code == Problem.malformed("").code || error == .unauthenticated
             let problem = isUnread ? try await objection(to: call.asking()) ?? error : error
             if problem == .apiKeyRefused { applications.forget(call.apiKey) }
-            // What the server or the caller is at fault for says nothing of the proof.
+            // Faults of the server or of the caller say nothing about the code.
             guard problem.status < 500, problem != .apiKeyRefused else { throw problem }
             return AuthenticationAnswer(refusedFor: problem)
         }
     }
 
-    /// Who sent a request to this server itself, by its own header.
+    /// Authenticates a request that a device sent to this server, by its own header.
     func device(
         of request: ReceivedRequest, authorization header: [UInt8], from origin: Origin,
         isLeaving: Bool = false
@@ -70,7 +75,7 @@ extension Requests {
             header, request, for: nil, from: origin, isLeaving: isLeaving)
     }
 
-    /// Checks a header of either scheme; `application` is the only one that it may be meant for.
+    /// Verifies a header of either scheme; it must be meant for `application`, if that is given.
     private func authenticate(
         _ header: [UInt8], _ received: ReceivedRequest, for application: AskingApplication?,
         from origin: Origin, isLeaving: Bool = false
@@ -88,8 +93,10 @@ extension Requests {
         }
     }
 
-    /// Writes down that a request's code was refused, of what its header says of itself; not more of
-    /// them than `refusals` has lines for.
+    /// Records a refused code in the audit trail, or only counts it if `refusals` has no line left.
+    ///
+    /// - Throws: `.apiKeyRefused` if the caller's key has been revoked; `problem` once it is
+    ///   recorded. If the refusal was only counted, it returns, and the caller throws.
     func refuseRequest(
         _ problem: Problem, _ detail: String, for application: AskingApplication?,
         from origin: Origin
@@ -107,7 +114,7 @@ extension Requests {
         }
     }
 
-    /// What stands against who asks: that the API key does not hold any more.
+    /// Returns `.apiKeyRefused` if the caller's API key is no longer valid.
     func objection(
         to application: AskingApplication?
     ) async throws(Problem) -> Problem? {
@@ -119,19 +126,19 @@ extension Requests {
 }
 
 extension Transaction {
-    /// Whether who asks may still do so; a device that calls for itself needs no API key.
+    /// Whether the caller's API key is still valid; a device that calls for itself needs none.
     func holds(_ application: AskingApplication?) throws(DatabaseFault) -> Bool {
         guard let application else { return true }
         return try applications.holds(apiKey: application.apiKey)
     }
 }
 
-/// A header that was read, and nothing of it checked.
+/// A header that has been parsed but not verified.
 private enum RequestProof {
     case signature(SignetAuthorization)
     case mac(MACAuthorization)
 
-    /// Reads either scheme; each checks its own length first.
+    /// Parses either scheme; both parsers check the length first.
     init(header: [UInt8]) throws(Problem) {
         do throws(HeaderFault) {
             self = .signature(try SignetAuthorization(header: header))

@@ -3,18 +3,20 @@ import Crypto
 import Database
 import Posix
 
-/// What every part of the protocol works with: the records, the clock, the server's keys and its name.
+/// What all parts of the protocol share: database, keys, clock, and the server's public URL.
+///
+/// Its methods convert faults of the machine (database, cryptography, random numbers) into
+/// `Problem.unavailable`, and report the cause to the log.
 struct ServerCore: Sendable {
     let database: any Database
     let keys: ServerKeys
     let clock: Clock
-    /// How this server is called from outside: the issuer of tokens.
+    /// The server's URL as seen from outside: the issuer of tokens.
     let issuer: String
 
     /// Seconds since 1970.
     var now: Int64 { clock.wallSeconds() }
 
-    /// Reads in one transaction.
     func read<T: Sendable>(
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
     ) async throws(Problem) -> T {
@@ -25,8 +27,10 @@ struct ServerCore: Sendable {
         }
     }
 
-    /// Writes in one transaction. A refusal that `body` gives back is kept as well: the failure
-    /// that it counted, the challenge that it used up, the line of the audit trail.
+    /// Runs `body` in one transaction and commits it, also if `body` returns a failure.
+    ///
+    /// So what a refusal wrote stays: the failure count, the used challenge, the audit line. Only a
+    /// thrown `DatabaseFault` undoes the transaction. `body` may run again after a conflict.
     func write<T: Sendable>(
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Result<T, Problem>
     ) async throws(Problem) -> T {
@@ -39,7 +43,7 @@ struct ServerCore: Sendable {
         return try result.get()
     }
 
-    /// Fresh random bytes; a fault is one of the machine.
+    /// Returns `count` random bytes.
     func random(_ count: Int) throws(Problem) -> [UInt8] {
         do throws(SystemFault) {
             return try randomBytes(count)
@@ -49,7 +53,7 @@ struct ServerCore: Sendable {
         }
     }
 
-    /// What cryptography makes; a fault is one of the machine.
+    /// Runs a cryptographic operation whose failure can only be a fault of the machine.
     func made<T>(_ make: () throws(CryptoFault) -> T) throws(Problem) -> T {
         do throws(CryptoFault) {
             return try make()

@@ -9,12 +9,15 @@ import Synchronization
 enum KeyFault: Error, Equatable {
     case crypto(CryptoFault)
     case database(DatabaseFault)
-    /// A sealed key does not open: the master secret is not the one that it was sealed with.
+    /// A sealed key does not open: it was sealed with another master secret.
     case sealedOtherwise
 }
 
-/// The server's own keys. Private halves lie sealed in the database: several servers on one
-/// database share them, and who has a copy of the database alone has none.
+/// The server's signing keys: one for access tokens, one for verdicts.
+///
+/// The private keys are stored in the database, sealed with the master secret (`RowSeal`). So all
+/// servers on one database share them, and a copy of the database alone does not reveal them. The
+/// open keys are cached and reloaded by `refresh`.
 final class ServerKeys: Sendable {
     /// Seals the secrets of MAC tokens.
     let tokenSeal: RowSeal
@@ -23,8 +26,9 @@ final class ServerKeys: Sendable {
     private let keys: Mutex<KeySet>
     private let renewal = KeyRenewal()
 
-    /// Opens the keys that the database has, or makes the first ones: of several servers that do
-    /// so at once, one's are kept.
+    /// Opens the keys in the database, and creates those that are missing.
+    ///
+    /// If several servers start at once, the database keeps one server's key for each use.
     init(_ database: any Database, master: SecretBytes, at now: Int64) async throws(KeyFault) {
         self.database = database
         do throws(CryptoFault) {
@@ -37,10 +41,9 @@ final class ServerKeys: Sendable {
         keys = Mutex(try openKeys(try await storedKeys(of: database), keySeal, at: now))
     }
 
-    /// Reads anew what the database has: an administrator may have made new keys, and the time of
-    /// one that was made before has come.
+    /// Reloads the keys: an administrator may have rotated them, or a published one may be due.
     ///
-    /// Where nothing is other than it was, nothing is opened: it is asked every second.
+    /// Called every second, so it opens nothing unless something has changed.
     func refresh(at now: Int64) async throws(KeyFault) {
         let rows = try await storedKeys(of: database)
         let former = keys.withLock { $0 }
@@ -49,22 +52,23 @@ final class ServerKeys: Sendable {
         keys.withLock { $0 = fresh }
     }
 
-    /// The same for a token that names a key which is not known here, and may be known to another
-    /// server: strangers can send such, so once a second at the most.
+    /// Reloads the keys for a token that names an unknown key, which another server may have made.
+    ///
+    /// Strangers can send such tokens, so it reloads at most once a second.
     func refreshForUnknown(at now: Int64) async throws(KeyFault) {
         try await renewal.share { () throws(KeyFault) in try await self.refresh(at: now) }
     }
 
-    /// A new key, sealed, that is nobody's yet.
+    /// Creates a key pair and seals it, without storing it.
     func fresh() throws(CryptoFault) -> NewKey { try NewKey(keySeal) }
 
-    /// The keys that access tokens are verified with.
+    /// The public keys that verify access tokens, including those of retired keys.
     var verifying: [JSONWebKey] { keys.withLock { $0.verifying } }
 
-    /// The public half of the key that signs verdicts, 65 bytes.
+    /// The public key that verifies verdicts: an uncompressed point, 65 bytes.
     var verdictPoint: [UInt8] { keys.withLock { $0.verdict.key.publicPoint } }
 
-    /// An access token with these claims, the bytes of a JSON object.
+    /// Signs an access token; `payload` is the JSON object of its claims.
     func signToken(_ payload: [UInt8]) throws(Problem) -> String {
         let key = keys.withLock { $0.token }
         do throws(CryptoFault) {
@@ -76,7 +80,7 @@ final class ServerKeys: Sendable {
         }
     }
 
-    /// The signature of a verdict's text: an SSHSIG blob.
+    /// Signs a verdict's text; returns the SSHSIG blob.
     func signVerdict(_ text: [UInt8]) throws(Problem) -> [UInt8] {
         let key = keys.withLock { $0.verdict }
         do throws(CryptoFault) {
@@ -88,7 +92,7 @@ final class ServerKeys: Sendable {
     }
 }
 
-/// Of many that want the keys read anew at once, one does; and nobody does within a second after.
+/// Merges concurrent reloads into one, and permits none within a second after a successful one.
 private actor KeyRenewal {
     private var last: ContinuousClock.Instant?
     private var pending: Task<Result<Void, KeyFault>, Never>?
@@ -106,7 +110,7 @@ private actor KeyRenewal {
             }
         pending = task
         let result = await task.value
-        // Others may wait for the same one, or for a later one.
+        // Another caller may have replaced the task in the meantime.
         if pending == task {
             pending = nil
             if case .success = result { last = .now }
@@ -115,20 +119,20 @@ private actor KeyRenewal {
     }
 }
 
-/// A key that is open.
+/// A signing key, unsealed.
 private struct OpenKey: Sendable {
     let key: P256PrivateKey
-    /// Its thumbprint.
+    /// The key's thumbprint.
     let id: [UInt8]
 }
 
 private struct KeySet: Sendable {
     let token: OpenKey
     let verdict: OpenKey
-    /// Those of retired keys too, for as long as their tokens may hold.
+    /// Includes retired keys for as long as their tokens may be valid.
     let verifying: [JSONWebKey]
 
-    /// Whether it is what these rows come to now.
+    /// Whether these rows would result in the same set now.
     func isOf(_ rows: StoredKeys, at now: Int64) -> Bool {
         func id(_ use: KeyUse, _ rows: [SigningKeyRecord]) -> [UInt8]? {
             rows.signing(use, at: now).map { [UInt8]($0.id.utf8) }
@@ -138,10 +142,10 @@ private struct KeySet: Sendable {
     }
 }
 
-/// The keys of each use as they lie in the database.
+/// The keys of each use as stored in the database.
 private typealias StoredKeys = (token: [SigningKeyRecord], verdict: [SigningKeyRecord])
 
-/// Makes a key for a use that has none yet.
+/// Creates a key for a use that has none yet.
 private func addKey(
     _ use: KeyUse, to database: any Database, _ seal: RowSeal, at now: Int64
 ) async throws(KeyFault) {
@@ -153,7 +157,7 @@ private func addKey(
     }
     do throws(DatabaseFault) {
         try await database.write { store throws(DatabaseFault) in
-            // Where there is one, or another server makes one just now, that one signs.
+            // Does nothing if there is a key, also one that another server has just created.
             _ = try store.signingKeys.keep(row, for: use, at: now)
         }
     } catch {
@@ -187,7 +191,7 @@ private func openKeys(
     }
 }
 
-/// The key that signs now, which every server on the database takes.
+/// Opens the key that signs now; every server on the database selects the same one.
 private func signing(
     _ use: KeyUse, _ rows: [SigningKeyRecord], _ seal: RowSeal, at now: Int64
 ) throws(CryptoFault) -> OpenKey {

@@ -2,7 +2,7 @@
 import Database
 import Posix
 
-/// What the server does: its parts, each with what it works with.
+/// The protocol of the server, assembled: each part with the dependencies it works with.
 package final class Service: Sendable {
     let core: ServerCore
     let registrations: Registrations
@@ -13,13 +13,13 @@ package final class Service: Sendable {
     let macTokens: MACTokens
     let operations: Operations
     let maintenance: Maintenance
-    /// Whether it can serve.
+    /// Answers `/health/ready`.
     let health: Health
-    /// Keys of devices that signed something of late.
+    /// Parsed keys of devices that signed something recently.
     let publicKeys = KeyCache()
-    /// Applications of API keys that held of late.
+    /// Applications of API keys that were recently valid.
     let applications = ApplicationCache()
-    /// Which refusals of requests' codes have a line in the audit trail.
+    /// Decides which refused request codes get an audit line.
     let refusals: AuditQuota
 
     var database: any Database { core.database }
@@ -27,8 +27,11 @@ package final class Service: Sendable {
     var clock: Clock { core.clock }
     var issuer: String { core.issuer }
 
-    /// `auditDays` is how long the audit trail is kept, 0 for ever; `refusals` is how many an application
-    /// has a minute.
+    /// Assembles the parts.
+    ///
+    /// - Parameters:
+    ///   - auditDays: how many days audit lines are kept; 0 keeps them for ever.
+    ///   - refusals: how many refused request codes per application and minute get an audit line.
     init(
         database: any Database, keys: ServerKeys, clock: Clock, issuer: String, auditDays: Int = 0,
         refusals: Int = 120

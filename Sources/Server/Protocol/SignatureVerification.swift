@@ -3,14 +3,20 @@ import Crypto
 import Database
 import SignedFormats
 
-/// Whether a text was signed by a registered key.
+/// Verifies signatures by registered keys, with a cache of parsed keys.
+///
+/// It says only whether the key made the signature. Whether the key is valid now is for the
+/// transaction that decides.
 struct SignatureVerification: Sendable {
     let publicKeys: KeyCache
     let core: ServerCore
 }
 
 extension SignatureVerification {
-    /// The key that the statement says it was signed with; nil if there is no such registration.
+    /// Returns the key that a statement claims; nil if there is no such registration.
+    ///
+    /// A key from the cache is found by its credential alone; the caller must compare the
+    /// registration.
     func key(of head: StatementHead) async throws(Problem) -> P256PublicKey? {
         if let key = publicKeys.key(of: head.credential) { return key }
         let signer = try await core.read { store throws(DatabaseFault) in
@@ -19,7 +25,7 @@ extension SignatureVerification {
         return signer?.registration.publicKey.flatMap { try? P256PublicKey(point: $0) }
     }
 
-    /// Whether a text was signed by a key, for one use; one that was is kept ready.
+    /// Whether the key signed this text in this namespace; caches the key if so.
     func verifies(
         _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace,
         by key: P256PublicKey, of credential: [UInt8]

@@ -3,9 +3,9 @@ import Crypto
 import Database
 import SignedFormats
 
-// A request that was signed at a touch: `Authorization: Signet`, one call, no round trip before it.
+// Requests signed after a touch (`Authorization: Signet`): one call, without a round trip before.
 extension Requests {
-    /// Checks a signed request, and uses its nonce up: of many parallel uses, one wins.
+    /// Verifies a signed request and uses up its nonce: of many concurrent uses, one succeeds.
     func acceptSigned(
         _ authorization: SignetAuthorization, _ received: ReceivedRequest,
         for application: AskingApplication?, from origin: Origin
@@ -49,21 +49,22 @@ extension Requests {
 }
 
 extension Transaction {
-    /// How far a request's counter may lie below the highest one of a login.
+    /// How far a request's counter may be below the highest counter of a login.
     ///
-    /// Requests overtake each other and logins, so the counter need not grow and is not kept; but a
-    /// device that was set back to an old state, or copied from it, shows.
+    /// Requests overtake each other and logins, so their counter need not grow and is not stored. A
+    /// device whose state was rolled back or copied far enough is still detected.
     private static var counterSlack: UInt64 { 1_024 }
 
-    /// The checks of a signed request that want the database, in the order of docs/developer/SERVER.md.
+    /// Runs the checks of a signed request that need the database, in the order given in
+    /// docs/developer/SERVER.md.
     fileprivate func accept(
         _ statement: RequestStatement, by key: P256PublicKey, isSigned: Bool, at now: Int64
     ) throws(DatabaseFault) -> Result<Signer, Problem> {
-        // Not counted: what such a header names stands in clear in every one that was sent, so
-        // anybody who has seen one could block the device.
+        // Not counted: such a header carries its ids in clear, so anyone who has seen one could
+        // block the device.
         guard isSigned else { return .failure(.refused) }
         let isNow = isNow(statement.claims.issued, at: now)
-        // What is stale cannot be used again, so its nonce need not be kept.
+        // A stale code cannot be used again, so its nonce need not be stored.
         if isNow {
             let isNew = try nonces.keepNonce(
                 statement.request.nonce, of: statement.head.credential,
@@ -80,7 +81,7 @@ extension Transaction {
         let (counter, isOver) = statement.claims.counter.addingReportingOverflow(
             Self.counterSlack)
         guard isOver || counter >= signer.registration.counter else { return .failure(.refused) }
-        // It was a touch, as good as a login's; with a counter that is not above, maybe a copy's.
+        // A touch, so as good as a login; but with a counter that is not higher it may be a copy's.
         let registration = signer.registration
         if registration.failures > 0, statement.claims.counter > registration.counter {
             try registrations.forgetFailures(registration.id)
@@ -89,12 +90,12 @@ extension Transaction {
         return .success(signer)
     }
 
-    /// Whether a moment is close enough to the server's time.
+    /// Whether a time is within `RequestWindow` of the server's clock.
     func isNow(_ issued: Instant, at now: Int64) -> Bool {
         abs(now - Int64(clamping: issued.seconds)) <= RequestWindow.seconds
     }
 
-    /// Writes a refusal down, with the names of who it concerns where there is such a registration.
+    /// Records a refusal, with the names of the registration's owner if the registration exists.
     fileprivate func audit(
         refusalOf head: StatementHead, _ event: AuditEntry.Event, _ problem: Problem,
         from origin: Origin, at now: Int64

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// Why a registration was removed.
+/// Why a registration was removed, as stored with it.
 enum RemovalReason {
-    /// Another device was registered where only one may be.
+    /// Another device was registered where the policy allows only one.
     static let replaced = "replaced"
     /// The device asked for it.
     static let device = "device"
     /// The application asked for it.
     static let application = "application"
-    /// The administrator did, on the server's own machine.
+    /// The administrator did it with `signet-server admin`.
     static let administrator = "administrator"
 }
 
-/// How a person was recognised.
+/// How a person was recognised. Sessions store this, so that a later policy can end them.
 enum Factor {
-    /// A finger, as statements say it.
+    /// A finger, as statements encode it.
     static let fingerprint = [UInt8]("fingerprint".utf8)
-    /// The same, as answers and sessions have it.
+    /// A finger, as answers and sessions name it.
     static let touch = "fingerprint"
-    /// The device alone, without a touch.
+    /// Possession of the device alone, without a touch.
     static let possession = "possession"
 }
 
-/// What stands against a signer: by the registration, the account and the application's policy.
+/// Why a correctly signed request is refused, by its registration, account or policy.
 extension Signer {
-    /// Why what they signed is of no use, beside its signature; nil if nothing stands against it.
+    /// Why what this signer signed is refused; nil if it is acceptable.
     ///
-    /// Told only to who signed with the registered key: so say why.
+    /// The reason is given only to a caller that signed with the registered key.
     func objection(to claims: StatementClaims) -> Problem? {
         standing ?? policyObjection(to: claims)
     }
 
-    /// What stands against whatever they prove; nil for an ACTIVE registration of an account that
-    /// is not blocked.
+    /// Why the registration or its account rules out everything; nil if the registration is ACTIVE
+    /// and the account is not blocked.
     var standing: Problem? {
         switch registration.status {
         case .active: break
@@ -46,15 +46,15 @@ extension Signer {
         return account.isBlocked ? .keyBlocked : nil
     }
 
-    /// Why what they show without a statement, by a token that the device was given, is of no use.
+    /// Why a token that was issued to this signer is refused; nil if it is acceptable.
     ///
-    /// `factor` is how the person was recognised when it was given.
+    /// `factor` is how the person was recognised when the token was issued.
     func objection(toFactor factor: String) -> Problem? {
         standing ?? policyObjection(toFactor: factor)
     }
 
-    /// What the application's policy has against a token: by the key as it was registered, and the
-    /// last start of the device that it told of.
+    /// Applies the policy to a token: to the key as it was registered, and to the secure boot state
+    /// that the device reported last.
     private func policyObjection(toFactor factor: String) -> Problem? {
         let policy = application.policy
         if factor == Factor.touch && !policy.biometrics { return .policy }
@@ -63,13 +63,13 @@ extension Signer {
         return nil
     }
 
-    /// Whether a session of tokens goes on: not by what it was when it began, but by what holds now.
+    /// Whether a token session may continue, judged by the present policy and status.
     func holds(_ session: TokenSession, at now: Int64) -> Bool {
         !session.isRevoked && session.end(by: application.policy) > now
             && objection(toFactor: session.factor) == nil
     }
 
-    /// What the application's policy has against how a statement came about.
+    /// Applies the policy to what a statement claims about its own making.
     func policyObjection(to claims: StatementClaims) -> Problem? {
         guard claims.factor == Factor.fingerprint, application.policy.biometrics else {
             return .policy
@@ -80,7 +80,7 @@ extension Signer {
         return nil
     }
 
-    /// Whether a text was signed by the registered key, for one use.
+    /// Whether the registered key signed this text in this namespace.
     func hasSigned(
         _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace
     ) -> Bool {

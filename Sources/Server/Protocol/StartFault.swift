@@ -5,31 +5,31 @@ import Policy
 import Posix
 import Systemd
 
-/// Why the server does not start.
+/// Why the server cannot start.
 enum StartFault: Error {
     case configuration(ConfigurationFault)
     case file(FileFault)
-    /// The master secret has not the length of one.
+    /// The master secret does not have the required length.
     case masterSecret(path: String, count: Int)
     case database(DatabaseFault)
     case keys(KeyFault)
     case http(ServerFault)
-    /// A certificate that is to be read anew holds no more, or not yet.
+    /// A certificate that is to be reloaded has expired or is not valid yet.
     case outOfTime(String, CertificateValidity)
-    /// Plain HTTP was to be served to other machines.
+    /// Plain HTTP would be reachable from other machines.
     case plain(address: String)
-    /// A socket that was handed over is not one that can be served.
+    /// A socket passed by systemd is not suitable.
     case socket(ActivationFault)
-    /// `metrics.listen` is no address and port.
+    /// `metrics.listen` is not an address and port.
     case metricsPlace(String)
-    /// `server.url` is none that anybody could call.
+    /// `server.url` is not a URL that a device could call.
     case url(String)
-    /// There is a certificate without a key, or a key without a certificate.
+    /// A certificate without a key, or a key without a certificate.
     case halfIdentity
-    /// There can be no pages for browsers.
+    /// The pages for browsers cannot be served.
     case site(String)
 
-    /// One line for who runs the server.
+    /// One line for the administrator.
     var text: String {
         switch self {
         case .configuration(let fault): fault.text

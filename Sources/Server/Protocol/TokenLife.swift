@@ -3,10 +3,12 @@ import Crypto
 import Database
 import SignedFormats
 
-// How tokens go on and end. A refresh token is good once; one that comes a second time ends its
-// whole session: RFC 9700, section 4.14.
+// How tokens are refreshed, revoked and introspected.
+//
+// A refresh token is valid once. If it comes a second time, the whole session ends (RFC 9700,
+// section 4.14), because there is no telling which of the two holders is legitimate.
 extension Tokens {
-    /// `POST /v1/token/refresh`: the next pair of tokens, until the session's end.
+    /// `POST /v1/token/refresh`: issues the next pair of tokens, until the session ends.
     func refreshTokens(_ call: Call) async throws(Problem) -> TokenPair {
         let wish = try call.body(RefreshRequest.self)
         guard let hash = try refreshHash(wish.refreshToken) else { throw .tokenRefused }
@@ -23,10 +25,11 @@ extension Tokens {
             until: session.end(by: signer.application.policy))
     }
 
-    /// `POST /v1/token/revoke`: ends the session of a token, of either kind; whoever has it may.
+    /// `POST /v1/token/revoke`: ends the session of an access or refresh token.
     ///
-    /// As RFC 7009 has it, an unknown one is no fault: it is of no use already. False for such a
-    /// one. Whoever writes keeps others waiting: nobody does with a text that is no token.
+    /// Possession of the token suffices. As in RFC 7009, an unknown token is not an error; the
+    /// result is then false. A write transaction, which holds up other writers, is begun only for a
+    /// token whose session has not ended.
     func revokeTokens(_ call: Call) async throws(Problem) -> Bool {
         let wish = try call.body(TokenRequest.self)
         let hash = try refreshHash(wish.token)
@@ -54,7 +57,7 @@ extension Tokens {
         }
     }
 
-    /// `POST /v1/token/introspect`: whether an access token for the caller holds now (RFC 7662).
+    /// `POST /v1/token/introspect`: whether an access token for the caller is valid now (RFC 7662).
     func introspect(_ call: Call) async throws(Problem) -> IntrospectionAnswer {
         let wish = try call.body(TokenRequest.self)
         let application = try call.caller()
@@ -72,7 +75,7 @@ extension Tokens {
         }
     }
 
-    /// `GET /.well-known/jwks.json`: what access tokens are verified with.
+    /// `GET /.well-known/jwks.json`: the keys that verify access tokens (RFC 7517).
     func publicKeys() -> [UInt8] {
         var body = [UInt8](#"{"keys":["#.utf8)
         for (index, key) in keys.verifying.enumerated() {
@@ -82,8 +85,10 @@ extension Tokens {
         return body + [UInt8]("]}".utf8)
     }
 
-    /// The claims of an access token that a key of this server signed; whether they hold now is
-    /// the caller's to check. Nil where none has; a fault of the machine says nothing of a token.
+    /// The claims of an access token that this server's keys signed; nil if none did.
+    ///
+    /// The caller checks whether the claims hold now. A fault of the machine is thrown, because it
+    /// says nothing about the token.
     private func accessClaims(_ token: String) async throws(Problem) -> AccessClaims? {
         guard let payload = try await signedPayload([UInt8](token.utf8)) else { return nil }
         return try? JSON.decode(AccessClaims.self, from: payload)
@@ -92,7 +97,7 @@ extension Tokens {
     private func signedPayload(_ token: [UInt8]) async throws(Problem) -> [UInt8]? {
         var outcome = verified(token)
         if case .failure(.unknownHeader) = outcome {
-            // Another server may have signed it, with a key that is new.
+            // Another server may have signed it with a key that is new.
             do throws(KeyFault) {
                 try await keys.refreshForUnknown(at: core.now)
             } catch {
@@ -125,11 +130,11 @@ extension Tokens {
     }
 }
 
-/// Why a session of tokens ended before its time.
+/// Why a token session ended early, as stored with it.
 enum SessionEnd {
-    /// A refresh token came a second time.
+    /// A refresh token was used a second time.
     static let reuse = "reuse"
-    /// Who had a token of it ended it.
+    /// A holder of one of its tokens revoked it.
     static let revoked = "revoked"
 }
 
@@ -141,7 +146,7 @@ private func refreshEntry(_ problem: Problem?, _ signer: Signer?) -> AuditEntry 
 }
 
 extension TokenSession {
-    /// How the person was authenticated when it began, in the words of RFC 8176.
+    /// The authentication methods (RFC 8176) of the login that began the session.
     func methods(of signer: Signer) -> [String] {
         let key = signer.registration.keyKind == "tpm" ? "hwk" : "swk"
         return factor == Factor.touch ? ["fpt", key] : [key]
@@ -149,7 +154,7 @@ extension TokenSession {
 }
 
 extension Transaction {
-    /// Uses a refresh token up, and keeps the one that follows it; gives also whose it was.
+    /// Uses up a refresh token and stores its successor; returns the signer also if refused.
     fileprivate func rotate(
         _ hash: [UInt8], to fresh: FreshTokens, at now: Int64
     ) throws(DatabaseFault) -> (Result<(Signer, TokenSession), Problem>, Signer?) {
@@ -159,7 +164,7 @@ extension Transaction {
         guard let found = try sessions.tokenSession(id),
             let former = try signers.signer(registration: found.registration)
         else { return (.failure(.tokenRefused), nil) }
-        // Read anew behind the lock that blocking takes too.
+        // Read again behind the lock that blocking takes too.
         try accounts.lockAccount(former.account.id)
         guard let session = try sessions.tokenSession(id),
             let signer = try signers.signer(registration: session.registration)
@@ -171,8 +176,8 @@ extension Transaction {
         return (.success((signer, session)), signer)
     }
 
-    /// Ends the session of a refresh token that was used before: somebody has a copy, and nobody
-    /// can tell who. Gives whose it was.
+    /// Ends the session of a refresh token that was used before, since one of its users has a copy.
+    /// Returns the session's signer.
     private func endReused(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> Signer? {
         guard let token = try sessions.refreshToken(hash),
             let session = try sessions.tokenSession(token.session)

@@ -2,18 +2,18 @@
 import Crypto
 import Database
 
-/// The secrets of a session that is yet to begin.
+/// The random values of a new pair of tokens, made before the transaction that stores them.
 struct FreshTokens: Sendable {
-    /// 16 bytes.
+    /// The session's id, 16 bytes.
     var session: [UInt8]
-    /// The token's own id, 16 bytes.
+    /// The id of the access token, 16 bytes.
     let id: [UInt8]
-    /// As it is handed out.
+    /// The refresh token as it is given to the client.
     let refreshToken: String
-    /// As it is kept.
+    /// The refresh token's digest, which is what the database stores.
     let refreshHash: [UInt8]
 
-    /// The same for a session that goes on.
+    /// Returns these values for an existing session.
     func of(_ session: [UInt8]) -> FreshTokens {
         var fresh = self
         fresh.session = session
@@ -21,7 +21,10 @@ struct FreshTokens: Sendable {
     }
 }
 
-/// Sessions of tokens: begun, refreshed, ended, and looked at.
+/// Token sessions: begun by a login, refreshed, revoked and introspected.
+///
+/// A session has one chain of refresh tokens, of which only the last is valid. Access tokens are
+/// signed JSON Web Tokens that never outlive the session.
 struct Tokens: Sendable {
     let issuer: String
     let keys: ServerKeys
@@ -29,7 +32,7 @@ struct Tokens: Sendable {
 }
 
 extension Tokens {
-    /// Random ids, and a refresh token, before the transaction that keeps them.
+    /// Generates the ids and the refresh token, before the transaction that stores them.
     func freshTokens() throws(Problem) -> FreshTokens {
         let refresh = try core.made { () throws(CryptoFault) in
             try BearerSecret.refreshToken.generate()
@@ -41,7 +44,9 @@ extension Tokens {
             refreshHash: refresh.digest)
     }
 
-    /// The pair as it is handed out, when the session is durable; the access token does not
+    /// Makes the pair of tokens for the client. Call this when the session has been committed.
+    ///
+    /// `end` is when the session ends; nil for a session that begins now. The access token does not
     /// outlive it.
     func pair(
         _ fresh: FreshTokens, of signer: Signer, methods: [String], at now: Int64,
@@ -61,7 +66,7 @@ extension Tokens {
 }
 
 extension Transaction {
-    /// Keeps what a login begins.
+    /// Stores a new session with its first refresh token.
     func beginSession(
         _ fresh: FreshTokens, of signer: Signer, factor: String, at now: Int64
     ) throws(DatabaseFault) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// A person's account within an application.
+/// A person's account within an application, as the table `account` has it.
 struct AccountRecord: Equatable, Sendable {
     let id: Int64
     let application: Int64
     let name: String
     let isBlocked: Bool
-    /// Words that the application gave, with blanks between.
+    /// Words that the administrator set, separated by spaces in the database.
     let flags: [String]
     let roles: [String]
 
     /// How many columns `init` reads.
     static let columns = 6
 
-    /// Reads the columns from `first` on.
+    /// Reads `columns` columns, starting at `first`.
     init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {
         id = try row.integer(first)
         application = try row.integer(first + 1)
@@ -25,7 +25,9 @@ struct AccountRecord: Equatable, Sendable {
     }
 }
 
-/// The rows of accounts.
+/// The table `account`: persons' accounts, each with a unique name within its application.
+///
+/// Accounts are made on demand and deleted only with their application.
 struct AccountRows {
     let store: any Transaction
 }
@@ -35,7 +37,6 @@ extension Transaction {
 }
 
 extension AccountRows {
-    /// The account of a name within an application.
     func account(_ name: String, of application: Int64) throws(DatabaseFault) -> AccountRecord? {
         let rows = try store.run(
             """
@@ -46,7 +47,7 @@ extension AccountRows {
         return try AccountRecord(row)
     }
 
-    /// Accounts of an application by name, from behind a name on.
+    /// Lists up to `most` accounts of an application, by name, from after `name` on.
     func list(
         of application: Int64, after name: String, most: Int64
     ) throws(DatabaseFault) -> [AccountRecord] {
@@ -60,14 +61,14 @@ extension AccountRows {
         return found
     }
 
-    /// Lets an account in no more, or again.
+    /// Blocks or unblocks an account.
     func setBlocked(_ account: Int64, _ isBlocked: Bool) throws(DatabaseFault) {
         try store.run(
             "UPDATE account SET blocked = $1 WHERE id = $2",
             [.integer(isBlocked ? 1 : 0), .integer(account)])
     }
 
-    /// Gives an account other flags and roles; a word holds no blank.
+    /// Replaces an account's flags and roles; no word may contain a space.
     func setWords(
         of account: Int64, flags: [String], roles: [String]
     ) throws(DatabaseFault) {
@@ -79,7 +80,6 @@ extension AccountRows {
             ])
     }
 
-    /// The account of an id.
     func account(_ id: Int64) throws(DatabaseFault) -> AccountRecord? {
         let rows = try store.run(
             """
@@ -89,7 +89,7 @@ extension AccountRows {
         return try AccountRecord(row)
     }
 
-    /// The account of a name, made if there was none.
+    /// Returns the account with this name, and creates it if it does not exist.
     func makeAccount(
         _ name: String, of application: Int64, at now: Int64
     ) throws(DatabaseFault) -> AccountRecord {
@@ -105,13 +105,14 @@ extension AccountRows {
         return account
     }
 
-    /// Keeps all other transactions that do the same from going on before this one has ended.
+    /// Locks an account's row until this transaction ends.
     ///
-    /// What is decided over several rows of an account is decided one after the other, and nobody
-    /// blocks it meanwhile. Whoever takes this lock takes it before those of registrations.
+    /// Decisions that depend on several rows of an account are thereby made one after the other,
+    /// and the account cannot be blocked meanwhile. Take this lock before those of registrations,
+    /// to avoid deadlocks. On SQLite there is a single writer and nothing to lock.
     func lockAccount(_ id: Int64) throws(DatabaseFault) {
         if store.isAlone { return }
-        // As strong as the lock of whoever blocks the account; rows that refer to it may be made.
+        // As strong as the lock of the UPDATE that blocks; referring rows may be inserted.
         try store.add("SELECT id FROM account WHERE id = $1 FOR NO KEY UPDATE", [.integer(id)])
     }
 }

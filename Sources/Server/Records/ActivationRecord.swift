@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// The rows of activation codes.
+/// The table `activation`: activation codes, of which only the digest is stored.
+///
+/// An account has at most one valid code. A code is used up in the transaction that begins the
+/// registration, so concurrent uses cannot both succeed.
 struct ActivationRows {
     let store: any Transaction
 }
@@ -11,7 +14,7 @@ extension Transaction {
 }
 
 extension ActivationRows {
-    /// Keeps the hash of an activation code; the account's earlier ones are good no more.
+    /// Stores the hash of an activation code, and invalidates the account's earlier codes.
     func keepActivation(
         _ hash: [UInt8], account: Int64, maker: String, at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
@@ -29,8 +32,9 @@ extension ActivationRows {
             ])
     }
 
-    /// Uses a code up and gives its account; nil where it is unknown, used or too old. That of a
-    /// blocked account stays as it is.
+    /// Uses up a code and returns its account; nil if the code is unknown, used or expired.
+    ///
+    /// A code of a blocked account is refused without being used up.
     func useActivation(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> Int64? {
         let rows = try store.run(
             """
@@ -44,7 +48,7 @@ extension ActivationRows {
         return try row.integer(0)
     }
 
-    /// Whose a code is, good or not; nil for an unknown one.
+    /// Returns the account of a code whether or not it is still valid; nil for an unknown code.
     func activationAccount(_ hash: [UInt8]) throws(DatabaseFault) -> Int64? {
         let rows = try store.run("SELECT account FROM activation WHERE hash = $1", [.bytes(hash)])
         guard let row = rows.first else { return nil }

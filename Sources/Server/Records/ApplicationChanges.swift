@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// The rows of applications, with their API keys.
 struct ApplicationRows {
     let store: any Transaction
 }
@@ -11,7 +10,7 @@ extension Transaction {
 }
 
 extension ApplicationRows {
-    /// Keeps a new application; nil where the name or the audience is taken.
+    /// Stores a new application; nil if the name or the audience is taken.
     func makeApplication(
         _ name: Name, audience: String, _ policy: ApplicationPolicy, at now: Int64
     ) throws(DatabaseFault) -> ApplicationRecord? {
@@ -26,11 +25,10 @@ extension ApplicationRows {
         return rows.isEmpty ? nil : try application(name: name.text)
     }
 
-    /// The application of a name, as it is when nobody else changes it any more: who asks the same
-    /// waits for this transaction's end, as does its removal.
+    /// Returns the application with this name, and locks its row until this transaction ends.
     ///
-    /// Rows that refer to it may be made meanwhile. Whoever takes this lock takes it before those
-    /// of accounts.
+    /// Transactions that lock it as well, its removal included, wait for that; rows that refer to
+    /// it may be inserted meanwhile. Take this lock before those of accounts, to avoid deadlocks.
     func lockedApplication(name: String) throws(DatabaseFault) -> ApplicationRecord? {
         if store.isAlone { return try application(name: name) }
         // Read by the statement that locks, which sees the row as it is after the wait.
@@ -44,7 +42,7 @@ extension ApplicationRows {
         return try ApplicationRecord(row)
     }
 
-    /// Changes an application's policy; what is registered already stays.
+    /// Replaces an application's policy; existing registrations stay.
     func setPolicy(
         of application: Int64, _ policy: ApplicationPolicy
     ) throws(DatabaseFault) {
@@ -56,7 +54,7 @@ extension ApplicationRows {
             """, policy.values + [.integer(application)])
     }
 
-    /// Keeps an API key's hash; false where the application has one of this name.
+    /// Stores an API key's hash; returns false if the application has or had a key of this name.
     func keepAPIKey(
         _ hash: [UInt8], name: Name, of application: Int64, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -68,7 +66,7 @@ extension ApplicationRows {
         ).isEmpty
     }
 
-    /// The API keys of an application, the oldest first.
+    /// The API keys of an application, oldest first.
     func apiKeys(of application: Int64) throws(DatabaseFault) -> [ListedKey] {
         try store.run(
             "SELECT name, created, revoked FROM api_key WHERE application = $1 ORDER BY created, name",
@@ -80,7 +78,7 @@ extension ApplicationRows {
         }
     }
 
-    /// Ends an API key; false unless the application has one of this name that holds.
+    /// Revokes an API key; returns false if the application has no valid key of this name.
     func revokeAPIKey(
         _ name: String, of application: Int64, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -94,7 +92,7 @@ extension ApplicationRows {
 }
 
 extension ApplicationRows {
-    /// How many registrations of an application are not REMOVED.
+    /// Counts an application's registrations that have a key and are not REMOVED.
     func countDevices(of application: Int64) throws(DatabaseFault) -> Int64 {
         let rows = try store.run(
             """
@@ -106,7 +104,7 @@ extension ApplicationRows {
 }
 
 extension ApplicationPolicy {
-    /// The columns from `devices` on.
+    /// The values of the columns from `devices` on.
     fileprivate var values: [Value] {
         [
             .text(severalDevices ? "several" : "one"), .integer(commitRequired ? 1 : 0),
@@ -117,7 +115,7 @@ extension ApplicationPolicy {
     }
 }
 
-/// An API key as it is listed: never the key.
+/// An API key in a list, without the key itself.
 struct ListedKey: Encodable, Equatable {
     let name: String
     let created: Int64

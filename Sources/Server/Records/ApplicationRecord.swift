@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// An application: a back end that people log in to, and its policy.
+/// An application, a back end that people log in to, with its policy.
 struct ApplicationRecord: Equatable, Sendable {
     let id: Int64
     let name: String
-    /// What every statement for it carries.
+    /// The audience that every statement for this application names.
     let audience: String
     let policy: ApplicationPolicy
 
-    /// Reads the columns from `first` on.
+    /// Reads 11 columns, starting at `first`.
     init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {
         id = try row.integer(first)
         name = try row.text(first + 1)
@@ -26,28 +26,29 @@ struct ApplicationRecord: Equatable, Sendable {
     }
 }
 
-/// What an application asks of its devices, and grants them.
+/// What an application requires of its devices, and how long its tokens last.
+///
+/// Key kind and secure boot are claims that the device signed, not something the server verified.
 struct ApplicationPolicy: Equatable, Sendable {
     /// Whether an account may have several devices; if not, a new one replaces the old.
     var severalDevices = true
-    /// Whether a person must compare a new key's fingerprint before it is of use.
+    /// Whether a person must compare a new key's fingerprint before the key can be used.
     var commitRequired = false
-    /// Whether a finger is accepted as a factor.
+    /// Whether a fingerprint is accepted as a factor.
     var biometrics = true
-    /// Whether keys must lie in a TPM, as the device claims.
+    /// Whether the device must claim that its key is in a TPM.
     var needsTPM = false
-    /// Whether the device must claim to have booted securely.
+    /// Whether the device must claim that it booted with Secure Boot.
     var needsSecureBoot = false
-    /// So many counters that are not above the last one, in a row, block a registration.
+    /// How many counters in a row that are not above the last accepted make a registration BLOCKED.
     var maximumFailures: Int64 = 5
-    /// How long an access token holds.
+    /// The lifetime of an access token, in seconds.
     var accessSeconds: Int64 = 300
-    /// How long a refresh token holds, and with it the session.
+    /// The lifetime of a session and its refresh tokens, in seconds.
     var refreshSeconds: Int64 = 86_400
 }
 
 extension ApplicationRows {
-    /// All applications, by name.
     func list() throws(DatabaseFault) -> [ApplicationRecord] {
         let rows = try store.run(
             """
@@ -60,7 +61,6 @@ extension ApplicationRows {
         return found
     }
 
-    /// The application of an audience.
     func application(audience: String) throws(DatabaseFault) -> ApplicationRecord? {
         let rows = try store.run(
             """
@@ -72,7 +72,6 @@ extension ApplicationRows {
         return try ApplicationRecord(row)
     }
 
-    /// The application of a name.
     func application(name: String) throws(DatabaseFault) -> ApplicationRecord? {
         let rows = try store.run(
             """
@@ -84,7 +83,6 @@ extension ApplicationRows {
         return try ApplicationRecord(row)
     }
 
-    /// The application of an account's id.
     func application(ofAccount account: Int64) throws(DatabaseFault) -> ApplicationRecord? {
         let rows = try store.run(
             """
@@ -98,7 +96,7 @@ extension ApplicationRows {
         return try ApplicationRecord(row)
     }
 
-    /// Whether an API key of this hash is there and not revoked, nor its application removed.
+    /// Whether an API key with this hash is valid: not revoked, nor its application removed.
     func holds(apiKey hash: [UInt8]) throws(DatabaseFault) -> Bool {
         try !store.run(
             """
@@ -108,7 +106,7 @@ extension ApplicationRows {
         ).isEmpty
     }
 
-    /// The application whose API key has this hash and is not revoked.
+    /// Returns the application of an API key that is not revoked.
     func application(apiKey hash: [UInt8]) throws(DatabaseFault) -> ApplicationRecord? {
         let rows = try store.run(
             """

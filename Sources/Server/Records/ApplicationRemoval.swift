@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// An application that is to be removed, or whose removal was begun.
+/// An application that is to be removed, or whose removal has begun.
 struct RemovedApplication: Equatable, Sendable {
     let id: Int64
-    /// When its removal began; nil before that.
+    /// When its removal began, in seconds since 1970; nil if it has not.
     let begun: Int64?
 }
 
-// How an application is removed: it is good for nothing from one moment on, then it is erased bit by
-// bit, so that others are not kept waiting. What a crash leaves, the next removal finishes.
+// Removal has two phases: the first transaction makes the application unusable; later ones delete
+// its rows in small batches, so that other writers are not held up. After a crash, the next removal
+// continues.
 extension ApplicationRows {
-    /// The application of a name, also one whose removal was begun; nobody holds it any more, and
-    /// nobody can before this transaction has ended.
+    /// Returns the application with this name, also one whose removal has begun, and locks it.
+    ///
+    /// The lock waits for all holders (`hold`) and excludes new ones until this transaction ends.
     func removable(application name: String) throws(DatabaseFault) -> RemovedApplication? {
         let sql: StaticString =
             store.isAlone
@@ -23,11 +25,11 @@ extension ApplicationRows {
         return RemovedApplication(id: try row.integer(0), begun: try row.optionalInteger(1))
     }
 
-    /// Keeps an application's removal from beginning before this transaction has ended; false where
-    /// it has begun, or where there is no such application.
+    /// Prevents the application's removal from beginning until this transaction ends.
     ///
-    /// Whoever adds what refers to an application holds it, or an account of it: what came beside
-    /// its removal would stand in the way of its end.
+    /// Returns false if the removal has begun or there is no such application. A transaction that
+    /// adds rows referring to an application must hold the application or one of its accounts,
+    /// because rows added during the removal would make the final deletion fail.
     func hold(application: Int64) throws(DatabaseFault) -> Bool {
         let sql: StaticString =
             store.isAlone
@@ -36,7 +38,7 @@ extension ApplicationRows {
         return try !store.run(sql, [.integer(application)]).isEmpty
     }
 
-    /// The name of an application that is being removed, and still has this name or audience.
+    /// Returns the name of an application under removal that still occupies this name or audience.
     func unfinishedRemoval(name: String, audience: String) throws(DatabaseFault) -> String? {
         let rows = try store.run(
             """
@@ -46,8 +48,7 @@ extension ApplicationRows {
         return try rows.first?.text(0)
     }
 
-    /// Ends its API keys, and lets nobody find it any more: neither a call nor a device nor a
-    /// session of tokens.
+    /// Revokes the application's API keys and hides it from calls, devices and token sessions.
     func beginRemoval(of application: Int64, at now: Int64) throws(DatabaseFault) {
         try store.run(
             "UPDATE api_key SET revoked = $1 WHERE application = $2 AND revoked IS NULL",
@@ -57,22 +58,23 @@ extension ApplicationRows {
             [.integer(now), .integer(application)])
     }
 
-    /// Erases some of what is an application's own, no more than `most` rows of a table; true when
-    /// nothing is left but the application itself. Not the audit trail.
+    /// Deletes up to `most` rows per table of an application's own, except the audit trail.
+    ///
+    /// Returns true when nothing but the application itself, its keys and its templates is left.
     func erase(some most: Int64, of application: Int64) throws(DatabaseFault) -> Bool {
-        // What was under way before its removal began has ended, or sees that it is removed: else it
-        // might add to what goes here.
+        // Waits for transactions that began before the removal; later ones see the removal.
+        // Otherwise they could add rows to what is deleted here.
         if !store.isAlone { try store.run(Removal.lock, [.integer(application)]) }
         for statement in Removal.inOrder {
             let gone = try store.run(statement, [.integer(application), .integer(most)]).count
-            // What refers to another goes before it: the rest waits for the next time.
+            // Referring rows must go first, so the other tables wait for the next call.
             if gone == most { return false }
         }
         let accounts = try store.run(Removal.accounts, [.integer(application)]).count
         return accounts == 0
     }
 
-    /// Erases an application of which nothing is left, with its keys and templates.
+    /// Deletes the application itself, with its API keys and templates, once nothing else is left.
     func finishRemoval(of application: Int64) throws(DatabaseFault) {
         let statements: [StaticString] = [
             "DELETE FROM template WHERE application = $1",
@@ -83,8 +85,9 @@ extension ApplicationRows {
     }
 }
 
-/// What is erased of an application, some accounts at a time. A challenge is bound to the
-/// application's id, which no other gets, and is forgotten at its end by itself.
+/// The statements that delete an application's rows, for 200 accounts at a time.
+///
+/// Challenges are left to expire: they are bound to the application's id, which is never reused.
 private enum Removal {
     static let inOrder: [StaticString] = [
         """

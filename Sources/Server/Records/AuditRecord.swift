@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// From where a request came, as far as it can be told.
+/// The address and user agent of a request, as far as they are known.
 struct Origin: Equatable, Sendable {
-    /// The address of the sender, or what the proxy says of it.
+    /// The sender's address, or the one reported by a trusted proxy.
     let address: String
-    /// The header `User-Agent`, cut.
+    /// The `User-Agent` header, cut to 128 bytes.
     let agent: String
 
-    /// Cuts what strangers may have chosen.
+    /// Makes both texts `printable`, because strangers may have chosen them.
     init(address: String, agent: String) {
         self.address = printable([UInt8](address.utf8))
         self.agent = printable([UInt8](agent.utf8))
@@ -17,7 +17,6 @@ struct Origin: Equatable, Sendable {
 
 /// One line of the audit trail.
 struct AuditEntry: Sendable {
-    /// What happened.
     enum Event: String, CaseIterable, Sendable {
         case activation = "activation"
         case registration = "registration"
@@ -37,7 +36,7 @@ struct AuditEntry: Sendable {
         case administration = "administration"
     }
 
-    /// The outcome of what was accepted and awaits its proof.
+    /// The outcome of a registration that was accepted and awaits its proof.
     static let begun = "begun"
 
     let event: Event
@@ -47,11 +46,12 @@ struct AuditEntry: Sendable {
     var account = ""
     /// The registration's id; empty if none was found.
     var registration: [UInt8] = []
-    /// What else is worth knowing; no secret.
+    /// Other details; never a secret.
     var detail = ""
 }
 
-/// The lines of the audit trail.
+/// The table `audit`, which is only appended to and pruned. It stores names instead of references,
+/// so that it outlives what it mentions.
 struct AuditRows {
     let store: any Transaction
 }
@@ -61,7 +61,7 @@ extension Transaction {
 }
 
 extension AuditRows {
-    /// Writes a line of the audit trail.
+    /// Appends a line to the audit trail; a failure may show only at the end of the transaction.
     func note(_ entry: AuditEntry, from origin: Origin, at now: Int64) throws(DatabaseFault) {
         try store.add(
             """
@@ -77,9 +77,9 @@ extension AuditRows {
             ])
     }
 
-    /// Deletes some of the oldest lines from before a moment; gives how many.
+    /// Deletes up to `most` of the oldest lines before a time; returns how many.
     ///
-    /// Not those that tell of earlier prunes: who looks at the trail sees since when it is whole.
+    /// Lines about earlier prunes are kept, so that readers see since when the trail is complete.
     func pruneAudit(before moment: Int64, most: Int64) throws(DatabaseFault) -> Int64 {
         Int64(
             try store.run(
@@ -92,7 +92,7 @@ extension AuditRows {
             ).count)
     }
 
-    /// Lines of the audit trail, the newest last.
+    /// Returns the newest lines that match, in ascending order.
     func entries(_ filter: AuditFilter) throws(DatabaseFault) -> [ListedAudit] {
         try store.run(
             """
@@ -116,7 +116,7 @@ extension AuditRows {
     }
 }
 
-/// Which lines of the audit trail are asked for; an empty text does not choose.
+/// Selects lines of the audit trail; an empty text matches everything.
 struct AuditFilter: Sendable {
     let since: Int64
     let application: String

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// What a challenge is bound to.
+/// What a challenge is bound to: an answer must match all of it.
 struct ChallengeBinding: Equatable, Sendable {
-    /// How long a challenge is good that is not one of a registration.
+    /// How long a challenge is valid, in seconds; those of registrations have their own time.
     static let seconds: Int64 = 60
 
     let application: Int64
-    /// The account's name: also one that does not exist, so that the answer tells nothing.
+    /// The account's name, which need not exist: challenges are issued for any name.
     let account: String
-    /// 16 bytes.
+    /// The device's id, 16 bytes.
     let device: [UInt8]
     let action: ChallengeAction
 }
 
-/// The rows of challenges.
+/// The table `challenge`: challenges that were issued, with what they are bound to.
+///
+/// `use` is one conditional UPDATE, so of concurrent answers to a challenge exactly one succeeds.
 struct ChallengeRows {
     let store: any Transaction
 }
@@ -24,7 +26,7 @@ extension Transaction {
 }
 
 extension ChallengeRows {
-    /// Keeps a new challenge of 32 bytes.
+    /// Stores a new challenge of 32 bytes.
     func keep(
         challenge: [UInt8], _ binding: ChallengeBinding, until expires: Int64
     ) throws(DatabaseFault) {
@@ -39,7 +41,7 @@ extension ChallengeRows {
             ])
     }
 
-    /// Uses a challenge up; false unless it was issued for exactly this, is new, and not too old.
+    /// Uses up a challenge; returns false if it has another binding, was used or has expired.
     func use(
         challenge: [UInt8], _ binding: ChallengeBinding, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -56,7 +58,7 @@ extension ChallengeRows {
             ]) == 1
     }
 
-    /// When a challenge was issued that was just used up; not one of a registration.
+    /// When a challenge that was just used up was issued; not for challenges of registrations.
     func issued(challenge: [UInt8]) throws(DatabaseFault) -> Int64 {
         let rows = try store.run(
             "SELECT expires FROM challenge WHERE value = $1", [.bytes(challenge)])

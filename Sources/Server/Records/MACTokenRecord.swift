@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// A MAC token, as it lies in the database.
+/// A MAC token as the database has it.
 struct MACTokenRecord: Equatable, Sendable {
     /// 16 bytes.
     let id: [UInt8]
     let registration: [UInt8]
     let name: String
-    /// The secret, sealed for the row of this id.
+    /// The token's secret, sealed by `RowSeal` for the row with this id.
     let sealed: [UInt8]
     let created: Int64
     let expires: Int64
@@ -24,7 +24,7 @@ struct MACTokenRecord: Equatable, Sendable {
     }
 }
 
-/// The rows of MAC tokens.
+/// The table `mac_token`: MAC tokens with their sealed secrets, valid or not, until they are swept.
 struct MACTokenRows {
     let store: any Transaction
 }
@@ -34,7 +34,7 @@ extension Transaction {
 }
 
 extension MACTokenRows {
-    /// Keeps a new token; the registration's others of this name are good no more.
+    /// Stores a new token and revokes the registration's other tokens of this name.
     func keepMACToken(
         _ id: [UInt8], name: Name, _ sealed: [UInt8], registration: [UInt8], at now: Int64,
         until expires: Int64
@@ -55,7 +55,7 @@ extension MACTokenRows {
             ])
     }
 
-    /// A token, good or not, and whose it is.
+    /// Returns a token with its signer, whether or not the token is still valid.
     func macToken(
         _ id: [UInt8]
     ) throws(DatabaseFault) -> (token: MACTokenRecord, signer: Signer)? {
@@ -72,8 +72,7 @@ extension MACTokenRows {
         return (token, signer)
     }
 
-    /// A registration's tokens that are not forgotten yet, the oldest first, by the
-    /// second.
+    /// A registration's stored tokens, oldest first with a resolution of one second.
     func list(
         ofRegistration registration: [UInt8]
     ) throws(DatabaseFault) -> [MACTokenRecord] {
@@ -87,7 +86,7 @@ extension MACTokenRows {
         return tokens
     }
 
-    /// Revokes a token; false if it was revoked before.
+    /// Revokes a token; returns false if it was revoked before.
     func revokeMACToken(_ id: [UInt8], at now: Int64) throws(DatabaseFault) -> Bool {
         try !store.run(
             "UPDATE mac_token SET revoked = $1 WHERE id = $2 AND revoked IS NULL RETURNING id",

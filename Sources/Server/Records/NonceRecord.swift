@@ -2,7 +2,11 @@
 import Database
 import SignedFormats
 
-/// The rows of nonces, and up to when they were forgotten.
+/// Nonces of request codes, and the time up to which they have been deleted.
+///
+/// A nonce is unique for an owner (a credential or a MAC token) and a time. Since nonces are
+/// deleted eventually, the time up to which they were deleted is stored too, and older codes are
+/// refused: so no change of the clock makes a code valid twice.
 struct NonceRows {
     let store: any Transaction
 }
@@ -12,12 +16,14 @@ extension Transaction {
 }
 
 extension NonceRows {
-    /// How long a nonce is kept after its code was issued, in seconds: longer than any server
-    /// accepts the code, so that clocks may differ and be set.
+    /// How long a nonce is kept after its code was issued, in seconds.
+    ///
+    /// Much longer than the time for which a code is accepted, so that clocks may differ or be set.
     static var nonceSeconds: Int64 { 300 }
 
-    /// Uses a nonce up; false where its owner (16 bytes) has used it before, with this time: a
-    /// code with another time is another code, which was signed or made anew.
+    /// Uses up a nonce; returns false if its owner (16 bytes) has used it with this time before.
+    ///
+    /// The time is part of the key, because a code with another time was signed anew.
     func keepNonce(
         _ nonce: [UInt8], of owner: [UInt8], issued: Instant
     ) throws(DatabaseFault) -> Bool {
@@ -31,17 +37,17 @@ extension NonceRows {
             ]) == 1
     }
 
-    /// Whether the nonce of a code issued then may have been forgotten already, because a clock
-    /// was ahead: then nobody can tell whether the code was used.
+    /// Whether the nonce of a code issued at this time may already be deleted, for example because
+    /// a clock was ahead; then a replay could not be detected.
     ///
-    /// Asked after `keepNonce`, which waits for whoever is just forgetting that nonce.
+    /// Call this after `keepNonce`, which waits for a transaction that is deleting that nonce.
     func isForgotten(issued: Instant) throws(DatabaseFault) -> Bool {
         let rows = try store.run("SELECT before FROM forgotten WHERE what = 'nonce'")
         guard let row = rows.first else { return false }
         return Int64(clamping: issued.seconds) + Self.nonceSeconds < (try row.integer(0))
     }
 
-    /// Notes up to which moment nonces were forgotten.
+    /// Records the time up to which nonces were deleted; it never moves back.
     func noteForgottenNonces(before moment: Int64) throws(DatabaseFault) {
         try store.run(
             """
@@ -52,8 +58,8 @@ extension NonceRows {
     }
 }
 
-/// How far a request's moment may be from this server's.
+/// The tolerance for the time of a request's code.
 enum RequestWindow {
-    /// In seconds, before and after.
+    /// In seconds, before and after the server's time.
     static let seconds: Int64 = 30
 }

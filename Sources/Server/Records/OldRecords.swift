@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// What is forgotten or marked, and when.
+/// One kind of expired rows, and what to do with them: delete them, or mark them as expired.
 struct Sweep: Sendable {
-    /// Deletes or marks some rows and returns each.
+    /// Deletes or marks up to `$2` rows that ended before `$1`, and returns one row for each.
     let sql: StaticString
-    /// How long after its end a row is of use, in seconds.
+    /// How long rows are kept after their end, in seconds.
     let grace: Int64
-    /// Whether it must be known up to which moment they were forgotten.
+    /// Whether the time up to which rows were deleted must be recorded.
     var isNoted = false
 
     static let all: [Sweep] = [
@@ -27,34 +27,34 @@ struct Sweep: Sendable {
                 DELETE FROM activation WHERE hash IN
                     (SELECT hash FROM activation WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 86_400),
-        // Begun and never proven, also where another has replaced it; its challenge is long over. Asked
-        // again of the row itself.
+        // Registrations that were begun and never proven. The outer condition is checked again when
+        // the row is locked.
         Sweep(
             sql: """
                 DELETE FROM registration WHERE credential IS NULL AND id IN
                     (SELECT id FROM registration WHERE credential IS NULL AND created < $1 LIMIT $2)
                     RETURNING 1
                 """, grace: 3_600),
-        // Used ones stay for as long as their session: that one comes again must be noticed.
+        // Used tokens are kept as long as their session, so that reuse is detected.
         Sweep(
             sql: """
                 DELETE FROM refresh_token WHERE hash IN
                     (SELECT hash FROM refresh_token WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 86_400),
-        // Asked again of the row itself: it may have been decided after it was found.
+        // The outer condition is checked again: the operation may just have been decided.
         Sweep(
             sql: """
                 UPDATE operation SET status = 'EXPIRED' WHERE status = 'PENDING' AND id IN
                     (SELECT id FROM operation WHERE status = 'PENDING' AND expires <= $1 LIMIT $2)
                     RETURNING 1
                 """, grace: 0),
-        // The audit trail keeps what became of them.
+        // Their outcome stays in the audit trail.
         Sweep(
             sql: """
                 DELETE FROM operation WHERE id IN
                     (SELECT id FROM operation WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 30 * 86_400),
-        // After the tokens that name them.
+        // Only when no refresh token refers to them.
         Sweep(
             sql: """
                 DELETE FROM token_session WHERE id IN
@@ -67,7 +67,7 @@ struct Sweep: Sendable {
                 DELETE FROM mac_token WHERE id IN
                     (SELECT id FROM mac_token WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 86_400),
-        // An approval in the last second is confirmed within a minute.
+        // An approval in the last second can be confirmed for another minute.
         Sweep(
             sql: """
                 DELETE FROM site_login WHERE hash IN
@@ -78,7 +78,7 @@ struct Sweep: Sendable {
                 DELETE FROM site_session WHERE hash IN
                     (SELECT hash FROM site_session WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 0),
-        // The tokens that it has signed hold for a day at most.
+        // Tokens signed with a retired key are valid for a day at most.
         Sweep(
             sql: """
                 DELETE FROM signing_key WHERE id IN
@@ -87,7 +87,6 @@ struct Sweep: Sendable {
     ]
 }
 
-/// Rows that are of no use any more.
 struct OldRows {
     let store: any Transaction
 }
@@ -97,7 +96,7 @@ extension Transaction {
 }
 
 extension OldRows {
-    /// Forgets some rows; gives how many.
+    /// Processes up to `most` rows of one kind; returns how many.
     func forget(
         _ sweep: Sweep, before now: Int64, most: Int64
     ) throws(DatabaseFault) -> Int64 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// An operation that is to be kept.
+/// An operation that is to be stored.
 struct NewOperation: Sendable {
     /// 16 bytes.
     let id: [UInt8]
@@ -9,21 +9,20 @@ struct NewOperation: Sendable {
     let challenge: [UInt8]
     let account: AccountRecord
     let template: Template
-    /// The exact text that is shown.
+    /// The exact text that the device shows and signs.
     let data: String
-    /// The one device that may decide it; nil if any of the account may.
+    /// The only device that may decide it, 16 bytes; nil if any device of the account may.
     let device: [UInt8]?
-    /// The hash of the session that begins a login; nil for all else.
+    /// The digest of the session secret that can confirm a login; nil for other operations.
     let session: [UInt8]?
-    /// The network of the browser that began a login at the server's own page; nil for what an
-    /// application began.
+    /// The network of the browser, for a login begun at the server's own page; nil otherwise.
     let network: [UInt8]?
-    /// What the application told of the person's own device, as JSON.
+    /// What the application reported about the person's own device, as JSON.
     let additional: String
     let expires: Int64
 }
 
-/// The rows of operations.
+/// The table `operation`: operations and logins that people approve or reject.
 struct OperationRows {
     let store: any Transaction
 }
@@ -32,9 +31,9 @@ extension Transaction {
     var operations: OperationRows { OperationRows(store: self) }
 }
 
-// Each change is made only to what has the state that it is made from: of many at once, one wins.
+// Each update names the state that it starts from: of several concurrent ones, one succeeds.
 extension OperationRows {
-    /// Keeps a new operation, behind its account's lock: its number is above all others of it.
+    /// Stores a new operation with the account's next number. Call this behind the account's lock.
     func keep(_ operation: NewOperation, at now: Int64) throws(DatabaseFault) {
         try store.run(
             """
@@ -54,7 +53,7 @@ extension OperationRows {
             ])
     }
 
-    /// Ends an operation that is PENDING and in time; false for any other.
+    /// Ends an operation; returns false unless it is PENDING and has not expired.
     func end(
         operation: [UInt8], as status: OperationStatus, by registration: [UInt8]?, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -70,8 +69,9 @@ extension OperationRows {
         ).isEmpty
     }
 
-    /// Counts a wrong signature, the last of which makes the operation FAILED; gives how many are
-    /// left, or nil where nothing is to be decided any more.
+    /// Counts a wrong signature; at the limit the operation becomes FAILED.
+    ///
+    /// Returns how many failures are left, or nil if the operation is no longer pending.
     func countFailure(ofOperation id: [UInt8], at now: Int64) throws(DatabaseFault) -> Int64? {
         let rows = try store.run(
             """
@@ -85,8 +85,10 @@ extension OperationRows {
         return left
     }
 
-    /// Uses an approved login up; false where it was used, is not APPROVED, is another session's,
-    /// or was not approved after `moment`.
+    /// Uses up an approved login.
+    ///
+    /// Returns false if it was used before, is not APPROVED, belongs to another session, or was not
+    /// approved after `moment`.
     func consume(
         operation: [UInt8], session: [UInt8], approvedAfter moment: Int64, at now: Int64
     ) throws(DatabaseFault) -> Bool {

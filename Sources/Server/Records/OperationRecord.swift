@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// Something that a person is asked to approve or reject.
+/// Something that a person is asked to approve or reject, as the table `operation` has it.
 struct OperationRecord: Equatable, Sendable {
     /// 16 bytes.
     let id: [UInt8]
@@ -9,28 +9,28 @@ struct OperationRecord: Equatable, Sendable {
     let account: Int64
     /// The template's name.
     let template: String
-    /// The exact text that is shown.
+    /// The exact text that the device shows and signs.
     let data: String
-    /// 32 bytes, for whoever is to decide.
+    /// 32 bytes; given only to devices of the account.
     let challenge: [UInt8]
-    /// As it is kept: one that nobody has marked yet may have expired.
+    /// The stored status; an operation that is stored as PENDING may have expired.
     private let kept: OperationStatus
-    /// Wrong signatures.
+    /// How many wrong signatures were counted.
     let failures: Int64
     let maximumFailures: Int64
-    /// The one device that may decide it, 16 bytes; nil if any of the account may.
+    /// The only device that may decide it, 16 bytes; nil if any device of the account may.
     let device: [UInt8]?
-    /// The hash of the session that began a login; nil for all else.
+    /// The digest of the session secret that can confirm a login; nil for other operations.
     let session: [UInt8]?
-    /// What the application told of the person's own device.
+    /// What the application reported about the person's own device, as JSON.
     let additional: String
     let created: Int64
     let expires: Int64
-    /// When it ended other than by time.
+    /// When it ended other than by expiring.
     let decided: Int64?
-    /// Whose touch decided it.
+    /// The registration whose touch decided it.
     let registration: [UInt8]?
-    /// When its login was confirmed.
+    /// When the login was confirmed.
     let consumed: Int64?
 
     fileprivate init(_ row: Row) throws(DatabaseFault) {
@@ -56,14 +56,13 @@ struct OperationRecord: Equatable, Sendable {
         consumed = try row.optionalInteger(16)
     }
 
-    /// What became of it, also where nobody marked yet that its time is over.
+    /// The status at a given time, also if the stored status has not been updated after expiry.
     func status(at now: Int64) -> OperationStatus {
         kept == .pending && expires <= now ? .expired : kept
     }
 }
 
 extension OperationRows {
-    /// The operation of an id.
     func operation(_ id: [UInt8]) throws(DatabaseFault) -> OperationRecord? {
         let rows = try store.run(
             """
@@ -76,7 +75,7 @@ extension OperationRows {
         return try OperationRecord(row)
     }
 
-    /// What awaits an account's decision on a device, the oldest first.
+    /// The operations that an account can decide on a device, oldest first; 100 at most.
     func pendingOperations(
         ofAccount account: Int64, device: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> [OperationRecord] {
@@ -95,7 +94,7 @@ extension OperationRows {
         return operations
     }
 
-    /// The latest operations of an account, whatever became of them, the newest first.
+    /// The newest operations of an account in any status, newest first.
     func latestOperations(
         ofAccount account: Int64, most: Int64
     ) throws(DatabaseFault) -> [OperationRecord] {
@@ -111,8 +110,7 @@ extension OperationRows {
         return operations
     }
 
-    /// The networks from which the logins were begun at the server's own page that await an
-    /// account's decision, one for each.
+    /// The networks of pending logins begun at the server's own page, one entry per login.
     func pendingNetworks(
         ofAccount account: Int64, at now: Int64
     ) throws(DatabaseFault) -> [[UInt8]] {
@@ -124,7 +122,7 @@ extension OperationRows {
         ).map { (row) throws(DatabaseFault) in try row.bytes(0) }
     }
 
-    /// How many operations or logins of its application await an account's decision, on any device.
+    /// Counts an account's pending operations or logins, except logins from the server's own page.
     func countPending(
         _ purpose: TemplatePurpose, ofAccount account: Int64, at now: Int64
     ) throws(DatabaseFault) -> Int64 {

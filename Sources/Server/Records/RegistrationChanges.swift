@@ -2,7 +2,10 @@
 import Database
 import SignedFormats
 
-/// The rows of registrations.
+/// The table `registration`: the public keys of devices, with their status and counter.
+///
+/// Every change of status or counter is a conditional UPDATE that reports whether it applied, so of
+/// concurrent changes one succeeds and the others are refused.
 struct RegistrationRows {
     let store: any Transaction
 }
@@ -12,7 +15,7 @@ extension Transaction {
 }
 
 extension RegistrationRows {
-    /// Keeps a new registration, whose key is yet to be proven.
+    /// Stores a new registration in the status CREATED, without a key.
     func keepRegistration(
         _ id: [UInt8], account: Int64, device: [UInt8], at now: Int64
     ) throws(DatabaseFault) {
@@ -25,7 +28,8 @@ extension RegistrationRows {
             [.bytes(id), .integer(account), .bytes(device), .integer(now), .integer(now)])
     }
 
-    /// Keeps the key that a registration has proven; false where the credential is known already.
+    /// Stores the proven key. Returns false if the credential is already registered, the
+    /// registration is no longer CREATED, or counter or enrolment exceed 63 bits.
     func keepKey(
         of id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -48,8 +52,9 @@ extension RegistrationRows {
         ).isEmpty
     }
 
-    /// Changes the state, false where it is not `from` any more; tokens of a registration that is
-    /// no longer ACTIVE end.
+    /// Changes the status; returns false if it is no longer `from`.
+    ///
+    /// BLOCKED and REMOVED end the registration's token sessions, REMOVED also its MAC tokens.
     func setStatus(
         _ registration: [UInt8], from: RegistrationStatus, to status: RegistrationStatus,
         reason: String, at now: Int64
@@ -67,15 +72,16 @@ extension RegistrationRows {
         if status == .blocked || status == .removed {
             try store.sessions.revokeSessions(ofRegistration: registration, reason: reason, at: now)
         }
-        // Those of a blocked one only rest: it may be unblocked.
+        // MAC tokens of a BLOCKED registration are only suspended: it may be unblocked.
         if status == .removed {
             try store.macTokens.revokeMACTokens(ofRegistration: registration, at: now)
         }
         return true
     }
 
-    /// Keeps what a device says now, since when its counter is what it is, and forgets failures; false
-    /// where the counter is not above the one kept, or where the registration is not ACTIVE any more.
+    /// Stores the counter and state that a device has signed, and resets the failure count.
+    ///
+    /// Returns false if the counter is not above the stored one, or the registration is not ACTIVE.
     func advance(
         _ registration: [UInt8], to claims: StatementClaims, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -95,8 +101,9 @@ extension RegistrationRows {
             ]) == 1
     }
 
-    /// Marks an ACTIVE registration as used, so that none can block or remove it before this
-    /// transaction is over; false where it is not ACTIVE any more.
+    /// Marks an ACTIVE registration as used, which locks its row until the transaction ends.
+    ///
+    /// Returns false if it is not ACTIVE.
     func useActive(_ registration: [UInt8], at now: Int64) throws(DatabaseFault) -> Bool {
         try !store.run(
             """
@@ -106,8 +113,10 @@ extension RegistrationRows {
         ).isEmpty
     }
 
-    /// Counts a counter that went back, and blocks at the limit; gives how many are left, or nil
-    /// where it is not counted: the device was not asked after the counter that is kept was taken.
+    /// Counts a counter that did not increase; at the limit the registration becomes BLOCKED.
+    ///
+    /// Returns how many failures are left, or nil if this one is not counted because the device was
+    /// challenged (`asked`) before the stored counter was accepted.
     func countFailure(
         _ registration: [UInt8], askedAt asked: Int64, limit: Int64, at now: Int64
     ) throws(DatabaseFault) -> Int64? {
@@ -126,7 +135,7 @@ extension RegistrationRows {
         return left
     }
 
-    /// Notes that a registration was used, to the minute: not every use is worth a write.
+    /// Records the time of use, but at most once a minute, to save writes.
     func noteUse(of registration: RegistrationRecord, at now: Int64) throws(DatabaseFault) {
         guard registration.lastUsed.map({ now - $0 >= 60 }) ?? true else { return }
         try store.add(
@@ -134,14 +143,14 @@ extension RegistrationRows {
             [.integer(now), .bytes(registration.id)])
     }
 
-    /// Gives a registration other flags; a word holds no blank.
+    /// Replaces a registration's flags; no word may contain a space.
     func setFlags(_ flags: [String], of registration: [UInt8]) throws(DatabaseFault) {
         try store.run(
             "UPDATE registration SET flags = $1 WHERE id = $2",
             [.text(flags.joined(separator: " ")), .bytes(registration)])
     }
 
-    /// Forgets what was counted at a registration.
+    /// Resets a registration's failure count.
     func forgetFailures(_ registration: [UInt8]) throws(DatabaseFault) {
         try store.add(
             "UPDATE registration SET failures = 0 WHERE id = $1", [.bytes(registration)])

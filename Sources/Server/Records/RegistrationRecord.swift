@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// A device's public key for an account.
+/// A device's public key for an account, as the table `registration` has it.
 struct RegistrationRecord: Equatable, Sendable {
     /// 16 bytes.
     let id: [UInt8]
     let account: Int64
     /// 16 bytes.
     let device: [UInt8]
-    /// 16 bytes; nil until the key was proven.
+    /// 16 bytes; nil until the key has been proven.
     let credential: [UInt8]?
-    /// The uncompressed point, 65 bytes; nil until the key was proven.
+    /// The uncompressed point, 65 bytes; nil until the key has been proven.
     let publicKey: [UInt8]?
     let status: RegistrationStatus
     /// Why it is BLOCKED or REMOVED: `failures`, `application`, `replaced`, `device`, ….
     let reason: String
     /// The highest counter that was accepted.
     let counter: UInt64
-    /// Counters that were not above the last one, since the last that was.
+    /// How many counters since then were not above it.
     let failures: Int64
     let flags: [String]
     let created: Int64
     let lastUsed: Int64?
     /// `tpm` or `file`, as the device claimed when it proved the key.
     let keyKind: String
-    /// `on`, `off` or `unknown`, as it claimed last: with the key, or with a login since.
+    /// `on`, `off` or `unknown`, as the device claimed last.
     let secureBoot: String
 
     /// How many columns `init` reads.
     static let columns = 14
 
-    /// Reads the first columns.
+    /// Reads the first `columns` columns.
     init(_ row: Row) throws(DatabaseFault) {
         id = try row.bytes(0)
         account = try row.integer(1)
@@ -53,7 +53,6 @@ struct RegistrationRecord: Equatable, Sendable {
 }
 
 extension RegistrationRows {
-    /// The registration of an id.
     func registration(_ id: [UInt8]) throws(DatabaseFault) -> RegistrationRecord? {
         let rows = try store.run(
             """
@@ -65,7 +64,6 @@ extension RegistrationRows {
         return try RegistrationRecord(row)
     }
 
-    /// The registration of a credential.
     func registration(credential: [UInt8]) throws(DatabaseFault) -> RegistrationRecord? {
         let rows = try store.run(
             """
@@ -77,7 +75,7 @@ extension RegistrationRows {
         return try RegistrationRecord(row)
     }
 
-    /// All registrations of an account, the oldest first, by the second.
+    /// All registrations of an account, oldest first with a resolution of one second.
     func list(ofAccount account: Int64) throws(DatabaseFault) -> [RegistrationRecord] {
         let rows = try store.run(
             """
@@ -90,8 +88,9 @@ extension RegistrationRows {
         return found
     }
 
-    /// Registrations of an application, the newest first, by the second; an empty text
-    /// does not choose.
+    /// The newest registrations of an application, newest first with a resolution of one second.
+    ///
+    /// An empty `name` or `status` matches everything.
     func list(
         of application: Int64, account name: String, status: String, most: Int64
     ) throws(DatabaseFault) -> [(registration: RegistrationRecord, account: AccountRecord)] {

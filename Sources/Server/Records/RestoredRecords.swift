@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// Something that a restored database still offers, and that may have been used, ended or given to
-/// another since it was copied.
+/// One kind of rows in a restored database that must be invalidated, since they may have been used,
+/// ended or reassigned after the backup was made.
 struct Restored: Sendable {
-    /// What it is, in the plural; for the administrator.
+    /// The plural that the administrator is shown.
     let what: String
-    /// Ends some rows and returns each; at a moment, so many at most.
+    /// Ends up to `$2` rows at the time `$1`, and returns one row for each.
     fileprivate let sql: StaticString
 
-    /// All but MAC tokens, in the order in which it is ended.
+    /// Everything except MAC tokens, in the order of processing.
     static let all = [
         Restored(
             what: "challenges",
@@ -17,7 +17,7 @@ struct Restored: Sendable {
                 UPDATE challenge SET used = $1 WHERE used IS NULL AND value IN
                     (SELECT value FROM challenge WHERE used IS NULL LIMIT $2) RETURNING 1
                 """),
-        // Those whose time is over are so by themselves.
+        // Operations that have expired need nothing.
         Restored(
             what: "operations",
             sql: """
@@ -25,7 +25,7 @@ struct Restored: Sendable {
                     (SELECT id FROM operation WHERE status = 'PENDING' AND expires > $1 LIMIT $2)
                     RETURNING 1
                 """),
-        // Approved, and not confirmed yet: older ones cannot be confirmed any more.
+        // Approved and not confirmed; older approvals cannot be confirmed any more.
         Restored(
             what: "approved logins",
             sql: """
@@ -58,13 +58,13 @@ struct Restored: Sendable {
 }
 
 extension OldRows {
-    /// Ends some of what a restored database still offers; gives how many.
+    /// Ends up to `most` rows of one kind; returns how many.
     func end(_ kind: Restored, at now: Int64, most: Int64) throws(DatabaseFault) -> Int64 {
         Int64(try store.run(kind.sql, [.integer(now), .integer(most)]).count)
     }
 
-    /// Has codes of requests from before now refused: which of them were used since the database
-    /// was copied, nobody can tell.
+    /// Has all request codes issued before now refused, because the nonces used since the backup
+    /// are not in the database.
     func forgetNonces(at now: Int64) throws(DatabaseFault) {
         try store.nonces.noteForgottenNonces(
             before: now + RequestWindow.seconds + NonceRows.nonceSeconds + 1)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// The tables, in the dialect that SQLite and PostgreSQL share; times are seconds since 1970.
+/// The tables, in the SQL dialect that SQLite and PostgreSQL share; times are seconds since 1970.
 ///
-/// `{serial}`, `{bytes}` and `{clustered}` stand for what the two call differently. A step that was released is
-/// never changed: what comes later is a step of its own.
+/// `{serial}`, `{bytes}` and `{clustered}` are replaced as `Dialect` says. A migration that has
+/// been released is never edited; later changes are new migrations.
 enum Schema {
-    /// The steps from an empty database to the form that this program knows.
+    /// The migrations from an empty database to the schema that this program knows.
     static let steps = [Migration(1, first)]
 
     private static let first = [
@@ -24,7 +24,7 @@ enum Schema {
             name TEXT NOT NULL, created BIGINT NOT NULL, revoked BIGINT,
             UNIQUE (application, name))
         """,
-        // `trail`: the last line of the audit trail from before it: another account had its name then.
+        // `trail`: the last audit line before the account was made; earlier ones are not about it.
         """
         CREATE TABLE account (
             id {serial}, application BIGINT NOT NULL REFERENCES application (id),
@@ -37,7 +37,7 @@ enum Schema {
             maker TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
         """,
         "CREATE INDEX activation_account ON activation (account)",
-        // `advanced`: when the counter that is kept was taken; nil for that of the registration itself.
+        // `advanced`: when the stored counter was accepted; NULL if it is that of the registration.
         """
         CREATE TABLE registration (
             id {bytes} PRIMARY KEY, account BIGINT NOT NULL REFERENCES account (id),
@@ -48,7 +48,7 @@ enum Schema {
             changed BIGINT NOT NULL, last_used BIGINT, advanced BIGINT)
         """,
         "CREATE INDEX registration_account ON registration (account, device)",
-        // What was begun and never proven, which is forgotten.
+        // Registrations that were begun and never proven, which are deleted.
         """
         CREATE INDEX registration_unproven ON registration (created) WHERE credential IS NULL
         """,
@@ -58,21 +58,21 @@ enum Schema {
             device {bytes} NOT NULL, action TEXT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
         """,
         "CREATE INDEX challenge_expires ON challenge (expires)",
-        // The time first, which is signed with the nonce: those of one moment lie together, and
-        // what is old is one stretch of them.
+        // The time, which is signed with the nonce, comes first: nonces of one moment lie together,
+        // and those to be deleted are one range.
         """
         CREATE TABLE nonce (
             expires BIGINT NOT NULL, owner {bytes} NOT NULL, value {bytes} NOT NULL,
             PRIMARY KEY (expires, owner, value)) {clustered}
         """,
-        // Up to which moment rows of a kind were forgotten, where that must be known.
+        // The time up to which rows of a kind were deleted, where that must be known.
         "CREATE TABLE forgotten (what TEXT PRIMARY KEY, before BIGINT NOT NULL)",
         """
         CREATE TABLE signing_key (
             id TEXT PRIMARY KEY, use TEXT NOT NULL, public_key {bytes} NOT NULL,
             sealed {bytes} NOT NULL, created BIGINT NOT NULL, retired BIGINT)
         """,
-        // Of several that make one at once, one has: all servers sign with the same.
+        // If several servers make a key at once, one succeeds, so that all sign with the same key.
         "CREATE UNIQUE INDEX signing_key_signs ON signing_key (use) WHERE retired IS NULL",
         """
         CREATE TABLE token_session (
@@ -96,7 +96,7 @@ enum Schema {
             seconds BIGINT NOT NULL, max_failures BIGINT NOT NULL, device_bound BIGINT NOT NULL,
             created BIGINT NOT NULL, UNIQUE (application, name))
         """,
-        // `number` counts those of an account: of several in one second, which came first.
+        // `number` counts an account's operations, and orders those made within one second.
         """
         CREATE TABLE operation (
             id {bytes} PRIMARY KEY, number BIGINT NOT NULL,
@@ -127,9 +127,9 @@ enum Schema {
             address TEXT NOT NULL, agent TEXT NOT NULL, detail TEXT NOT NULL)
         """,
         "CREATE INDEX audit_time ON audit (time)",
-        // For the page that shows a person the newest lines of an account.
+        // For the page that shows a person the newest audit lines of the account.
         "CREATE INDEX audit_account ON audit (application, account, id)",
-        // Browsers at the server's own page: those that wait for an approval, and those signed in.
+        // Browsers at the server's own page: those awaiting an approval, and those signed in.
         """
         CREATE TABLE site_login (
             hash {bytes} PRIMARY KEY, application BIGINT NOT NULL REFERENCES application (id),

@@ -2,27 +2,26 @@
 import Database
 import SignedFormats
 
-/// Who signed, as the database knows them.
+/// A registration with its account and application: who signed, as the database has it.
 ///
-/// An object, for it goes from hand to hand: a copy of its two dozen texts at each step took longer
-/// than it takes to parse what was signed.
+/// A class, because it is passed through many functions: copying its two dozen strings at each step
+/// took longer than parsing the statement.
 final class Signer: Sendable {
     let application: ApplicationRecord
     let account: AccountRecord
     let registration: RegistrationRecord
 
-    /// From its parts.
     init(application: ApplicationRecord, account: AccountRecord, registration: RegistrationRecord) {
         self.application = application
         self.account = account
         self.registration = registration
     }
 
-    /// The words that answers and tokens say: the account's, and then the registration's.
+    /// The flags in answers and tokens: the account's, followed by the registration's.
     var flags: [String] { account.flags + registration.flags }
 }
 
-/// The rows of a registration with its account and application, in one.
+/// Reads a registration together with its account and application in one query.
 struct SignerRows {
     let store: any Transaction
 }
@@ -32,8 +31,8 @@ extension Transaction {
 }
 
 extension SignerRows {
-    /// Who a statement says that it is from; nil unless there is exactly that registration, of
-    /// that device, account and application.
+    /// Returns the signer that a statement names; nil unless credential, device, account and
+    /// audience all belong to one registration.
     func signer(_ head: StatementHead) throws(DatabaseFault) -> Signer? {
         guard let signer = try signer(credential: head.credential),
             signer.registration.device == head.device,
@@ -58,7 +57,7 @@ extension SignerRows {
         return try rows.first.map { row throws(DatabaseFault) in try Signer(row) }
     }
 
-    /// Whose registration this is.
+    /// Returns the signer of a registration in any status, unless its application is being removed.
     func signer(registration id: [UInt8]) throws(DatabaseFault) -> Signer? {
         let rows = try store.run(
             """

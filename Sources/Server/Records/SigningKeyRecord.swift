@@ -2,16 +2,16 @@
 import Crypto
 import Database
 
-/// One of the server's own keys, as it lies in the database.
+/// One of the server's signing keys, as the database has it.
 struct SigningKeyRecord: Sendable {
-    /// The thumbprint: the `kid` of its tokens.
+    /// The key's thumbprint (RFC 7638), which is the `kid` of its tokens.
     let id: String
-    /// 65 bytes.
+    /// The uncompressed point, 65 bytes.
     let publicKey: [UInt8]
-    /// The private half, sealed for the row of this public key.
+    /// The private key, sealed by `RowSeal` for the row of this public key.
     let sealed: [UInt8]
     let created: Int64
-    /// From when on nothing is signed with it; that may be to come.
+    /// When the key stops signing, in seconds since 1970; may be in the future.
     let retired: Int64?
 
     fileprivate init(_ row: Row) throws(DatabaseFault) {
@@ -24,9 +24,11 @@ struct SigningKeyRecord: Sendable {
 }
 
 extension [SigningKeyRecord] {
-    /// The one of them, of a use, that signs: that which is to be retired within the time that its
-    /// successor is published before it signs, else the one that is not retired. When they were
-    /// made, and a retirement far ahead, say nothing: a clock may have been wrong then.
+    /// Selects the key that signs now.
+    ///
+    /// That is the key whose retirement lies ahead by no more than its successor's lead time,
+    /// otherwise the one that is not retired. Creation times, and a retirement further ahead, are
+    /// ignored, because the clock may have been wrong when they were written.
     func signing(_ use: KeyUse, at now: Int64) -> SigningKeyRecord? {
         let leaving = filter { key in
             key.retired.map { $0 > now && $0 - now <= use.leadSeconds } ?? false
@@ -36,7 +38,7 @@ extension [SigningKeyRecord] {
     }
 }
 
-/// A key that was just made.
+/// A key pair that was just generated, with the private key sealed.
 struct NewKey: Sendable {
     let id: String
     let publicKey: [UInt8]
@@ -51,7 +53,7 @@ struct NewKey: Sendable {
     }
 }
 
-/// The rows of the server's own keys.
+/// The table `signing_key`: at most one key per use is not retired, which a unique index ensures.
 struct SigningKeyRows {
     let store: any Transaction
 }
@@ -61,7 +63,7 @@ extension Transaction {
 }
 
 extension SigningKeyRows {
-    /// The keys for a use, the oldest first.
+    /// The keys for a use, oldest first.
     func list(_ use: KeyUse) throws(DatabaseFault) -> [SigningKeyRecord] {
         let rows = try store.run(
             """
@@ -73,7 +75,7 @@ extension SigningKeyRows {
         return keys
     }
 
-    /// Keeps a new key; false where there is one for this use that signs.
+    /// Stores a new key; returns false if there is a key for this use that is not retired.
     func keep(_ key: NewKey, for use: KeyUse, at now: Int64) throws(DatabaseFault) -> Bool {
         try !store.run(
             """
@@ -87,29 +89,30 @@ extension SigningKeyRows {
         ).isEmpty
     }
 
-    /// Has the newest key for a use sign no more from a moment on.
+    /// Sets when the current key for a use stops signing.
     func endSigningKey(_ use: KeyUse, at moment: Int64) throws(DatabaseFault) {
         try store.run(
             "UPDATE signing_key SET retired = $1 WHERE use = $2 AND retired IS NULL",
             [.integer(moment), .text(use.rawValue)])
     }
 
-    /// Forgets a key.
+    /// Deletes a key: its tokens can no longer be verified.
     func forgetSigningKey(_ id: String) throws(DatabaseFault) {
         try store.run("DELETE FROM signing_key WHERE id = $1", [.text(id)])
     }
 }
 
-/// What a key is for; a key for one use serves no other.
+/// What a signing key is for; no key serves two uses.
 enum KeyUse: String, CaseIterable, Sendable {
-    /// Access tokens.
+    /// Signs access tokens.
     case token = "token"
-    /// Verdicts for PAM modules.
+    /// Signs verdicts for PAM modules.
     case verdict = "verdict"
 
-    /// How long a new key is published before it signs, in seconds: whoever verifies has kept the
-    /// others for five minutes, and a server reads them anew each second. A verdict's is pinned, and
-    /// published nowhere.
+    /// How long a new key is published before it signs, in seconds.
+    ///
+    /// Verifiers may cache the published keys for five minutes, and servers reload them every
+    /// second. A verdict key is pinned by the machines and not published, so it needs no lead time.
     var leadSeconds: Int64 {
         switch self {
         case .token: 600

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// A sign-in that a browser waits for.
+/// A sign-in at the server's own page that awaits approval.
 struct SiteLogin: Sendable {
-    /// The digest of the browser's cookie, which is that of the login's own session.
+    /// The digest of the browser's cookie, which is also that of the login's session secret.
     let hash: [UInt8]
-    /// The operation; where there is no such account, one that never was.
+    /// The operation's id; for an unknown account, an id that belongs to no operation.
     let operation: [UInt8]
-    /// The exact text that a device shows.
+    /// The exact text that the device shows.
     let text: String
     let expires: Int64
 }
 
 /// A browser that is signed in.
 struct SiteSession: Sendable {
-    /// What the confirmed login began: with it ends this.
+    /// The token session of the confirmed login; when that ends, so does this.
     let tokenSession: [UInt8]
     let expires: Int64
 }
 
-/// The rows of browsers that sign in, or are signed in, at the site.
 struct SiteRows {
     let store: any Transaction
 }
@@ -29,7 +28,7 @@ extension Transaction {
 }
 
 extension SiteRows {
-    /// Keeps a sign-in that waits.
+    /// Stores a sign-in that awaits approval.
     func keep(
         siteLogin login: SiteLogin, of application: Int64, at now: Int64
     ) throws(DatabaseFault) {
@@ -44,7 +43,7 @@ extension SiteRows {
             ])
     }
 
-    /// The sign-in that a browser waits for at an application's site.
+    /// Returns the sign-in that a browser awaits at an application's page.
     func siteLogin(
         _ hash: [UInt8], of application: Int64
     ) throws(DatabaseFault) -> SiteLogin? {
@@ -58,12 +57,12 @@ extension SiteRows {
             expires: try row.integer(2))
     }
 
-    /// Forgets a sign-in.
+    /// Deletes a sign-in.
     func endSiteLogin(_ hash: [UInt8]) throws(DatabaseFault) {
         try store.run("DELETE FROM site_login WHERE hash = $1", [.bytes(hash)])
     }
 
-    /// Keeps a browser that was signed in.
+    /// Stores that a browser is signed in.
     func keepSiteSession(
         _ hash: [UInt8], tokenSession: [UInt8], at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
@@ -75,7 +74,7 @@ extension SiteRows {
             [.bytes(hash), .bytes(tokenSession), .integer(now), .integer(expires)])
     }
 
-    /// The browser of a cookie, if its time is not over.
+    /// Returns the session of a browser's cookie, unless it has expired.
     func siteSession(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> SiteSession? {
         let rows = try store.run(
             "SELECT token_session, expires FROM site_session WHERE hash = $1 AND expires > $2",
@@ -84,15 +83,16 @@ extension SiteRows {
         return SiteSession(tokenSession: try row.bytes(0), expires: try row.integer(1))
     }
 
-    /// Forgets a browser.
+    /// Signs a browser out.
     func endSiteSession(_ hash: [UInt8]) throws(DatabaseFault) {
         try store.run("DELETE FROM site_session WHERE hash = $1", [.bytes(hash)])
     }
 
-    /// What the audit trail has of an account, the newest first.
+    /// The newest audit lines of an account, newest first.
     ///
-    /// The trail has names, and outlives whoever had them: what is from before the account was made
-    /// is of another. By an index, since the trail has no end.
+    /// The audit trail stores names and outlives accounts, so lines from before the account was
+    /// made belong to an earlier account of that name and are left out. Uses an index, since the
+    /// trail grows without limit.
     func receipts(
         of account: AccountRecord, application: String, most: Int64
     ) throws(DatabaseFault) -> [ListedAudit] {
@@ -111,7 +111,7 @@ extension SiteRows {
     }
 }
 
-/// The newest lines of an account.
+/// The query behind `SiteRows.receipts`.
 enum ReceiptQuery {
     static let sql: StaticString = """
         SELECT time, event, outcome, application, account, registration, address, agent, detail

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// What the operations of a template are for: one made for payments logs nobody in.
+/// What a template's operations are for: approving a payment must not log anyone in.
 enum TemplatePurpose: String, Codable, Sendable {
     case operation = "operation"
     case login = "login"
 
-    /// How many may await one account: nobody is worn down by hundreds of questions, and whoever
-    /// begins logins in another's name keeps no operation away.
+    /// How many operations of this purpose may be pending for one account.
+    ///
+    /// The limit prevents people from being worn down by requests, and logins begun by strangers
+    /// from crowding out operations.
     var mostPending: Int64 {
         switch self {
         case .operation: 20
@@ -16,33 +18,36 @@ enum TemplatePurpose: String, Codable, Sendable {
     }
 }
 
-/// How many logins of the server's own page may await one account, beside those of its
-/// application: any stranger can begin them there, and an application begins its own.
+/// How many logins begun at the server's own page may be pending for one account.
+///
+/// They are counted apart from the application's own, because any stranger can begin them.
 enum SiteShare {
-    /// From everywhere.
+    /// From all networks together.
     static let account = 3
-    /// From one network: who has one alone leaves a place to others.
+    /// From one network: an attacker on one network leaves a place to others.
     static let network = 2
 }
 
-/// What an administrator says of a template, checked.
+/// A template for operations, as validated from the administrator's input.
 struct Template: Equatable, Sendable {
     static let secondsRange: ClosedRange<Int64> = 10...86_400
     static let failuresRange: ClosedRange<Int64> = 1...100
 
     /// 1 to 64 bytes.
     let name: String
-    /// With `{name}` where a value goes.
+    /// The text to show, with `{name}` for each value.
     let text: String
     let purpose: TemplatePurpose
     /// How long an operation awaits its decision, in seconds.
     let seconds: Int64
-    /// Wrong signatures until an operation is FAILED.
+    /// After how many wrong signatures an operation is FAILED.
     let maximumFailures: Int64
-    /// Whether an operation must say which device is to decide it.
+    /// Whether each operation must name the device that may decide it.
     let isDeviceBound: Bool
 
-    /// Says what is wrong with it.
+    /// Validates a template.
+    ///
+    /// - Throws: a fault that names what is wrong, in words for the administrator.
     init(
         name: Name, text: String, purpose: TemplatePurpose = .operation, seconds: Int64 = 300,
         maximumFailures: Int64 = 5, isDeviceBound: Bool = false
@@ -81,7 +86,6 @@ struct Template: Equatable, Sendable {
     }
 }
 
-/// The rows of operations' templates.
 struct TemplateRows {
     let store: any Transaction
 }
@@ -91,7 +95,7 @@ extension Transaction {
 }
 
 extension TemplateRows {
-    /// Keeps a new template; false where the application has one of this name.
+    /// Stores a new template; returns false if the application has one of this name.
     func makeTemplate(
         _ template: Template, of application: Int64, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -110,7 +114,7 @@ extension TemplateRows {
         ).isEmpty
     }
 
-    /// All templates of an application, by name.
+    /// All templates of an application, ordered by name.
     func listTemplates(of application: Int64) throws(DatabaseFault) -> [Template] {
         let rows = try store.run(
             """
@@ -122,7 +126,6 @@ extension TemplateRows {
         return templates
     }
 
-    /// The template of a name within an application.
     func template(_ name: String, of application: Int64) throws(DatabaseFault) -> Template? {
         let rows = try store.run(
             """
@@ -133,7 +136,7 @@ extension TemplateRows {
         return try Template(row)
     }
 
-    /// Removes a template, false where there is none; operations made from it stay as they are.
+    /// Deletes a template; returns false if there is none. Its operations are not affected.
     func removeTemplate(_ name: String, of application: Int64) throws(DatabaseFault) -> Bool {
         try !store.run(
             "DELETE FROM template WHERE application = $1 AND name = $2 RETURNING name",

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The text of a template: what is shown, with `{name}` where a value goes.
+/// The text of a template, parsed into literals and `{name}` placeholders.
 ///
-/// A value is put in as it is and never looked through again: one that holds `{other}` shows just
-/// that. Nothing but the template itself begins a line, hides, or changes the direction of writing.
+/// Values are inserted once and never scanned again, so a value that contains `{other}` is shown as
+/// that. Only the template itself can begin a line; characters that are invisible or change the
+/// writing direction are refused in the template and replaced by U+FFFD in values.
 struct TemplateText: Equatable, Sendable {
-    /// The longest text, filled or not, in bytes: what a statement can carry.
+    /// The maximum length in bytes, before and after filling: what a statement can carry.
     static let maximumLength = 4_096
     private static let mostPlaceholders = 16
     private static let longestValue = 1_024
@@ -17,7 +18,7 @@ struct TemplateText: Equatable, Sendable {
 
     private let parts: [Part]
 
-    /// From what an administrator wrote; says what is wrong with it.
+    /// Parses what an administrator wrote; throws a fault that says what is wrong with it.
     init(_ text: String) throws(FieldFault) {
         guard (1...Self.maximumLength).contains(text.utf8.count) else {
             throw FieldFault(text: "the text is not 1 to \(Self.maximumLength) bytes")
@@ -31,12 +32,12 @@ struct TemplateText: Equatable, Sendable {
         }
     }
 
-    /// Whether a text is shown just as it is.
+    /// Whether every character of a text is shown as it is.
     static func isVisible(_ text: String) -> Bool {
         visible([UInt8](text.utf8)) == [UInt8](text.utf8)
     }
 
-    /// The names of the values that are wanted.
+    /// The names of the values that are required.
     var placeholders: Set<String> {
         var names: Set<String> = []
         for part in parts {
@@ -45,8 +46,8 @@ struct TemplateText: Equatable, Sendable {
         return names
     }
 
-    /// The text as a person is shown it; refused unless there is one value for each placeholder and
-    /// none besides.
+    /// Fills in the values; throws `.malformed` unless there is exactly one for each placeholder,
+    /// each of at most 1,024 bytes, and the result is 1 to `maximumLength` bytes.
     func filled(with values: [String: String]) throws(Problem) -> String {
         for name in placeholders.sorted() where values[name] == nil {
             throw .malformed("'data' has no '\(name)', which the template wants")
@@ -68,7 +69,7 @@ struct TemplateText: Equatable, Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Not cut where it is too long: a cut amount is another amount.
+    /// Refuses rather than cuts a long value: a truncated amount is a different amount.
     private static func shownValue(_ value: String, _ name: String) throws(Problem) -> [UInt8] {
         let bytes = [UInt8](value.utf8)
         guard bytes.count <= longestValue else {
@@ -77,7 +78,7 @@ struct TemplateText: Equatable, Sendable {
         return visible(bytes)
     }
 
-    /// By bytes: a brace with an accent on it is a brace.
+    /// Works on bytes: as a Character, a brace with a combining accent would not be a brace.
     private static func parts(of text: String) throws(FieldFault) -> [Part] {
         var parts: [Part] = []
         var rest = [UInt8](text.utf8)[...]
@@ -98,7 +99,7 @@ struct TemplateText: Equatable, Sendable {
         return parts
     }
 
-    /// 1 to 32 of ASCII letters, digits, hyphens and underscores.
+    /// 1 to 32 ASCII letters, digits, hyphens or underscores.
     private static func isName(_ text: ArraySlice<UInt8>) -> Bool {
         (1...32).contains(text.count)
             && text.allSatisfy { byte in

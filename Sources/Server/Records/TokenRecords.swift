@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// What began with one login: its refresh tokens form one chain.
+/// A token session: it began with one login, and its refresh tokens form one chain.
 struct TokenSession: Equatable, Sendable {
     /// 16 bytes.
     let id: [UInt8]
     let registration: [UInt8]
     let factor: String
     let created: Int64
-    /// As it was promised when it began.
+    /// When it ends, by the policy at its beginning.
     let expires: Int64
     let isRevoked: Bool
 
@@ -21,13 +21,13 @@ struct TokenSession: Equatable, Sendable {
         isRevoked = try row.optionalInteger(5) != nil
     }
 
-    /// When it ends by a policy that may have become stricter since; no policy prolongs it.
+    /// When it ends under a policy that may have become stricter; no policy extends it.
     func end(by policy: ApplicationPolicy) -> Int64 {
         min(expires, created + policy.refreshSeconds)
     }
 }
 
-/// The rows of sessions of tokens, and of refresh tokens.
+/// The tables `token_session` and `refresh_token`; of refresh tokens only the digest is stored.
 struct TokenRows {
     let store: any Transaction
 }
@@ -37,7 +37,7 @@ extension Transaction {
 }
 
 extension TokenRows {
-    /// Begins a session of tokens.
+    /// Stores a new token session.
     func keepSession(
         _ id: [UInt8], registration: [UInt8], factor: String, at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
@@ -52,7 +52,6 @@ extension TokenRows {
             ])
     }
 
-    /// The session of an id.
     func tokenSession(_ id: [UInt8]) throws(DatabaseFault) -> TokenSession? {
         let rows = try store.run(
             """
@@ -63,7 +62,7 @@ extension TokenRows {
         return try TokenSession(row)
     }
 
-    /// Keeps a refresh token's hash.
+    /// Stores the hash of a refresh token.
     func keepRefreshToken(
         _ hash: [UInt8], session: [UInt8], at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
@@ -73,8 +72,7 @@ extension TokenRows {
             """, [.bytes(hash), .bytes(session), .integer(now), .integer(expires)])
     }
 
-    /// Uses a refresh token up and gives its session; nil where it was used before, is too old or
-    /// unknown.
+    /// Uses up a refresh token and returns its session; nil if it is unknown, expired or used.
     func useRefreshToken(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> [UInt8]? {
         let rows = try store.run(
             """
@@ -85,7 +83,7 @@ extension TokenRows {
         return try row.bytes(0)
     }
 
-    /// The session of a refresh token, and whether it was used.
+    /// Returns a refresh token's session, and whether the token was used.
     func refreshToken(
         _ hash: [UInt8]
     ) throws(DatabaseFault) -> (session: [UInt8], isUsed: Bool)? {
@@ -95,7 +93,7 @@ extension TokenRows {
         return (try row.bytes(0), try row.optionalInteger(1) != nil)
     }
 
-    /// Ends a session; false if it had ended.
+    /// Ends a session; returns false if it had ended before.
     func revoke(
         session: [UInt8], reason: String, at now: Int64
     ) throws(DatabaseFault) -> Bool {

@@ -4,21 +4,24 @@ import HTTP
 import Posix
 import SignedFormats
 
-/// The one cookie of a browser: a secret of 256 random bits, another one after each step.
+/// The browser's only cookie: a random bearer secret, replaced at each step of a sign-in.
+///
+/// It identifies either a browser that is not signed in, a login that awaits approval, or a
+/// session. The database stores only the digest.
 struct BrowserCookie: Equatable, Sendable {
-    /// As the browser keeps it.
+    /// The value that the browser stores.
     let text: String
-    /// As the database keeps it.
+    /// The value that the database stores.
     let digest: [UInt8]
 
-    /// A fresh one for a browser that is nobody's yet, or one that was signed in just now.
+    /// Generates a cookie for a browser that is unknown or was just signed in.
     static func fresh() throws(CryptoFault) -> BrowserCookie {
         let made = try BearerSecret.browser.generate()
         return BrowserCookie(
             text: String(decoding: made.text, as: UTF8.self), digest: made.digest)
     }
 
-    /// The secret of a login that waits, as `/v1/login/init` tells it.
+    /// The cookie of a pending login: its session secret, as `/v1/login/init` returned it.
     static func waiting(_ session: String) throws(CryptoFault) -> BrowserCookie? {
         guard let digest = try BearerSecret.session.digest(of: [UInt8](session.utf8)) else {
             return nil
@@ -26,8 +29,10 @@ struct BrowserCookie: Equatable, Sendable {
         return BrowserCookie(text: session, digest: digest)
     }
 
-    /// What a request has of this name; nil where there is none, where it has not the form of one,
-    /// and where there are several: somebody else put one of them there.
+    /// Reads the cookie from a request.
+    ///
+    /// Returns nil if there is none, if it is malformed, or if there are several of this name,
+    /// because then one of them was planted by someone else.
     static func of(_ request: HTTPRequest, named name: String) throws(CryptoFault) -> BrowserCookie?
     {
         guard let header = request.header("cookie") else { return nil }
@@ -49,8 +54,8 @@ struct BrowserCookie: Equatable, Sendable {
         return nil
     }
 
-    /// What forms carry that this browser was shown: it follows from the cookie, and tells nothing
-    /// of it.
+    /// The token in forms that this browser was shown. It is derived from the cookie by SHA-256, so
+    /// it does not reveal the cookie.
     var formToken: String {
         get throws(CryptoFault) {
             String(
@@ -60,19 +65,19 @@ struct BrowserCookie: Equatable, Sendable {
         }
     }
 
-    /// Whether a form carries that; in constant time.
+    /// Compares a form's token in constant time.
     func isShown(in token: String) throws(CryptoFault) -> Bool {
         constantTimeEqual([UInt8](token.utf8), [UInt8](try formToken.utf8))
     }
 }
 
 extension SiteAddress {
-    /// The header that puts a cookie into the browser, until it is closed.
+    /// The header that sets a session cookie in the browser.
     func setting(_ cookie: BrowserCookie) -> (name: String, value: String) {
         ("Set-Cookie", "\(cookieName)=\(cookie.text); \(attributes)")
     }
 
-    /// The header that takes the cookie away.
+    /// The header that deletes the cookie.
     var unsetting: (name: String, value: String) {
         ("Set-Cookie", "\(cookieName)=; Max-Age=0; \(attributes)")
     }

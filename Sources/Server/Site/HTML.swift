@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Text of HTML. What is put into a literal of it is escaped, unless it is of this type itself: so
-/// a value from outside cannot become markup by being forgotten.
+/// HTML text that is safe to build from untrusted values.
+///
+/// A value interpolated into a literal is escaped unless it is of this type itself, so a value from
+/// outside cannot become markup by mistake.
 struct HTML: ExpressibleByStringInterpolation, Sendable {
-    /// As it is sent.
+    /// The markup as it is sent.
     private(set) var text: String
 
     init(stringLiteral text: String) {
@@ -13,12 +15,12 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         text = stringInterpolation.text
     }
 
-    /// Parts after each other.
+    /// Concatenates parts.
     init(_ parts: [HTML]) {
         text = parts.map(\.text).joined()
     }
 
-    /// How the parts of a literal are put together.
+    /// Builds the text of an interpolated literal.
     struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 
@@ -28,16 +30,16 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
 
         mutating func appendLiteral(_ literal: String) { text += literal }
 
-        /// Markup, as it is.
+        /// Appends markup unchanged.
         mutating func appendInterpolation(_ markup: HTML) { text += markup.text }
 
-        /// A value: escaped, and kept from changing the direction of what stands around it.
+        /// Appends a value, escaped and without characters that change the writing direction.
         mutating func appendInterpolation(_ value: String) { text += escaped(value) }
 
         mutating func appendInterpolation(_ number: some BinaryInteger) { text += "\(number)" }
     }
 
-    /// Lines of text, each as `init` has values; only line feeds end one.
+    /// Escapes a text of several lines; only line feeds separate lines.
     static func lines(_ text: String) -> HTML {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         var all: HTML = ""
@@ -49,8 +51,9 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
     }
 }
 
-/// A value as it may stand in text and in a quoted attribute: U+FFFD is in place of each character
-/// that ends a line, shows nothing or changes the direction of writing.
+/// Escapes a value for use in text and in quoted attributes.
+///
+/// Characters that end a line, show nothing or change the writing direction become U+FFFD.
 private func escaped(_ value: String) -> String {
     let shown = visible([UInt8](value.utf8))
     var text: [UInt8] = []

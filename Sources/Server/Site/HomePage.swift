@@ -2,9 +2,9 @@
 import HTTP
 import SignedFormats
 
-// What a person sees of what the server has of them.
+// The home page: what the server stores about the person who is signed in.
 extension Site {
-    /// The person's own devices, operations and receipts.
+    /// Lists the person's own devices, operations and audit lines.
     func homePage(
         _ own: PersonRecords, of signer: Signer, until end: Int64, _ call: SiteCall
     ) throws(Problem) -> HTTPResponse {
@@ -125,7 +125,7 @@ extension Site {
     }
 }
 
-/// A name and its value in a list of them.
+/// A name and its value in a description list.
 private func row(_ name: String, _ value: HTML) -> HTML {
     "<div><dt>\(name)</dt><dd>\(value)</dd></div>"
 }
@@ -143,7 +143,7 @@ private func row(device: String?) -> HTML {
 }
 
 extension OperationStatus {
-    /// As a person reads it.
+    /// The status in words for the page.
     fileprivate var word: String {
         switch self {
         case .pending: "waits for your decision"
@@ -157,7 +157,7 @@ extension OperationStatus {
 }
 
 extension AuditEntry.Event {
-    /// As a person reads it.
+    /// The event in words for the page.
     fileprivate var words: String {
         switch self {
         case .activation: "activation code made"
@@ -179,7 +179,7 @@ extension AuditEntry.Event {
         }
     }
 
-    /// Whether it is accepted with a touch alone.
+    /// Whether this event is accepted only after a touch.
     fileprivate var isTouch: Bool {
         switch self {
         case .registration, .login, .macToken, .operationDecided, .operationConsumed: true

@@ -3,9 +3,9 @@ import Crypto
 import HTTP
 import SignedFormats
 
-// The pages on the way in and out.
+// The pages for signing in and out.
 extension Site {
-    /// Asks for the account's name; `refused` is what cannot be one.
+    /// The form for the account name; `refused` is an input that was not a valid name.
     func signInPage(_ call: SiteCall, refused: String? = nil) throws(Problem) -> HTTPResponse {
         let cookie: BrowserCookie
         var headers: [(name: String, value: String)] = []
@@ -41,8 +41,9 @@ extension Site {
             refused == nil ? 200 : 400, headers)
     }
 
-    /// Shows what the device shows, until it is approved. It looks again by itself, unless the
-    /// person does not want that (WCAG 2.2, 2.2.1).
+    /// Shows the text that the device shows, until it is approved.
+    ///
+    /// The page reloads itself, unless the person has stopped that (WCAG 2.2, 2.2.1).
     func waitingPage(
         _ login: SiteLogin, _ call: SiteCall, at now: Int64
     ) throws(Problem) -> HTTPResponse {
@@ -77,7 +78,7 @@ extension Site {
             200, isStill ? [] : [("Refresh", "4")])
     }
 
-    /// Nobody is signed in any more.
+    /// The page after signing out.
     func signedOutPage() -> HTTPResponse {
         SitePage(
             title: "You are signed out",
@@ -86,7 +87,7 @@ extension Site {
         ).response()
     }
 
-    /// What proves that a form was shown to this browser.
+    /// The hidden field that proves that this browser was shown the form.
     func tokenField(_ cookie: BrowserCookie) throws(Problem) -> HTML {
         let token = try service.core.made { () throws(CryptoFault) in try cookie.formToken }
         return #"<input type="hidden" name="token" value="\#(token)">"#
@@ -94,7 +95,7 @@ extension Site {
 }
 
 extension HTTPResponse {
-    /// A sign-in that nothing comes of; why, is not told.
+    /// The page for a sign-in that failed; the reason is not given.
     static let over = SitePage(
         title: "This sign-in is over",
         content: """
@@ -104,7 +105,7 @@ extension HTTPResponse {
     ).response()
 }
 
-/// A moment, for people and for programs.
+/// A time, readable for people and for programs.
 func moment(_ seconds: Int64) -> HTML {
     let text = String(decoding: instant(seconds).text, as: UTF8.self)
     let shown = text.dropLast().split(separator: "T").joined(separator: " ")

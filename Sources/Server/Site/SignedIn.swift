@@ -2,12 +2,12 @@
 import Database
 import HTTP
 
-// What a browser that is signed in sees, and how it is signed out.
+// Pages for a browser that is signed in, and signing out.
 extension Site {
-    /// How many operations and receipts are shown.
+    /// How many operations and audit lines are shown at most.
     private static let most: Int64 = 50
 
-    /// `GET /site`: the person's own devices, operations and receipts.
+    /// `GET /site`: shows the person's own devices, operations and audit lines.
     func showHome(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
         switch try await visitor(call) {
         case .nobody: return ("ok", .seeOther(SitePath.signIn))
@@ -26,7 +26,7 @@ extension Site {
         }
     }
 
-    /// `POST /site/sign-out`: ends the session, and with it what the login began.
+    /// `POST /site/sign-out`: ends the browser's session and the token session of its login.
     func signOut(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
         _ = try call.ownForm(at: address, service)
         if case .signedIn(let signer, let session) = try await visitor(call) {
@@ -35,7 +35,7 @@ extension Site {
         return ("ok", .seeOther(SitePath.signedOut, [address.unsetting]))
     }
 
-    /// Ends the session of the browser that calls, with the tokens that its login began.
+    /// Ends the session of the calling browser, with the token session of its login.
     func end(_ session: SiteSession, of signer: Signer, _ call: SiteCall) async throws(Problem) {
         guard let cookie = call.cookie else { return }
         let now = service.core.now
@@ -49,9 +49,9 @@ extension Site {
     }
 }
 
-/// What there is of a person.
+/// What the home page shows of a person.
 struct PersonRecords: Sendable {
-    /// The newest first.
+    /// Newest first.
     let devices: [RegistrationRecord]
     let operations: [OperationRecord]
     let receipts: [ListedAudit]

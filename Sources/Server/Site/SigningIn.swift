@@ -5,19 +5,19 @@ import HTTP
 import Posix
 import SignedFormats
 
-// How a browser is signed in: a login begins, a device approves it, and the browser that began it
-// confirms it. Nothing that a stranger sees on the way depends on whether there is such an account.
+// How a browser is signed in: it begins a login, a device approves it, and the same browser
+// confirms it. Nothing that a stranger can observe on the way reveals whether the account exists.
 extension Site {
     /// How long a browser stays signed in, in seconds.
     private static let sessionSeconds: Int64 = 1_800
-    /// An answer to a sign-in takes so long, or a multiple of it: what the database does for an
-    /// account, and not for a name that is none, shall not be seen. The commits are as many.
+    /// Answers to a sign-in take a multiple of this time, which hides what the database does only
+    /// for existing accounts. The number of commits is the same for both.
     private static let answerTime = Duration.milliseconds(100)
 
-    /// How many sign-ins an address may begin a minute, of what `listen.rate` allows.
+    /// How many sign-ins an address may begin per minute: a quarter of `listen.rate`.
     static func signInRate(_ rate: Int) -> Int { max(1, rate / 4) }
 
-    /// The end of the step of `answerTime` in which work that began then has ended.
+    /// The next multiple of `answerTime` after the beginning of the work.
     static func due(
         since began: ContinuousClock.Instant, at now: ContinuousClock.Instant = .now
     ) -> ContinuousClock.Instant {
@@ -25,7 +25,7 @@ extension Site {
         return began.advanced(by: answerTime * Int(max(1, steps)))
     }
 
-    /// `GET /site/sign-in`
+    /// `GET /site/sign-in`: shows the form for the account name.
     func showSignIn(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
         if case .signedIn = try await visitor(call) { return ("ok", .seeOther(SitePath.home)) }
         return ("ok", try signInPage(call))
@@ -55,7 +55,7 @@ extension Site {
         return ("ok", .seeOther(SitePath.waiting, [address.setting(cookie)]))
     }
 
-    /// `GET /site/waiting`: until the login is approved or its time is over.
+    /// `GET /site/waiting`: shows the text to approve, until the login is approved or expires.
     func showWaiting(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
         guard case .waiting(let login) = try await visitor(call), let cookie = call.cookie else {
             return ("elsewhere", .seeOther(SitePath.home))
@@ -64,33 +64,33 @@ extension Site {
             try store.operations.operation(login.operation)
         }
         let now = service.core.now
-        // Who only looks confirms nothing.
+        // A HEAD request must not confirm the login.
         if operation?.status(at: now) == .approved, !call.isHead {
             return try await confirm(login, cookie, call)
         }
-        // That a device has rejected it is not told: it would tell that there is such an account.
+        // A rejection is not shown, because it would reveal that the account exists.
         guard login.expires > now else { return ("over", .over) }
         return ("waiting", try waitingPage(login, call, at: now))
     }
 
-    /// `POST /site/cancel`: takes back the login that waits.
+    /// `POST /site/cancel`: cancels the pending login.
     func cancel(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
         _ = try call.ownForm(at: address, service)
-        // As a sign-in: there may be no login behind what waits, and then there is less to do.
+        // As for a sign-in: less is done for an unknown account, and the time must not show it.
         let began = ContinuousClock.now
         if case .waiting(let login) = try await visitor(call) { try await takeBack(login, call) }
         await wait(until: Self.due(since: began))
         return ("ok", .seeOther(SitePath.signIn, [address.unsetting]))
     }
 
-    /// Waits: time itself is the event. Nobody's commit waits for who does.
+    /// Sleeps until a time; leaves `Callers` meanwhile, so that no commit waits for this call.
     private func wait(until moment: ContinuousClock.Instant) async {
         service.database.figures.callers.leave()
         try? await Task.sleep(until: moment)
         service.database.figures.callers.enter()
     }
 
-    /// Ends what the browser waits for, or is signed in by: it has one cookie, and another soon.
+    /// Ends the browser's pending login or session before its cookie is replaced.
     private func endFormer(_ call: SiteCall) async throws(Problem) {
         switch try await visitor(call) {
         case .nobody: break
@@ -99,7 +99,7 @@ extension Site {
         }
     }
 
-    /// Takes back a login that waits; where there is none behind it, nothing but what waits.
+    /// Cancels a pending login; for an unknown account there is only the stored sign-in.
     private func takeBack(_ login: SiteLogin, _ call: SiteCall) async throws(Problem) {
         let application = application
         let now = service.core.now
@@ -120,7 +120,7 @@ extension Site {
         }
     }
 
-    /// Begins the login, or what looks just like one where there can be none.
+    /// Begins the login, or a pretended one if the account cannot log in.
     private func begin(
         _ account: Name, _ subject: SiteSubject, _ call: SiteCall
     ) async throws(Problem) -> (SiteLogin, BrowserCookie) {
@@ -148,8 +148,11 @@ extension Site {
         }
     }
 
-    /// No such account, a blocked one, or one that too many logins await: the browser waits as for
-    /// any other, and nobody can approve. The audit trail has why, of an account already.
+    /// Pretends to begin a login for an account that is unknown, blocked, or has too many pending.
+    ///
+    /// The browser waits as usual, but no device can approve. For an existing account
+    /// `keepOperation` has already recorded the reason in the audit trail; for an unknown one it is
+    /// recorded here.
     private func pretend(
         _ account: Name, _ subject: SiteSubject, _ values: [String: String], _ problem: Problem,
         _ call: SiteCall
@@ -176,13 +179,13 @@ extension Site {
         return (login, cookie)
     }
 
-    /// Makes an approved login a session of the browser that began it, with a cookie that nobody
-    /// could know before.
+    /// Confirms an approved login, and signs in the browser that began it, with a new cookie, so
+    /// that a cookie planted before is worthless.
     private func confirm(
         _ login: SiteLogin, _ cookie: BrowserCookie, _ call: SiteCall
     ) async throws(Problem) -> (String, HTTPResponse) {
         let subject = try await subject()
-        // Each refusal leaves a line in the audit trail: so an address has so many, also at once.
+        // Each refusal leaves an audit line, so their number per address is limited.
         let admission = try proofLimits.admit(call.origin.address)
         let answer: LoginAnswer
         do throws(Problem) {
@@ -196,7 +199,7 @@ extension Site {
                 proofLimits.giveBack(admission)
                 throw error
             }
-            // What cannot be confirmed now never can: nothing is waited for any more.
+            // A login that cannot be confirmed now never can be, so the browser stops waiting.
             try await service.core.write { store throws(DatabaseFault) -> Result<Void, Problem> in
                 try store.site.endSiteLogin(login.hash)
                 return .success(())
@@ -215,8 +218,8 @@ extension Site {
         return ("ok", .seeOther(SitePath.home, [address.setting(fresh)]))
     }
 
-    /// The session that the access token is of. The tokens themselves are not kept: no browser
-    /// needs them here.
+    /// The id of the token session in a login's access token. The tokens themselves are discarded:
+    /// the browser does not need them.
     private func tokenSession(of answer: LoginAnswer) throws(Problem) -> [UInt8] {
         let token = [UInt8](answer.tokens.accessToken.utf8)
         guard let payload = try? JSONWebToken.verify(token, keys: service.keys.verifying),
@@ -225,7 +228,7 @@ extension Site {
         return id.bytes
     }
 
-    /// Six characters that are not taken for each other, 30 random bits: what a person compares.
+    /// Six characters that are not easily confused, 30 random bits, for a person to compare.
     private func code() throws(Problem) -> String {
         let alphabet = [UInt8]("ABCDEFGHJKLMNPQRSTUVWXYZ23456789".utf8)
         let letters = try service.core.random(6).map { alphabet[Int($0) % alphabet.count] }
@@ -233,7 +236,7 @@ extension Site {
     }
 }
 
-/// What the site sends for a login.
+/// The body of the site's call to begin a login.
 private struct LoginWishBody: Encodable {
     let account: Name
     let template: String
@@ -241,14 +244,14 @@ private struct LoginWishBody: Encodable {
     let additional: AdditionalData
 }
 
-/// What the site sends to confirm one.
+/// The body of the site's call to confirm a login.
 private struct ConfirmBody: Encodable {
     let operation: ID
     let session: String
 }
 
 extension String {
-    /// Without the blanks around it, which keyboards add.
+    /// The text without the surrounding spaces that keyboards add.
     fileprivate var trimmingBlanks: String {
         let front = drop { $0 == " " }
         return String(front.reversed().drop { $0 == " " }.reversed())

@@ -3,29 +3,29 @@ import Crypto
 import Database
 import HTTP
 
-/// Pages for a person in a browser: the back end of one application, within the server.
+/// The pages for people in a browser: a back end of one application, inside the server.
 ///
-/// It begins and confirms logins as any back end does, by the calls `/v1/login/init` and
-/// `/v1/login/confirm` of its application: with their checks, and no other way in.
+/// It begins and confirms logins like any back end, by the same code as `/v1/login/init` and
+/// `/v1/login/confirm`, with the same checks.
 struct Site: Pages {
     let service: Service
-    /// How browsers call it.
+    /// The site's address as browsers use it.
     let address: SiteAddress
-    /// The application's name.
+    /// The name of its application in the database.
     let application: String
-    /// The name of its template for logins.
+    /// The name of the application's template for logins.
     let template: String
-    /// How often somebody may be asked to approve a sign-in.
+    /// Limits how often an address may begin a sign-in.
     let limits: RateLimit
-    /// How often what an address sends may not hold, as with all other calls.
+    /// Limits invalid proofs per address, shared with all other calls.
     let proofLimits: RateLimit
 
-    /// Whether a path is the site's, where there is a site.
+    /// Whether a path belongs to the site.
     private static func serves(_ path: String) -> Bool {
         path == "/" || path == SitePath.home || path.hasPrefix(SitePath.home + "/")
     }
 
-    /// Answers a request for one of its pages; nil for a path that is not the site's.
+    /// Answers a request for one of the pages; nil for a path that does not belong to the site.
     func answer(_ request: HTTPRequest, from origin: Origin) async -> PageAnswer? {
         guard Self.serves(request.path) else { return nil }
         var pattern = "none"
@@ -59,7 +59,8 @@ struct Site: Pages {
             headers: ["Allow": others.joined(separator: ", ")])
     }
 
-    /// The application and its template as they are now.
+    /// Reads the application and its template as they are now; throws `.unavailable` and reports
+    /// the reason if they do not fit the site.
     func subject() async throws(Problem) -> SiteSubject {
         let (application, template) = (application, self.template)
         let found = try await service.core.read { store throws(DatabaseFault) in
@@ -73,7 +74,7 @@ struct Site: Pages {
         }
     }
 
-    /// Whose browser it is.
+    /// Looks up the state of the browser that calls, by its cookie.
     func visitor(_ call: SiteCall) async throws(Problem) -> SiteVisitor {
         guard let cookie = call.cookie else { return .nobody }
         let name = application
@@ -95,37 +96,40 @@ struct Site: Pages {
     }
 }
 
-/// Whose browser it is.
+/// The state of a browser.
 enum SiteVisitor: Sendable {
-    /// Nobody's that is known.
+    /// Neither signed in nor awaiting an approval.
     case nobody
-    /// Somebody's that waits for an approval.
+    /// Awaiting the approval of a login.
     case waiting(SiteLogin)
-    /// A person's who is signed in.
+    /// Signed in.
     case signedIn(Signer, SiteSession)
 }
 
-/// A request for a page.
+/// A request for a page, with the browser's cookie.
 struct SiteCall: Sendable {
     let request: HTTPRequest
     let origin: Origin
-    /// The browser's cookie, if it has one.
+    /// The browser's cookie, if it sent a valid one.
     let cookie: BrowserCookie?
 
-    /// Whether it only looks.
+    /// Whether it is a HEAD request.
     var isHead: Bool { request.method == "HEAD" }
 
-    /// Whether somebody followed another site's link: then the browser shows no cookie, and is not to
-    /// be given one in place of what it may have.
+    /// Whether the browser withheld its cookie because the person followed a link on another site.
+    /// It must then not be given a new cookie, which would replace the one it may have.
     var hidesItsCookie: Bool {
         request.method != "POST" && cookie == nil
             && ["cross-site", "same-site"].contains(request.header("sec-fetch-site"))
     }
 
-    /// The form that it carries: of this site's own page, which this very browser was shown.
+    /// Reads the request's form after checking that this site showed it to this browser.
     ///
-    /// Three checks, each of which would do: the cookie is not sent with a form of another site,
-    /// browsers say where a form comes from, and the form names what only its page could know.
+    /// Three independent checks, each sufficient by itself: the SameSite cookie is not sent with
+    /// another site's form, `Origin` and `Sec-Fetch-Site` name the sender, and the form carries the
+    /// token.
+    ///
+    /// - Throws: `.foreignForm` if a check fails.
     func ownForm(at address: SiteAddress, _ service: Service) throws(Problem) -> SiteForm {
         guard request.header("origin") == address.origin,
             ["same-origin", nil].contains(request.header("sec-fetch-site")), let cookie
@@ -138,7 +142,7 @@ struct SiteCall: Sendable {
         return form
     }
 
-    /// A call of the interface for back ends, as the application makes it.
+    /// Makes a call to the API for back ends, on behalf of the site's application.
     func asBackEnd(
         _ body: some Encodable = EmptyBody(), parameters: [String] = [],
         of application: ApplicationRecord

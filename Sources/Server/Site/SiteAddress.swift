@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How browsers call the site: from `server.url`, never from what a request says of itself.
+/// The site's address as browsers use it, from `server.url` and never from a request.
 ///
-/// A reverse proxy may do TLS: so whether cookies are for HTTPS alone is told by this, and not by
-/// how the proxy's request arrived.
+/// A reverse proxy may terminate TLS. So this decides whether cookies are for HTTPS only, not the
+/// connection on which the proxy's request arrived.
 struct SiteAddress: Equatable, Sendable {
-    /// As browsers write it in the header `Origin` (RFC 6454): `https://id.example.org`.
+    /// The origin (RFC 6454) as browsers send it, for example `https://id.example.org`.
     let origin: String
-    /// Whether it is HTTPS.
+    /// Whether the scheme is HTTPS.
     let isSecure: Bool
 
-    /// Nil for a URL with a path, and for plain HTTP that is not of this machine alone.
+    /// Returns nil for a URL with a path, and for plain HTTP that is not on localhost.
     init?(_ url: String) {
         let lower = url.lowercased()
         isSecure = lower.hasPrefix("https://")
@@ -23,11 +23,12 @@ struct SiteAddress: Equatable, Sendable {
         origin = (isSecure ? "https://" : "http://") + place
     }
 
-    /// The cookie's name. With the prefix, a browser takes it from this very host over HTTPS alone
-    /// (RFC 6265bis, section 4.1.3.2): no neighbour under the same domain can put one there.
+    /// The cookie's name. The prefix `__Host-` makes browsers accept it only from this host and
+    /// over HTTPS (RFC 6265bis, section 4.1.3.2), so that another host of the domain cannot plant
+    /// one.
     var cookieName: String { isSecure ? "__Host-signet" : "signet" }
 
-    /// Letters of a host and a port, as browsers write them.
+    /// Whether a byte may occur in a host and port as browsers write them.
     private static func isPlaceByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),

@@ -3,14 +3,18 @@ import HTTP
 import SignedFormats
 
 /// A form as browsers send it: `application/x-www-form-urlencoded` (WHATWG URL, section 5.1).
+///
+/// Each name may occur once, and at most eight in all.
 struct SiteForm: Equatable, Sendable {
-    /// The largest body in bytes: a name of 128 bytes, each escaped, and a token.
+    /// The maximum size of the body in bytes: a fully escaped name of 128 bytes, and a token.
     static let limit = 2_048
     private static let mostFields = 8
 
     private let fields: [String: String]
 
-    /// The form in a request; its length is looked at before anything else.
+    /// Parses the form in a request; checks size and content type first.
+    ///
+    /// - Throws: `.tooLarge`, `.notForm` or `.malformedForm`.
     init(_ request: HTTPRequest) throws(Problem) {
         guard request.body.count <= Self.limit else { throw .tooLarge }
         let type = request.header("content-type")?.lowercased() ?? ""
@@ -20,10 +24,10 @@ struct SiteForm: Equatable, Sendable {
         self.fields = fields
     }
 
-    /// The value of a field; empty where there is none.
+    /// The value of a field; empty if it is missing.
     subscript(name: String) -> String { fields[name] ?? "" }
 
-    /// Names and values, each name once; nil for what no browser sends.
+    /// Parses names and values; nil for what no browser sends.
     static func fields(of body: [UInt8]) -> [String: String]? {
         var fields: [String: String] = [:]
         for part in body.split(separator: UInt8(ascii: "&")) {
@@ -36,7 +40,7 @@ struct SiteForm: Equatable, Sendable {
         return fields
     }
 
-    /// Decodes `%41` and `+`; nil for a broken escape, and where the result is no text.
+    /// Decodes `%41` and `+`; nil for a broken escape or if the result is not UTF-8.
     private static func decoded(_ part: ArraySlice<UInt8>) -> String? {
         var bytes: [UInt8] = []
         var rest = part
@@ -61,7 +65,7 @@ struct SiteForm: Equatable, Sendable {
 }
 
 extension Problem {
-    /// The form came from elsewhere, or belongs to another state of the browser.
+    /// The form came from another site, or from another state of this browser.
     static let foreignForm = Problem(
         status: 403, code: "foreign-form", title: "the form was not sent from this site's own page")
     fileprivate static let notForm = Problem(

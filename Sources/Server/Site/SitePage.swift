@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 
-/// A page as browsers get it.
+/// A page of the site.
 struct SitePage: Sendable {
-    /// What the browser's tab says, and the heading.
+    /// The document's title and its heading.
     let title: String
-    /// Behind the heading.
+    /// The content below the heading.
     let content: HTML
-    /// Beside the site's name.
+    /// The content beside the site's name.
     var menu: HTML = ""
-    /// Where its style sheet is.
+    /// The path of its style sheet.
     var style = SitePath.style
 
     /// The whole document.
@@ -38,7 +38,7 @@ struct SitePage: Sendable {
         """
     }
 
-    /// The answer with this page.
+    /// The response with this page.
     func response(
         _ status: Int = 200, _ headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
@@ -50,14 +50,15 @@ struct SitePage: Sendable {
     }
 }
 
-/// Headers of all answers of the site.
+/// The headers of all responses of the site.
 enum SiteHeaders {
-    /// Nothing that a page shows stays behind in the browser.
+    /// The browser must not store what a page shows.
     static let notKept = (name: "Cache-Control", value: "no-store")
 
-    /// No script, no frame around it, nothing from elsewhere, no form to elsewhere, and nobody else
-    /// is told where the person was. With `no-referrer`, browsers would not say either to the site
-    /// itself where a form comes from (Fetch, section 3.2): so not that.
+    /// No scripts, no framing, no content or form targets from elsewhere, no referrer to others.
+    ///
+    /// `no-referrer` would also withhold the origin of a form from this site (Fetch, section 3.2),
+    /// so it is not used.
     static let guarding: [(name: String, value: String)] = [
         (
             "Content-Security-Policy",
@@ -75,7 +76,7 @@ enum SiteHeaders {
 }
 
 extension HTTPResponse {
-    /// Another page, which is asked for with GET.
+    /// A redirect (303) to another page, which the browser requests with GET.
     static func seeOther(
         _ path: String, _ headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
@@ -84,19 +85,21 @@ extension HTTPResponse {
             headers: [("Location", path), SiteHeaders.notKept] + SiteHeaders.guarding + headers)
     }
 
-    /// The same page, asked for by the site itself: with that request browsers show the cookie.
+    /// A page that makes the browser request the path again from this site itself. Browsers then
+    /// send the cookie, which they withhold after a link on another site.
     static func again(_ path: String) -> HTTPResponse {
         SitePage(
             title: "One moment", content: #"<p><a href="\#(path)">Go on to this site</a></p>"#
         ).response(200, [("Refresh", "0; url=\(path)")])
     }
 
-    /// How the pages look.
+    /// The style sheet of all pages except the one after signing out.
     static let styleSheet = styleSheet([("Cache-Control", "max-age=300")])
 
-    /// The same for who was just signed out: with it the browser drops the pages that it keeps
-    /// ready for its back button. Chromium keeps those with `no-store` too, and drops them only if
-    /// it is told when another page is there already.
+    /// The style sheet for the page after signing out, which makes the browser drop cached pages.
+    ///
+    /// Chromium keeps pages for its back button despite `no-store`, and drops them only if
+    /// `Clear-Site-Data` arrives while another page is already shown.
     static let forgettingStyleSheet = styleSheet([
         SiteHeaders.notKept, ("Clear-Site-Data", "\"cache\""),
     ])
@@ -108,7 +111,7 @@ extension HTTPResponse {
                 + headers, body: [UInt8](SiteStyle.sheet.utf8))
     }
 
-    /// A refusal, for a person.
+    /// A refusal as a page.
     static func problemPage(_ problem: Problem) -> HTTPResponse {
         let (title, advice) = ProblemText.of(problem)
         let content: HTML = """
@@ -120,7 +123,7 @@ extension HTTPResponse {
     }
 }
 
-/// What a person is told of a refusal, and can do.
+/// The wording of a refusal and what the person can do.
 private enum ProblemText {
     static func of(_ problem: Problem) -> (title: String, advice: String) {
         switch problem.status {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 
-/// One row of the table of pages.
+/// A row of the table of pages; a page without a row is not served.
 struct SiteRoute: Sendable {
     let method: String
-    /// Just as it is sent.
+    /// The exact path.
     let path: String
-    /// Gives what the log says of it, and the page.
+    /// Returns the outcome for the log, and the page.
     let answer: @Sendable (Site, SiteCall) async throws(Problem) -> (String, HTTPResponse)
 
     init(
@@ -20,8 +20,10 @@ struct SiteRoute: Sendable {
     }
 }
 
-/// Every page that there is. Those that are asked for with GET change nothing but this: an approved
-/// login becomes a session, of the browser that began it.
+/// The table of all pages.
+///
+/// GET requests change nothing, with one exception: the page that waits for an approved login turns
+/// it into a session of the browser that began it.
 enum SiteRoutes {
     static let all: [SiteRoute] = [
         SiteRoute("GET", "/") { _, _ throws(Problem) in ("ok", .seeOther(SitePath.home)) },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How the pages look: in both colour schemes with contrasts of at least 4.5 to 1 (WCAG 2.2, 1.4.3)
-/// and 3 to 1 around what is used (1.4.11), from 320 pixels on, and with text twice as large.
+/// The style sheet: both colour schemes, with a contrast of at least 4.5:1 for text (WCAG 2.2,
+/// 1.4.3) and 3:1 around controls (1.4.11), from a width of 320 pixels, and with text enlarged
+/// twice.
 enum SiteStyle {
     static let sheet = """
         :root {

@@ -2,18 +2,19 @@
 import Database
 import Policy
 
-/// What the site is for: an application, and the template of its logins.
+/// What the site serves: an application, and the template of its logins.
 struct SiteSubject: Sendable {
-    /// The value that tells one sign-in from another.
+    /// The placeholder for the code that distinguishes one sign-in from another.
     static let code = "code"
-    /// From where the browser calls.
+    /// The placeholder for the browser's address.
     static let address = "address"
 
     let application: ApplicationRecord
     let template: Template
     let text: TemplateText
 
-    /// Checked: the site has a value for each placeholder.
+    /// Checks that the template is for logins, not bound to a device, shows `{code}`, and has no
+    /// other placeholder than `{address}`.
     init(_ application: ApplicationRecord, _ template: Template) throws(SiteFault) {
         let place = "the template '\(template.name)' of '\(application.name)'"
         guard template.purpose == .login else {
@@ -40,14 +41,14 @@ struct SiteSubject: Sendable {
     }
 }
 
-/// Why there is no site.
+/// Why there can be no site.
 struct SiteFault: Error, Equatable {
-    /// What is wrong, and what to do.
+    /// What is wrong, and what to do about it.
     let text: String
 }
 
 extension Transaction {
-    /// The application and its template, or what is wrong with them.
+    /// Reads the application and its template, or says what is wrong with them.
     func siteSubject(
         application name: String, template: String
     ) throws(DatabaseFault) -> Result<SiteSubject, SiteFault> {
@@ -72,13 +73,13 @@ extension Transaction {
     }
 }
 
-/// What the configuration says of the site.
+/// The settings of the site.
 struct SiteSettings: Equatable {
     let address: SiteAddress
     let application: String
     let template: String
 
-    /// Nil where it is off.
+    /// Returns nil if the site is off; throws `.site` for settings that cannot work.
     init?(_ settings: Configuration) throws(StartFault) {
         guard settings.word(ServerSettings.site) == "on" else { return nil }
         let url = settings.word(ServerSettings.url)
@@ -99,7 +100,7 @@ struct SiteSettings: Equatable {
 }
 
 extension Site {
-    /// The site of a configuration, nil where it is off; its application must be there.
+    /// Creates the site; nil if it is off. Its application and template must exist.
     static func of(
         _ service: Service, _ settings: Configuration, limits: RateLimit, proofLimits: RateLimit
     ) async throws(StartFault) -> Site? {
