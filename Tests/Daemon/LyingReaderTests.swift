@@ -210,8 +210,11 @@ extension DriverTests {
                 ]))
             defer { impostor.signal(SIGKILL) }
             try impostor.expectError("Listening on")
+            // The bus is not connected yet when the impostor is found out.
+            bus.stop()
             try bench.restart(onReadersAt: path)
             #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .readerFailed)
+            bus.proceed()
             try logind.expect("restarted signet-reader.socket", within: .seconds(20))
             #expect(try bench.settledFailures() == 0)
         }

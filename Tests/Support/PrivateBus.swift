@@ -45,6 +45,12 @@ package final class PrivateBus: Sendable {
         _ = try? daemon.expectEnd()
     }
 
+    /// Stops the bus, which then answers nobody until `proceed()`.
+    package func stop() { daemon.signal(SIGSTOP) }
+
+    /// Lets a stopped bus go on.
+    package func proceed() { daemon.signal(SIGCONT) }
+
     /// Starts a mock of logind and waits until it has its name.
     package func startLogind() throws -> Program {
         let mock = try run([try Built.program("mock-logind"), socket])

@@ -149,9 +149,22 @@ final class Logind: SuspendState {
     }
 
     /// Calls another service on the bus. All of the daemon's calls use this connection.
+    ///
+    /// Connects first if necessary: a request that has started the daemon may need a call before
+    /// the bus is connected.
     func call(_ call: BusCall) async throws(BusFault) {
+        connect()
+        await connected()
         guard let connection else { throw .closed }
         _ = try await connection.call(call, limit: Self.limit)
+    }
+
+    /// Waits until a connection in progress has succeeded or failed.
+    private func connected() async {
+        guard isConnecting else { return }
+        await withCheckedContinuation { continuation in
+            if isConnecting { waiting.append(continuation) } else { continuation.resume() }
+        }
     }
 
     private func property(_ name: String) async -> Bool? {
@@ -189,11 +202,7 @@ extension Logind {
 
     @discardableResult
     private func askForLid() async -> Bool? {
-        if isConnecting {
-            await withCheckedContinuation { continuation in
-                if isConnecting { waiting.append(continuation) } else { continuation.resume() }
-            }
-        }
+        await connected()
         let answer = await property("LidClosed")
         if answer != nil { isSlow = false }
         return answer
