@@ -50,12 +50,13 @@ extension AffectedKeys {
     static func of(_ account: Bytes, _ run: Invocation) throws(CommandFault) -> AffectedKeys {
         var endings = AffectedKeys()
         do throws(CommandFault) {
-            let known = try ServerCommands(run: run).servers(of: account).filter {
+            let known = try ServerRequests(run: run).servers(of: account).filter {
                 $0.state == .good
             }
             endings.servers = known.map(\.server)
             if !known.isEmpty { endings.tokens = try ownTokens(account, of: endings.servers, run) }
-            endings.signing = try SigningKeyCommand(run: run).signingKey(of: account).state == .good
+            endings.signing =
+                try SigningKeyRequests(run: run).signingKey(of: account).state == .good
         } catch .interrupted {
             throw .interrupted
         } catch { return endings }

@@ -3,46 +3,50 @@ import CommandMessages
 
 /// A command line that was understood.
 struct Arguments {
-    let action: Action
+    let command: any Command.Type
     private(set) var operands: [String] = []
     private var values: [Option: String] = [:]
 
     /// Reads the words after the program's name; throws `.usage` on anything that is not known.
     init(_ words: [String]) throws(CommandFault) {
         guard let first = words.first else { throw .usage(CommandText.noAction) }
-        if first == Action.secret {
-            self = try Arguments(ofSecret: words.dropFirst())
+        if !Commands.group(first).isEmpty {
+            self = try Arguments(ofGroup: first, words.dropFirst())
             return
         }
-        guard let action = Arguments.action(first) else {
+        let name = first == "--help" || first == "-h" ? HelpCommand.description.name : first
+        guard let command = Commands.named(name) else {
             throw .usage(
                 first.hasPrefix("-")
                     ? CommandText.earlyOption(first.bytes)
                     : CommandText.unknownAction(first.bytes))
         }
-        try self.init(action, words.dropFirst())
+        try self.init(command, words.dropFirst())
     }
 
-    /// Reads what follows the word `secret`.
-    private init(ofSecret words: ArraySlice<String>) throws(CommandFault) {
+    /// Reads what follows the first word of commands of two words.
+    private init(ofGroup group: String, _ words: ArraySlice<String>) throws(CommandFault) {
         let word = words.first ?? ""
         if ["--help", "-h"].contains(word) {
-            try self.init(.help, [Action.secret])
+            try self.init(HelpCommand.self, [group])
             return
         }
-        guard let action = Action(rawValue: "\(Action.secret) \(word)") else {
+        guard let command = Commands.named("\(group) \(word)") else {
             throw .usage(CommandSecrets.choose)
         }
-        try self.init(action, words.dropFirst())
+        try self.init(command, words.dropFirst())
     }
 
-    private init(_ action: Action, _ words: ArraySlice<String>) throws(CommandFault) {
-        self.action = action
+    private init(
+        _ command: any Command.Type, _ words: ArraySlice<String>
+    ) throws(CommandFault) {
+        self.command = command
         try read(words)
-        guard operands.count <= action.operands.most || has(.help) else {
+        let most = command.description.operands.most
+        guard operands.count <= most || has(.help) else {
             throw .usage(
                 CommandText.unwantedWord(
-                    operands[action.operands.most].bytes, action: action.rawValue.bytes))
+                    operands[most].bytes, action: name))
         }
     }
 
@@ -55,9 +59,8 @@ struct Arguments {
     /// The options that have a short form.
     private static let long = ["-h": Option.help.name, "-n": Option.noNewline.name]
 
-    private static func action(_ word: String) -> Action? {
-        word == "--help" || word == "-h" ? .help : Action(rawValue: word)
-    }
+    /// The command's name.
+    var name: Bytes { command.description.name.bytes }
 
     private mutating func read(_ words: ArraySlice<String>) throws(CommandFault) {
         var rest = words
@@ -75,12 +78,14 @@ struct Arguments {
     }
 
     private mutating func readOption(
-        _ word: String, _ rest: inout ArraySlice<String>
+        _ typed: String, _ rest: inout ArraySlice<String>
     ) throws(CommandFault) {
-        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = String(parts[0])
-        guard let option = action.options.first(where: { $0.name == name })
-        else { throw .usage(CommandText.unknownOption(name.bytes, action: action.rawValue.bytes)) }
+        let parts = typed.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let word = String(parts[0])
+        let taken = command.description.options.map(\.option)
+        guard let option = taken.first(where: { $0.name == word }) else {
+            throw .usage(CommandText.unknownOption(word.bytes, action: name))
+        }
         guard values[option] == nil else {
             throw .usage(CommandText.repeatedOption(option.name.bytes))
         }
@@ -94,7 +99,7 @@ struct Arguments {
         let value = parts.count == 2 ? String(parts[1]) : rest.popFirst()
         guard let value, !value.isEmpty else {
             throw .usage(
-                CommandText.missingValue(option.name.bytes, action: action.rawValue.bytes))
+                CommandText.missingValue(option.name.bytes, action: name))
         }
         values[option] = value
     }

@@ -9,11 +9,15 @@ import Policy
 import Posix
 
 /// `signet config`
-struct ConfigCommand {
+struct ConfigCommand: Command {
+    static let description = CommandDescription(
+        "config", CommandHelp.config, operands: ("[--check [FILE…]]", .max),
+        options: [TakenOption(.check, CommandHelp.check)])
+
     let run: Invocation
 
     /// `signet config`, with `--check [FILE…]`
-    func config() throws(CommandFault) {
+    func perform() throws(CommandFault) {
         if run.arguments.has(.check) { return try checkFiles() }
         if let word = run.arguments.operands.first {
             throw .usage(CommandText.checkFile(word.bytes))

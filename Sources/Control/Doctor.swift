@@ -7,11 +7,14 @@ import LoginProtocol
 import Posix
 
 /// `signet doctor`
-struct DoctorCommand {
+struct DoctorCommand: Command {
+    static let description = CommandDescription(
+        "doctor", CommandHelp.doctor)
+
     let run: Invocation
 
     /// `signet doctor`
-    func doctor() throws(CommandFault) {
+    func perform() throws(CommandFault) {
         let machine = run.surroundings.machine
         var seen = DaemonView(.absent)
         let findings = machine.examine {

@@ -3,36 +3,40 @@ import CommandMessages
 import LoginMessages
 
 /// `signet help`
-struct HelpCommand {
+struct HelpCommand: Command {
+    static let description = CommandDescription(
+        "help", CommandHelp.help, operands: ("[COMMAND]", 2))
+
     let run: Invocation
 
     /// `signet help`, for all or for one command.
-    func help() throws(CommandFault) {
-        guard !run.arguments.operands.isEmpty else { return help(for: .help) }
-        let words = run.arguments.operands.joined(separator: " ")
-        if let action = Action(rawValue: words) { return help(for: action) }
-        if words == Action.secret { return helpForSecrets() }
+    func perform() throws(CommandFault) {
+        let typed = run.arguments.operands
+        guard let word = typed.first else { return show(HelpCommand.self) }
+        let words = typed.joined(separator: " ")
+        if let command = Commands.named(words) { return show(command) }
+        let group = Commands.group(words)
+        if !group.isEmpty { return show(group, of: words) }
         // What a command does besides is told on its own page: 'vault migrate'.
-        guard let first = run.arguments.operands.first.flatMap(Action.init),
-            first.besides.contains(run.arguments.operands[1])
+        guard let first = Commands.named(word), first.description.besides.contains(typed[1])
         else { throw .usage(CommandText.unknownAction(words.bytes)) }
-        help(for: first)
+        show(first)
     }
 
-    /// The commands that begin with `secret`.
-    func helpForSecrets() {
-        let actions = Action.allCases.filter { $0.rawValue.hasPrefix("\(Action.secret) ") }
+    /// The commands that begin with a word.
+    private func show(_ group: [any Command.Type], of word: String) {
+        let commands = group.map { $0.description }
         let document = JSON.document(
             "help",
             [
-                ("command", .string(Action.secret)),
-                ("commands", .array(actions.map { .string($0.rawValue) })),
+                ("command", .string(word)),
+                ("commands", .array(commands.map { .string($0.name) })),
                 ("options", .array([])), ("exitCodes", Self.exitCodes),
             ])
-        let rows = actions.map { ($0.rawValue.text, $0.purpose) }
+        let rows = commands.map { ($0.name.text, $0.purpose) }
         run.say(
             document,
-            [CommandHelp.usage("\(Action.secret) COMMAND".bytes), "", CommandHelp.commands]
+            [CommandHelp.usage("\(word) COMMAND".bytes), "", CommandHelp.commands]
                 + Self.indented(rows) + ["", CommandHelp.more])
     }
 
@@ -41,36 +45,36 @@ struct HelpCommand {
     }
 
     /// What a command takes; for `help` itself, all there is.
-    func help(for action: Action) {
-        let options = action.options
+    func show(_ command: any Command.Type) {
+        let shown = command.description
         let document = JSON.document(
             "help",
             [
-                ("command", .string(action.rawValue)),
-                ("commands", .array(Action.allCases.map { .string($0.rawValue) })),
-                ("options", .array(options.map { .string($0.name) })),
+                ("command", .string(shown.name)),
+                ("commands", .array(Commands.all.map { .string($0.description.name) })),
+                ("options", .array(shown.options.map { .string($0.option.name) })),
                 ("exitCodes", Self.exitCodes),
             ])
-        run.say(document, action == .help ? Self.overview : Self.page(action))
+        run.say(document, command == HelpCommand.self ? Self.overview : Self.page(shown))
     }
 
     private static var overview: [Text] {
-        let commands = Action.allCases.map { ($0.rawValue.text, $0.purpose) }
+        let commands = Commands.all.map { ($0.description.name.text, $0.description.purpose) }
         let codes = ExitCode.allCases.map { ("\($0.rawValue)".text, $0.text) }
         return [CommandHelp.summary, "", CommandHelp.usage, "", CommandHelp.commands]
             + indented(commands + [("--version", CommandHelp.version)])
             + ["", CommandHelp.more, "", CommandHelp.exitCodes] + indented(codes)
     }
 
-    private static func page(_ action: Action) -> [Text] {
-        let words = action.operands.name.isEmpty ? "" : " \(action.operands.name)"
-        let options = action.options.map { option in
-            let name = option.name + (option.value.map { " \($0)" } ?? "")
-            return (name.text, option.purpose(for: action))
+    private static func page(_ command: CommandDescription) -> [Text] {
+        let words = command.operands.shown.isEmpty ? "" : " \(command.operands.shown)"
+        let options = command.options.map { taken in
+            let name = taken.option.name + (taken.option.value.map { " \($0)" } ?? "")
+            return (name.text, taken.purpose)
         }
         return [
-            CommandHelp.title(action.rawValue.bytes, action.purpose), "",
-            CommandHelp.usage(action.rawValue.bytes + words.bytes), "",
+            CommandHelp.title(command.name.bytes, command.purpose), "",
+            CommandHelp.usage(command.name.bytes + words.bytes), "",
             CommandHelp.options,
         ] + indented(options)
     }

@@ -5,11 +5,14 @@ import LoginMessages
 import LoginProtocol
 
 /// `signet import-fprintd`
-struct ImportCommand {
+struct ImportCommand: Command {
+    static let description = CommandDescription(
+        "import-fprintd", CommandHelp.importFprintd, options: [.account, .passwordStdin])
+
     let run: Invocation
 
     /// `signet import-fprintd`
-    func importFprintd() throws(CommandFault) {
+    func perform() throws(CommandFault) {
         let account = try run.account()
         var prints: [ImportedPrintAnswer] = []
         var done: DoneAnswer?
@@ -92,7 +95,7 @@ struct ImportCommand {
                 UInt8(clamping: count), account: account, prints: done.prints ?? 0))
         let isHere = done.prints != 0
         if isHere, let state = done.state {
-            lines += FingerCommands(run: run).loginLines(state, account)
+            lines += FingerRequests(run: run).loginLines(state, account)
         }
         if let keyring = done.keyring {
             lines.append(CommandOutcome.keyring(keyring, account: account))

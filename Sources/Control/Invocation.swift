@@ -54,44 +54,8 @@ package struct Invocation {
     }
 
     private func perform() throws(CommandFault) {
-        if arguments.has(.help) { return HelpCommand(run: self).help(for: arguments.action) }
-        switch arguments.action {
-        case .status: try StatusCommand(run: self).status()
-        case .enroll: try FingerCommands(run: self).enroll()
-        case .list: try FingerCommands(run: self).list()
-        case .delete: try FingerCommands(run: self).delete()
-        case .verify: try FingerCommands(run: self).verify()
-        case .enable where arguments.has(.signing): try SigningKeyCommand(run: self).enableSigning()
-        case .enable where arguments.has(.server): try ServerCommands(run: self).enableServer()
-        case .enable: try FingerCommands(run: self).enable()
-        case .disable where arguments.has(.signing):
-            try SigningKeyCommand(run: self).disableSigning()
-        case .disable where arguments.has(.server): try ServerCommands(run: self).disableServer()
-        case .disable:
-            try FingerCommands(run: self).toggle(Request.disable, kind: "disabled") { account, _ in
-                [CommandOutcome.disabled(account)]
-            }
-        case .login: try ServerCommands(run: self).login()
-        case .sign: try SignCommand(run: self).sign()
-        case .operations: try OperationsCommand(run: self).operations()
-        case .macToken: try MACTokenCommand(run: self).macToken()
-        case .unlock:
-            try FingerCommands(run: self).toggle(Request.unlock, kind: "unlocked") { account, _ in
-                [CommandOutcome.unlocked(account)]
-            }
-        case .importFprintd: try ImportCommand(run: self).importFprintd()
-        case .readers: try ReadersCommand(run: self).readers()
-        case .vault: try VaultCommand(run: self).vault()
-        case .log: try LogCommand(run: self).log()
-        case .config: try ConfigCommand(run: self).config()
-        case .doctor: try DoctorCommand(run: self).doctor()
-        case .notify: try NotifyCommand(run: self).notify()
-        case .secretSet: try SecretCommands(run: self).setSecret()
-        case .secretGet: try SecretCommands(run: self).getSecret()
-        case .secretList: try SecretCommands(run: self).listSecrets()
-        case .secretDelete: try SecretCommands(run: self).deleteSecret()
-        case .help: try HelpCommand(run: self).help()
-        }
+        if arguments.has(.help) { return HelpCommand(run: self).show(arguments.command) }
+        try arguments.command.init(run: self).perform()
     }
 
     private static func report(

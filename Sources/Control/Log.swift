@@ -20,11 +20,19 @@ struct LogAnswers {
 }
 
 /// `signet log`
-struct LogCommand {
+struct LogCommand: Command {
+    static let description = CommandDescription(
+        "log", CommandHelp.log,
+        options: [
+            .account, TakenOption(.verify, CommandHelp.logVerify),
+            TakenOption(.export, CommandHelp.export), TakenOption(.to, CommandHelp.to),
+            TakenOption(.signers, CommandHelp.signers),
+        ])
+
     let run: Invocation
 
     /// `signet log`, with `--verify`, `--export N --to DIRECTORY` or `--signers`
-    func log() throws(CommandFault) {
+    func perform() throws(CommandFault) {
         let chosen = [Option.verify, .export, .signers].filter { run.arguments.has($0) }
         guard chosen.count <= 1 else {
             throw .usage(

@@ -9,14 +9,23 @@ import Posix
 import SignedFormats
 
 /// `signet mac-token`
-struct MACTokenCommand {
+struct MACTokenCommand: Command {
+    static let description = CommandDescription(
+        "mac-token", CommandHelp.macToken,
+        operands: ("add URL NAME | list | remove NAME | header NAME METHOD URL", 4),
+        besides: ["add", "list", "remove", "header"],
+        options: [
+            .account, TakenOption(.server, CommandHelp.server),
+            TakenOption(.body, CommandHelp.body),
+        ])
+
     let run: Invocation
 
     /// What `signet operations` reads with; it is got and used there alone.
     static let reserved = Bytes("signet-operations".utf8)
 
     /// `signet mac-token add URL NAME | list | remove NAME | header NAME METHOD URL`
-    func macToken() throws(CommandFault) {
+    func perform() throws(CommandFault) {
         let words = run.arguments.operands
         guard words.first == "header" || !run.arguments.has(.body) else {
             throw .usage(CommandMACTokens.choose)
@@ -31,13 +40,13 @@ struct MACTokenCommand {
     }
 
     private func addMACToken(_ url: String, _ typed: String) throws(CommandFault) {
-        let server = try ServerCommands(run: run).server(url)
+        let server = try ServerRequests(run: run).server(url)
         let name = try tokenName(typed)
         let account = try run.account()
         let request = MACTokenAddRequest(
             account: account, timeoutMilliseconds: 30_000, server: server, name: name)
         var got: MACTokenAnswer?
-        _ = try ServerCommands(run: run).ask(
+        _ = try ServerRequests(run: run).ask(
             .macTokenAdd(request), purpose: { CommandMACTokens.adding($0, name, server) },
             meanwhile: { answer in
                 guard case .macToken(let token) = answer else { return false }
@@ -57,7 +66,7 @@ struct MACTokenCommand {
     private func listMACTokens() throws(CommandFault) {
         let account = try run.account()
         let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
-            try ServerCommands(run: run).server(typed)
+            try ServerRequests(run: run).server(typed)
         }
         let tokens = try macTokens(of: account).filter { $0.server == only ?? $0.server }
         let document = JSON.document(
@@ -70,7 +79,7 @@ struct MACTokenCommand {
     private func removeMACToken(_ typed: String) throws(CommandFault) {
         let account = try run.account()
         let token = try token(named: typed.bytes, account)
-        let done = try ServerCommands(run: run).ask(
+        let done = try ServerRequests(run: run).ask(
             .macTokenRemove(account: account, server: token.server, name: token.name),
             awaitsTouch: false, purpose: { _ in "" }
         ) { answer in
@@ -107,7 +116,7 @@ struct MACTokenCommand {
         let request = MACTokenHeaderRequest(
             account: account, server: token.server, name: token.name, method: method.bytes,
             resource: resource, bodyDigest: digest)
-        let header = try ServerCommands(run: run).ask(
+        let header = try ServerRequests(run: run).ask(
             .macTokenHeader(request), awaitsTouch: false, purpose: { _ in "" }
         ) { answer in
             if case .authorization(let header) = answer { header } else { nil }
@@ -133,7 +142,7 @@ struct MACTokenCommand {
         named name: Bytes, _ account: Bytes
     ) throws(CommandFault) -> MACTokenAnswer {
         let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
-            try ServerCommands(run: run).server(typed)
+            try ServerRequests(run: run).server(typed)
         }
         let named = try macTokens(of: account).filter {
             $0.name == name && $0.server == only ?? $0.server

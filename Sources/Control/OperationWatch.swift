@@ -6,7 +6,13 @@ import LoginProtocol
 import Posix
 
 /// `signet operations`
-struct OperationsCommand {
+struct OperationsCommand: Command {
+    static let description = CommandDescription(
+        "operations", CommandHelp.operations,
+        operands: ("[list | show ID | approve ID | reject ID | watch]", 2),
+        besides: ["list", "show", "approve", "reject", "watch"],
+        options: [.account, TakenOption(.server, CommandHelp.server)])
+
     let run: Invocation
 
     /// The longest that a server that is away is left alone.

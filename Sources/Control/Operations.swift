@@ -8,7 +8,7 @@ import SignedFormats
 
 extension OperationsCommand {
     /// `signet operations [list | show ID | approve ID | reject ID | watch]`
-    func operations() throws(CommandFault) {
+    func perform() throws(CommandFault) {
         let words = run.arguments.operands
         switch (words.first ?? "list", words.count) {
         case ("list", ...1): try listOperations()
@@ -69,7 +69,7 @@ extension OperationsCommand {
         var isShown = false
         let state: OperationState
         do throws(CommandFault) {
-            state = try ServerCommands(run: run).ask(
+            state = try ServerRequests(run: run).ask(
                 request,
                 purpose: { action in
                     isShown
@@ -138,13 +138,13 @@ extension OperationsCommand {
         _ account: Bytes, mayTouch: Bool = true
     ) throws(CommandFault) -> AwaitedOperations {
         let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
-            try ServerCommands(run: run).server(typed)
+            try ServerRequests(run: run).server(typed)
         }
         if only == nil, mayTouch { try requireServer(account) }
         let request = OperationListRequest(
             account: account, timeoutMilliseconds: mayTouch ? 30_000 : nil, server: only)
         var found = AwaitedOperations()
-        _ = try ServerCommands(run: run).ask(
+        _ = try ServerRequests(run: run).ask(
             .operationList(request), purpose: { CommandOperations.reading($0) },
             meanwhile: { answer in
                 switch answer {
@@ -162,7 +162,7 @@ extension OperationsCommand {
 
     /// Refuses where no server could be asked, and says what stands in the way.
     private func requireServer(_ account: Bytes) throws(CommandFault) {
-        let known = try ServerCommands(run: run).servers(of: account)
+        let known = try ServerRequests(run: run).servers(of: account)
         guard !known.contains(where: { $0.state == .good }) else { return }
         guard let first = known.first else { throw .refused(CommandServers.none(account)) }
         throw .refused(CommandServers.line(first))
@@ -200,9 +200,9 @@ extension OperationsCommand {
     ) throws(CommandFault) -> OperationKey? {
         guard let operation = Hexadecimal.decode(digits), operation.count == 16 else { return nil }
         let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
-            try ServerCommands(run: run).server(typed)
+            try ServerRequests(run: run).server(typed)
         }
-        let places = try ServerCommands(run: run).servers(of: account)
+        let places = try ServerRequests(run: run).servers(of: account)
             .filter { $0.state == .good && $0.server == only ?? $0.server }
             .map { OperationKey(server: $0.server, operation: operation) }
         // Where there is one only, that says itself what is wrong.
@@ -217,7 +217,7 @@ extension OperationsCommand {
             account: account, timeoutMilliseconds: 30_000, server: place.server,
             operation: place.operation)
         var shown: OperationAnswer?
-        _ = try ServerCommands(run: run).ask(
+        _ = try ServerRequests(run: run).ask(
             .operationShow(request), purpose: { CommandOperations.reading($0) },
             meanwhile: { answer in
                 guard case .operation(let operation) = answer else { return false }

@@ -5,11 +5,20 @@ import LoginMessages
 import LoginProtocol
 
 /// `signet readers`
-struct ReadersCommand {
+struct ReadersCommand: Command {
+    static let description = CommandDescription(
+        "readers", CommandHelp.readers,
+        options: [
+            TakenOption(.prints, CommandHelp.prints),
+            TakenOption(.deleteForeign, CommandHelp.deleteForeign),
+            TakenOption(.clear, CommandHelp.clear), TakenOption(.reader, CommandHelp.reader),
+            TakenOption(.force, CommandHelp.forceClear),
+        ])
+
     let run: Invocation
 
     /// `signet readers [--prints | --delete-foreign | --clear --force]`
-    func readers() throws(CommandFault) {
+    func perform() throws(CommandFault) {
         let actions: [(Option, StorageAction)] = [
             (.prints, .list), (.deleteForeign, .deleteForeign), (.clear, .clear),
         ]

@@ -6,8 +6,52 @@ import LoginProtocol
 import Policy
 import Posix
 
-/// `signet secret`
-struct SecretCommands {
+/// `signet secret set`
+struct SecretSetCommand: Command {
+    static let description = CommandDescription(
+        "secret set", CommandHelp.secretSet, operands: ("NAME", 1), options: [.account, .replace])
+
+    let run: Invocation
+
+    func perform() throws(CommandFault) { try SecretRequests(run: run).setSecret() }
+}
+
+/// `signet secret get`: what releases a secret writes that and nothing else; notices go to standard error.
+struct SecretGetCommand: Command {
+    static let description = CommandDescription(
+        "secret get", CommandHelp.secretGet, operands: ("NAME", 1),
+        options: [
+            .account, TakenOption(.noNewline, CommandHelp.noNewline),
+            TakenOption(.force, CommandHelp.force),
+        ], writesJSON: false)
+
+    let run: Invocation
+
+    func perform() throws(CommandFault) { try SecretRequests(run: run).getSecret() }
+}
+
+/// `signet secret list`
+struct SecretListCommand: Command {
+    static let description = CommandDescription(
+        "secret list", CommandHelp.secretList, options: [.account])
+
+    let run: Invocation
+
+    func perform() throws(CommandFault) { try SecretRequests(run: run).listSecrets() }
+}
+
+/// `signet secret delete`
+struct SecretDeleteCommand: Command {
+    static let description = CommandDescription(
+        "secret delete", CommandHelp.secretDelete, operands: ("NAME", 1), options: [.account])
+
+    let run: Invocation
+
+    func perform() throws(CommandFault) { try SecretRequests(run: run).deleteSecret() }
+}
+
+/// What several commands do with secrets.
+struct SecretRequests {
     let run: Invocation
 
     /// `signet secret set NAME [--replace]`
@@ -111,7 +155,7 @@ struct SecretCommands {
     }
 }
 
-extension SecretCommands {
+extension SecretRequests {
     /// Standard input as it is, or a line that is typed twice.
     private func fill(_ secret: SecretBuffer, _ name: Bytes) throws(CommandFault) {
         guard isTerminal(run.surroundings.input) else {

@@ -7,8 +7,8 @@ import Policy
 import Posix
 import SignedFormats
 
-/// `signet login`, and what of `enable` and `disable` is about servers.
-struct ServerCommands {
+/// What several commands ask about servers.
+struct ServerRequests {
     let run: Invocation
 
     /// `signet enable --server URL`
@@ -80,7 +80,7 @@ struct ServerCommands {
         guard let other = others.first(where: run.arguments.has) else { return }
         throw .usage(
             CommandText.choose(
-                option.name.bytes, other.name.bytes, action: run.arguments.action.rawValue.bytes))
+                option.name.bytes, other.name.bytes, action: run.arguments.name))
     }
 
     /// The servers that an account is registered at.
@@ -88,96 +88,6 @@ struct ServerCommands {
         try run.collect(.serverList(account: account)) { answer in
             if case .server(let server) = answer { server } else { nil }
         }
-    }
-
-    /// `signet login [URL] [--secret NAME]`: the access token and nothing else on standard output, or
-    /// nothing of it; without a URL, the servers that there are.
-    func login() throws(CommandFault) {
-        let account = try run.account()
-        guard let operand = run.arguments.operands.first else {
-            guard !run.arguments.has(.secret), !run.arguments.has(.replace) else {
-                throw .usage(CommandServers.secretWithoutServer)
-            }
-            return say(try servers(of: account), account)
-        }
-        let server = try server(operand)
-        let place = try placeForToken(account)
-        let known = try servers(of: account)
-        let name = known.first { $0.server == server }?.account ?? account
-        var token = try ask(
-            .serverLogin(account: account, server: server, timeoutMilliseconds: 30_000),
-            purpose: { CommandServers.loggingIn($0, server, as: name) }
-        ) { answer in
-            if case .token(let token) = answer { token } else { nil }
-        }
-        defer {
-            wipe(&token.accessToken)
-            wipe(&token.refreshToken)
-        }
-        if let place { return try keep(token, of: server, as: place, account) }
-        if run.isJSON { return run.surroundings.say(document(of: token, server)) }
-        guard run.surroundings.release(token.accessToken + [10]) else {
-            throw .fault(CommandServers.unwritten)
-        }
-    }
-
-    /// The secret that a token becomes, if it does; a touch is not asked for in vain.
-    private func placeForToken(_ account: Bytes) throws(CommandFault) -> Bytes? {
-        guard let typed = run.arguments.value(.secret) else {
-            guard !run.arguments.has(.replace) else {
-                throw .usage(
-                    CommandText.needs(Option.replace.name.bytes, Option.secret.name.bytes))
-            }
-            return nil
-        }
-        let name = try SecretCommands(run: run).secretName(typed)
-        let kept = try SecretCommands(run: run).secrets(of: account)
-        let isThere = kept.contains { $0.name == name }
-        guard run.arguments.has(.replace) || !isThere else {
-            throw .denied(Denial(.secretExists, subject: name), account: account)
-        }
-        guard isThere || kept.count < Limit.secrets else {
-            throw .denied(Denial(.tooManySecrets), account: account)
-        }
-        return name
-    }
-
-    private func keep(
-        _ token: TokenAnswer, of server: Bytes, as name: Bytes, _ account: Bytes
-    ) throws(CommandFault) {
-        let secret = SecretBuffer()
-        guard secret.append(token.accessToken[...]) else {
-            throw .refused(CommandSecrets.tooLong)
-        }
-        try SecretCommands(run: run).keep(
-            secret, name, account, replaces: run.arguments.has(.replace))
-        run.say(
-            .document(
-                "token-kept",
-                [
-                    ("account", .bytes(account)), ("server", .bytes(server)),
-                    ("name", .bytes(name)), ("expiresIn", .number(UInt64(token.seconds))),
-                ]), [CommandServers.kept(server, name, seconds: token.seconds)])
-    }
-
-    private func say(_ servers: [ServerAnswer], _ account: Bytes) {
-        let document = JSON.document(
-            "servers",
-            [("account", .bytes(account)), ("servers", .array(servers.map(\.document)))])
-        run.say(
-            document,
-            servers.isEmpty
-                ? [CommandServers.none(account)] : servers.map(CommandServers.line))
-    }
-
-    private func document(of token: TokenAnswer, _ server: Bytes) -> JSON {
-        .document(
-            "token",
-            [
-                ("server", .bytes(server)), ("accessToken", .bytes(token.accessToken)),
-                ("expiresIn", .number(UInt64(token.seconds))),
-                ("refreshToken", .bytes(token.refreshToken)),
-            ])
     }
 
     /// A request that ends with one answer; notices are told on standard error, and other answers may

@@ -8,14 +8,26 @@ import Posix
 import SignedFormats
 
 /// `signet sign`
-struct SignCommand {
+struct SignCommand: Command {
+    static let description = CommandDescription(
+        "sign", CommandHelp.sign,
+        operands: ("FILE… | --challenge TEXT | --request METHOD URL | --public-key", .max),
+        options: [
+            .account, TakenOption(.challenge, CommandHelp.challenge),
+            TakenOption(.audience, CommandHelp.audience),
+            TakenOption(.request, CommandHelp.request), TakenOption(.body, CommandHelp.body),
+            TakenOption(.server, CommandHelp.serverSign),
+            TakenOption(.publicKey, CommandHelp.publicKey),
+            TakenOption(.force, CommandHelp.forceSign),
+        ])
+
     let run: Invocation
 
     /// How long a touch is awaited, in milliseconds.
     static let patience: UInt32 = 30_000
 
     /// `signet sign`: files, a challenge, or a request.
-    func sign() throws(CommandFault) {
+    func perform() throws(CommandFault) {
         let kinds = [Option.challenge, .request, .publicKey].filter(run.arguments.has)
         let count = run.arguments.operands.count
         let isOne =
@@ -31,11 +43,11 @@ struct SignCommand {
         ] where run.arguments.has(option) && kinds != [kind] {
             throw .usage(CommandText.needs(option.name.bytes, kind.name.bytes))
         }
-        if let kind = kinds.first { try ServerCommands(run: run).exclude([.force], beside: kind) }
+        if let kind = kinds.first { try ServerRequests(run: run).exclude([.force], beside: kind) }
         switch kinds.first {
         case .challenge: try signChallenge()
         case .request: try signRequest()
-        case .publicKey: try SigningKeyCommand(run: run).showSigningKey()
+        case .publicKey: try SigningKeyRequests(run: run).showSigningKey()
         default: try signFiles()
         }
     }
@@ -115,9 +127,9 @@ struct SignCommand {
     /// Whose key signs a request: the server that was named, or the only one there is.
     private func signingServer(_ account: Bytes) throws(CommandFault) -> Bytes {
         if run.arguments.has(.server) {
-            return try ServerCommands(run: run).server(run.arguments.value(.server))
+            return try ServerRequests(run: run).server(run.arguments.value(.server))
         }
-        let known = try ServerCommands(run: run).servers(of: account)
+        let known = try ServerRequests(run: run).servers(of: account)
         let good = known.filter { $0.state == .good }
         guard good.count <= 1 else { throw .usage(CommandSigning.whichServer) }
         guard let server = good.first ?? known.first else {
@@ -133,7 +145,7 @@ extension SignCommand {
     ) throws(CommandFault) -> SignedAnswer {
         let request = SignRequest(
             account: account, timeoutMilliseconds: Self.patience, matter)
-        return try ServerCommands(run: run).ask(
+        return try ServerRequests(run: run).ask(
             .sign(request), awaitsServer: false, purpose: purpose
         ) { answer in
             if case .signed(let signed) = answer { signed } else { nil }

@@ -79,7 +79,7 @@ extension SignCommand {
         let request = SignRequest(
             account: account, timeoutMilliseconds: Self.patience, .files(list))
         var signatures: [Bytes] = []
-        _ = try ServerCommands(run: run).ask(
+        _ = try ServerRequests(run: run).ask(
             .sign(request), awaitsServer: false,
             purpose: { CommandSigning.files($0, files.count) }, details: list.map(\.line),
             meanwhile: { answer in

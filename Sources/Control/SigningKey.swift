@@ -7,14 +7,14 @@ import LoginProtocol
 import SignedFormats
 
 /// The key that an account signs files with.
-struct SigningKeyCommand {
+struct SigningKeyRequests {
     let run: Invocation
 
     /// `signet enable --signing`
     func enableSigning() throws(CommandFault) {
-        try ServerCommands(run: run).exclude([.server, .keyring, .noKeyring], beside: .signing)
+        try ServerRequests(run: run).exclude([.server, .keyring, .noKeyring], beside: .signing)
         let account = try run.account()
-        let key = try ServerCommands(run: run).ask(
+        let key = try ServerRequests(run: run).ask(
             .signingEnable(account: account), awaitsServer: false,
             purpose: { CommandSigning.enabling($0) }
         ) { answer in
@@ -28,7 +28,7 @@ struct SigningKeyCommand {
 
     /// `signet disable --signing`
     func disableSigning() throws(CommandFault) {
-        try ServerCommands(run: run).exclude([.server], beside: .signing)
+        try ServerRequests(run: run).exclude([.server], beside: .signing)
         let account = try run.account()
         _ = try run.follow(.signingDisable(account: account), awaitsTouch: false)
         run.say(

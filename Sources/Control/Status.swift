@@ -7,11 +7,14 @@ import LoginProtocol
 import SignedFormats
 
 /// `signet status`
-struct StatusCommand {
+struct StatusCommand: Command {
+    static let description = CommandDescription(
+        "status", CommandHelp.status, options: [.account])
+
     let run: Invocation
 
     /// `signet status`
-    func status() throws(CommandFault) {
+    func perform() throws(CommandFault) {
         let account = try run.account()
         let status = try status(of: account)
         let standing = StatusReport(
@@ -58,14 +61,14 @@ struct StatusCommand {
     /// The servers; nil where the daemon cannot tell, and other lines say why.
     func knownServers(_ account: Bytes) throws(CommandFault) -> [ServerAnswer]? {
         do throws(CommandFault) {
-            return try ServerCommands(run: run).servers(of: account)
+            return try ServerRequests(run: run).servers(of: account)
         } catch .denied { return nil }
     }
 
     /// The signing key, if there is one that the daemon can tell of.
     private func knownSigningKey(_ account: Bytes) throws(CommandFault) -> SigningKeyAnswer? {
         do throws(CommandFault) {
-            return try SigningKeyCommand(run: run).signingKey(of: account)
+            return try SigningKeyRequests(run: run).signingKey(of: account)
         } catch .denied { return nil }
     }
 

@@ -5,11 +5,15 @@ import LoginMessages
 import SignedFormats
 
 /// `signet vault`
-struct VaultCommand {
+struct VaultCommand: Command {
+    static let description = CommandDescription(
+        "vault", CommandHelp.vault, operands: ("[migrate tpm|file | trust]", 2),
+        besides: ["migrate", "trust"], options: [.account, .passwordStdin])
+
     let run: Invocation
 
     /// `signet vault [migrate file|tpm | trust]`
-    func vault() throws(CommandFault) {
+    func perform() throws(CommandFault) {
         switch (run.arguments.operands.first, run.arguments.operands.count) {
         case (nil, _): try showVaults()
         case ("migrate", 2): try migrate(to: run.arguments.operands[1])

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import Doctor
+import LoginMessages
+import LoginProtocol
+import SignedFormats
+
+/// `signet enable`: login by finger, a server, or the key that signs files
+struct EnableCommand: Command {
+    static let description = CommandDescription(
+        "enable", CommandHelp.enable,
+        options: [
+            .account, TakenOption(.server, CommandHelp.serverEnable),
+            TakenOption(.signing, CommandHelp.signing), TakenOption(.keyring, CommandHelp.keyring),
+            TakenOption(.noKeyring, CommandHelp.noKeyring), .passwordStdin,
+        ])
+
+    let run: Invocation
+
+    private var shared: FingerRequests { FingerRequests(run: run) }
+
+    func perform() throws(CommandFault) {
+        if run.arguments.has(.signing) { return try SigningKeyRequests(run: run).enableSigning() }
+        if run.arguments.has(.server) { return try ServerRequests(run: run).enableServer() }
+        try enableLogin()
+    }
+
+    /// `signet enable [--keyring | --no-keyring]`
+    private func enableLogin() throws(CommandFault) {
+        guard !run.arguments.has(.keyring) || !run.arguments.has(.noKeyring) else {
+            throw .usage(
+                CommandText.choose(
+                    Option.keyring.name.bytes, Option.noKeyring.name.bytes, action: "enable".bytes))
+        }
+        if shared.isAtTerminal { try showSealing(try run.account()) }
+        var keyring: Bool?
+        if run.arguments.has(.keyring) { keyring = true }
+        if run.arguments.has(.noKeyring) { keyring = false }
+        try shared.toggle(
+            { [keyring] in Request.enable(account: $0, keyring: keyring) }, kind: "enabled"
+        ) { account, prints in
+            let sealed = prints.map { CommandOutcome.sealed($0.row[0], reader: $0.readerID) }
+            return sealed + shared.loginLines(.valid, account)
+        }
+    }
+
+    /// Shows what a key would be sealed to, for whoever is about to give the password; throws where
+    /// that is refused.
+    private func showSealing(_ account: Bytes) throws(CommandFault) {
+        // Where it cannot be told, the request is refused for that.
+        guard let prints = try shared.knownFingers(account)?.prints, !prints.isEmpty else { return }
+        if let damaged = prints.first(where: { !$0.intact }) {
+            throw .denied(Denial(.printsDamaged, finger: damaged.finger), account: account)
+        }
+        run.surroundings.say(CommandOutcome.sealing(account))
+        for line in Table.lines([PrintAnswer.heading] + prints.map(\.row)) {
+            run.surroundings.say("  \(line)")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import Doctor
+import LoginMessages
+import LoginProtocol
+import SignedFormats
+
+/// `signet enroll`
+struct EnrollCommand: Command {
+    static let description = CommandDescription(
+        "enroll", CommandHelp.enroll, operands: ("[FINGER]", 1),
+        options: [.account, TakenOption(.reader, CommandHelp.reader), .passwordStdin])
+
+    let run: Invocation
+
+    private var shared: FingerRequests { FingerRequests(run: run) }
+
+    /// The order in which fingers are offered for enrolment.
+    private static let preference: [Finger] = [
+        .rightIndex, .leftIndex, .rightThumb, .leftThumb, .rightMiddle, .leftMiddle, .rightRing,
+        .leftRing, .rightLittle, .leftLittle,
+    ]
+
+    /// `signet enroll [FINGER] [--reader ID]`
+    func perform() throws(CommandFault) {
+        let account = try run.account()
+        let named = try shared.namedFinger()
+        var finger = named ?? .rightIndex
+        var secrets: UInt32?
+        if named == nil || shared.isAtTerminal {
+            let fingers = try shared.fingers(account)
+            if named == nil { finger = try freeFinger(fingers, account) }
+            secrets = fingers.secrets
+        }
+        let endings = try AffectedKeys.of(account, run)
+        shared.warn(of: endings, secrets)
+        let done = try run.follow(
+            .enroll(
+                account: account, finger: finger,
+                readerID: run.arguments.value(.reader)?.bytes), awaitsTouch: true)
+        let name = (done.finger ?? finger).word
+        let lines = [
+            CommandOutcome.enrolled(name.bytes, account: account, prints: done.prints ?? 0)
+        ]
+        shared.sayChange("enrolled", account, finger: name, done, endings, lines)
+    }
+
+    private func freeFinger(
+        _ fingers: (prints: [PrintAnswer], secrets: UInt32?), _ account: Bytes
+    ) throws(CommandFault) -> Finger {
+        let taken = fingers.prints.compactMap(\.finger)
+        guard let free = Self.preference.first(where: { !taken.contains($0) }) else {
+            throw .denied(Denial(.tooManyFingers), account: account)
+        }
+        return free
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import Doctor
+import LoginMessages
+import LoginProtocol
+import SignedFormats
+
+/// `signet list`
+struct ListCommand: Command {
+    static let description = CommandDescription(
+        "list", CommandHelp.list, options: [.account])
+
+    let run: Invocation
+
+    private var shared: FingerRequests { FingerRequests(run: run) }
+
+    /// `signet list`
+    func perform() throws(CommandFault) {
+        let account = try run.account()
+        let (prints, secrets) = try shared.fingers(account)
+        let document = JSON.document(
+            "fingers",
+            [
+                ("account", .bytes(account)), ("fingers", .array(prints.map(\.document))),
+                ("secrets", .number(UInt64(secrets ?? 0))),
+            ])
+        guard !prints.isEmpty else { return run.say(document, [CommandOutcome.noFingers(account)]) }
+        let depending = secrets.map { [CommandSecrets.depending($0)] } ?? []
+        run.say(document, Table.lines([PrintAnswer.heading] + prints.map(\.row)) + depending)
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import Policy
+import Posix
+import SignedFormats
+
+/// `signet login`
+struct LoginCommand: Command {
+    static let description = CommandDescription(
+        "login", CommandHelp.login, operands: ("[URL]", 1),
+        options: [.account, TakenOption(.secret, CommandHelp.secret), .replace])
+
+    let run: Invocation
+
+    private var shared: ServerRequests { ServerRequests(run: run) }
+
+    /// `signet login [URL] [--secret NAME]`: the access token and nothing else on standard output, or
+    /// nothing of it; without a URL, the servers that there are.
+    func perform() throws(CommandFault) {
+        let account = try run.account()
+        guard let operand = run.arguments.operands.first else {
+            guard !run.arguments.has(.secret), !run.arguments.has(.replace) else {
+                throw .usage(CommandServers.secretWithoutServer)
+            }
+            return say(try shared.servers(of: account), account)
+        }
+        let server = try shared.server(operand)
+        let place = try placeForToken(account)
+        let known = try shared.servers(of: account)
+        let name = known.first { $0.server == server }?.account ?? account
+        var token = try shared.ask(
+            .serverLogin(account: account, server: server, timeoutMilliseconds: 30_000),
+            purpose: { CommandServers.loggingIn($0, server, as: name) }
+        ) { answer in
+            if case .token(let token) = answer { token } else { nil }
+        }
+        defer {
+            wipe(&token.accessToken)
+            wipe(&token.refreshToken)
+        }
+        if let place { return try keep(token, of: server, as: place, account) }
+        if run.isJSON { return run.surroundings.say(document(of: token, server)) }
+        guard run.surroundings.release(token.accessToken + [10]) else {
+            throw .fault(CommandServers.unwritten)
+        }
+    }
+
+    /// The secret that a token becomes, if it does; a touch is not asked for in vain.
+    private func placeForToken(_ account: Bytes) throws(CommandFault) -> Bytes? {
+        guard let typed = run.arguments.value(.secret) else {
+            guard !run.arguments.has(.replace) else {
+                throw .usage(
+                    CommandText.needs(Option.replace.name.bytes, Option.secret.name.bytes))
+            }
+            return nil
+        }
+        let name = try SecretRequests(run: run).secretName(typed)
+        let kept = try SecretRequests(run: run).secrets(of: account)
+        let isThere = kept.contains { $0.name == name }
+        guard run.arguments.has(.replace) || !isThere else {
+            throw .denied(Denial(.secretExists, subject: name), account: account)
+        }
+        guard isThere || kept.count < Limit.secrets else {
+            throw .denied(Denial(.tooManySecrets), account: account)
+        }
+        return name
+    }
+
+    private func keep(
+        _ token: TokenAnswer, of server: Bytes, as name: Bytes, _ account: Bytes
+    ) throws(CommandFault) {
+        let secret = SecretBuffer()
+        guard secret.append(token.accessToken[...]) else {
+            throw .refused(CommandSecrets.tooLong)
+        }
+        try SecretRequests(run: run).keep(
+            secret, name, account, replaces: run.arguments.has(.replace))
+        run.say(
+            .document(
+                "token-kept",
+                [
+                    ("account", .bytes(account)), ("server", .bytes(server)),
+                    ("name", .bytes(name)), ("expiresIn", .number(UInt64(token.seconds))),
+                ]), [CommandServers.kept(server, name, seconds: token.seconds)])
+    }
+
+    private func say(_ servers: [ServerAnswer], _ account: Bytes) {
+        let document = JSON.document(
+            "servers",
+            [("account", .bytes(account)), ("servers", .array(servers.map(\.document)))])
+        run.say(
+            document,
+            servers.isEmpty
+                ? [CommandServers.none(account)] : servers.map(CommandServers.line))
+    }
+
+    private func document(of token: TokenAnswer, _ server: Bytes) -> JSON {
+        .document(
+            "token",
+            [
+                ("server", .bytes(server)), ("accessToken", .bytes(token.accessToken)),
+                ("expiresIn", .number(UInt64(token.seconds))),
+                ("refreshToken", .bytes(token.refreshToken)),
+            ])
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import Doctor
+import LoginMessages
+import LoginProtocol
+import SignedFormats
+
+/// `signet verify`
+struct VerifyCommand: Command {
+    static let description = CommandDescription(
+        "verify", CommandHelp.verify, options: [.account, TakenOption(.reason, CommandHelp.reason)])
+
+    let run: Invocation
+
+    private var shared: FingerRequests { FingerRequests(run: run) }
+
+    /// `signet verify [--reason TEXT]`
+    func perform() throws(CommandFault) {
+        let reason = try reason()
+        let account = try run.account()
+        let done = try run.follow(
+            .verify(account: account, timeoutMilliseconds: 30_000, reason: reason),
+            awaitsTouch: true)
+        let finger = done.finger?.word
+        run.say(
+            .document(
+                "verified",
+                [("account", .bytes(account)), ("finger", .optional(finger) { .string($0) })]),
+            [CommandOutcome.matched(finger?.bytes)])
+    }
+
+    /// What the caller says that the touch is for.
+    private func reason() throws(CommandFault) -> Bytes? {
+        guard let reason = run.arguments.value(.reason)?.bytes else { return nil }
+        guard AskersReason.isSound(reason) else {
+            throw .usage(CommandText.badReason(most: UInt32(AskersReason.limit)))
+        }
+        return reason
+    }
+}
