@@ -163,8 +163,8 @@ func programs() -> Package {
             .target(
                 name: "Gate",
                 dependencies: [
-                    "CommandMessages", "LoginMessages", "LoginProtocol", "Loop", "Policy", "Posix",
-                    "Systemd",
+                    "CommandMessages", "CommandProtocol", "LoginMessages", "LoginProtocol", "Loop",
+                    "Policy", "Posix", "Systemd",
                 ],
                 swiftSettings: common),
 

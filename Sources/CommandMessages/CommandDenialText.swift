@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import LoginMessages
 import LoginProtocol
 import SignedFormats
@@ -46,7 +47,7 @@ extension Denial {
         case .printsDamaged: damagedText(account)
         case .noPassword: noPasswordText(account)
         case .accountExpired, .passwordExpired: expiredText(account)
-        default: loginText(account: account)
+        default: toLogin?.loginText(account: account) ?? "the request is not possible now"
         }
     }
 

@@ -97,19 +97,22 @@ extension Answer {
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let kind = AnswerKind(rawValue: frame.kind) else { throw .unknownKind }
-        if let answer = try LoginAnswer(from: &frame) {
-            self = Answer(answer)
+        if kind == .denial {
+            self = .denial(try Denial(from: &frame))
+        } else if let answer = try LoginAnswer(from: &frame) {
+            self = try Answer(answer)
         } else {
             self = try Answer(kind, from: &frame)
         }
         try frame.end()
     }
 
-    private init(_ answer: LoginAnswer) {
+    private init(_ answer: LoginAnswer) throws(WireFault) {
         switch answer {
         case .notice(let notice): self = .notice(notice)
         case .assertion(let assertion): self = .assertion(assertion)
-        case .denial(let denial): self = .denial(denial)
+        // Read above, since commands have more reasons.
+        case .denial: throw .unknownKind
         case .confirmed(let password): self = .confirmed(password: password)
         }
     }

@@ -60,7 +60,7 @@ struct Arguments {
     private static let long = ["-h": Option.help.name, "-n": Option.noNewline.name]
 
     /// The command's name.
-    var name: Bytes { command.description.name.bytes }
+    var name: [UInt8] { command.description.name.bytes }
 
     private mutating func read(_ words: ArraySlice<String>) throws(CommandFault) {
         var rest = words

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
+import CommandProtocol
 import LoginProtocol
 import Policy
 import Posix

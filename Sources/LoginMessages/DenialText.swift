@@ -2,9 +2,9 @@
 import LoginProtocol
 import SignedFormats
 
-extension Denial {
-    /// What happened, why, and what to do now, for the person who logs in as `account`. What is only
-    /// answered to commands has its words in `text(account:)`.
+extension LoginDenial {
+    /// What happened, why, and what to do now, for the person who logs in as `account`. What
+    /// commands alone are refused for has its words in `Denial.text(account:)`.
     package func loginText(account: Bytes) -> Text {
         switch reason {
         case .notEnrolled:
@@ -62,14 +62,6 @@ extension Denial {
             .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked, .serverTooLongAgo,
             .serverLost, .serverBusy, .clockSetBack:
             serverText
-        case .wrongPassword, .passwordCheckFailed, .fingerNotEnrolled, .fingerKnown,
-            .tooManyFingers, .unknownFinger, .secretExists, .unknownSecret, .secretStale,
-            .tooManySecrets, .enrolmentPaused, .enrolmentLocked, .enrolmentYielded, .readerFull,
-            .fingerOnReader, .activationRefused, .knownServer, .tooManyServers, .noSigningKey,
-            .signingKeyInvalidated, .signingKeyExists, .unknownMacToken, .tooManyMacTokens,
-            .readingTokenWanted, .unknownOperation, .operationOver, .printsDamaged, .noPassword,
-            .accountExpired, .passwordExpired:
-            "the request is not possible now"
         }
     }
 

@@ -2,7 +2,7 @@
 import LoginProtocol
 import SignedFormats
 
-extension Denial {
+extension LoginDenial {
     /// The texts about servers.
     var serverText: Text {
         switch reason {

@@ -3,7 +3,7 @@
 package enum LoginAnswer: Equatable, Sendable {
     case notice(Notice)
     case assertion(Assertion)
-    case denial(Denial)
+    case denial(LoginDenial)
     /// The touch is still valid; with the login password, where it was wanted and is released.
     case confirmed(password: Bytes?)
 
@@ -11,9 +11,6 @@ package enum LoginAnswer: Equatable, Sendable {
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let answer = try LoginAnswer(from: &frame) else { throw .unknownKind }
-        if case .denial(let denial) = answer, !denial.reason.answersLogins {
-            throw .malformedValue
-        }
         self = answer
         try frame.end()
     }
@@ -23,7 +20,7 @@ package enum LoginAnswer: Equatable, Sendable {
         switch AnswerKind(rawValue: frame.kind) {
         case .notice: self = .notice(try Notice(from: &frame))
         case .assertion: self = .assertion(try Assertion(toLogin: &frame))
-        case .denial: self = .denial(try Denial(from: &frame))
+        case .denial: self = .denial(try LoginDenial(from: &frame))
         case .confirmed: self = .confirmed(password: try frame.bytesIfPresent(.password))
         default: return nil
         }
@@ -77,8 +74,9 @@ extension Notice {
     }
 }
 
-extension Denial {
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+extension DenialOf where Reason: RawRepresentable<UInt8> {
+    /// Reads a no; throws on a reason that is none of this kind.
+    package init(from frame: inout FrameReader) throws(WireFault) {
         let finger: Finger? = try frame.choiceIfPresent(.finger)
         self.init(try frame.choice(.reason))
         self.finger = finger

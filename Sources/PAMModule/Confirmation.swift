@@ -61,10 +61,10 @@ struct Confirmation {
     ) throws(LoginFailure) {
         guard case .key(let now)? = try? RegisteredKey.look(for: login.account, uid: login.uid),
             now.key == registered.key, now.credential == registered.credential
-        else { throw .expired(Denial(.changedMeanwhile), account: login.account) }
+        else { throw .expired(LoginDenial(.changedMeanwhile), account: login.account) }
         // Its number may be another program's by now, which the daemon looked at in its place.
         guard login.agent.map({ $0.isAlive }) ?? true else {
-            throw .expired(Denial(.changedMeanwhile), account: login.account)
+            throw .expired(LoginDenial(.changedMeanwhile), account: login.account)
         }
         guard !place.wasLeft else { throw .declined("the process has gone to the background") }
         guard Expectation.isCurrent(statement, at: WallClock.now, within: UInt64(seconds)) else {
@@ -80,5 +80,5 @@ struct Confirmation {
         } catch .unavailable { throw tooLate }
     }
 
-    private var tooLate: LoginFailure { .expired(Denial(.answerTooLate), account: login.account) }
+    private var tooLate: LoginFailure { .expired(LoginDenial(.answerTooLate), account: login.account) }
 }

@@ -21,9 +21,9 @@ enum LoginFailure: Error {
     /// The time was up; `mismatches` scans did not match before.
     case timeUp(mismatches: UInt8)
     /// The daemon said no.
-    case denied(Denial, account: Bytes)
+    case denied(LoginDenial, account: Bytes)
     /// A proof was good, and is not, or was not found to be, good any more.
-    case expired(Denial, account: Bytes)
+    case expired(LoginDenial, account: Bytes)
     /// Something that must be right is not: nobody is let in, and the journal is alarmed.
     case refused(StaticString)
     /// The stack's line has an option that is refused.
@@ -55,7 +55,7 @@ extension Application {
             trace("interrupted")
             return PAM_CONV_ERR
         case .timeUp(let mismatches):
-            show(Denial(.timedOut).loginText(account: []), asError: true)
+            show(LoginDenial(.timedOut).loginText(account: []), asError: true)
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         case .denied(let denial, let account):
             if denial.reason.isAlarming { return conclude(.expired(denial, account: account)) }
@@ -92,7 +92,7 @@ extension Application {
     }
 }
 
-extension Denial {
+extension LoginDenial {
     /// The PAM code, as the table of return codes has it.
     fileprivate var code: Int32 {
         switch reason {
@@ -105,27 +105,21 @@ extension Denial {
             .serverKeyBlocked:
             return PAM_AUTH_ERR
         case .notEnrolled, .notEnabled, .invalidated, .noReader, .readerRemoved, .readerTooHot,
-            .readerBusy, .readerFailed, .readerConfused, .readerFull, .fingerOnReader, .printLost,
+            .readerBusy, .readerFailed, .readerConfused, .printLost,
             .timedOut, .cancelled, .remoteSession, .queueFull,
-            .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed,
-            .fingerNotEnrolled,
-            .fingerKnown, .tooManyFingers, .unknownFinger, .storage, .tooManyRequests,
+            .notPermitted, .unknownAccount, .storage, .tooManyRequests,
             .badRequest, .stopping, .suspending, .vaultUnavailable, .platformChanged,
-            .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
-            .notServed, .inBackground, .notAtMachine, .otherRequester, .enrolmentPaused,
-            .enrolmentLocked, .enrolmentYielded, .lidClosed, .otherSeat, .serverUnreachable,
+            .fingersClosed,
+            .notServed, .inBackground, .notAtMachine, .otherRequester, .lidClosed, .otherSeat,
+            .serverUnreachable,
             .unknownServer,
-            .serverKeyInvalidated, .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack,
-            .activationRefused, .knownServer,
-            .tooManyServers, .noSigningKey, .signingKeyInvalidated, .signingKeyExists,
-            .unknownMacToken, .tooManyMacTokens, .readingTokenWanted, .unknownOperation,
-            .operationOver, .printsDamaged, .noPassword, .accountExpired, .passwordExpired:
+            .serverKeyInvalidated, .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }
     }
 }
 
-extension DenialReason {
+extension LoginDenialReason {
     /// Whether a proof that was good is refused: something may have held the process, or changed.
     fileprivate var isAlarming: Bool { self == .answerTooLate || self == .changedMeanwhile }
 
@@ -136,20 +130,14 @@ extension DenialReason {
         case .notEnrolled, .cancelled, .notPermitted, .unknownAccount, .inBackground: true
         case .notEnabled, .noReader, .remoteSession, .notServed, .lidClosed, .otherSeat: !isAttended
         case .invalidated, .lockedForNow, .lockedUntilPassword, .readerRemoved, .readerTooHot,
-            .readerBusy, .readerFailed, .readerConfused, .readerFull, .fingerOnReader, .printLost,
-            .noMatch, .timedOut, .queueFull, .wrongPassword,
-            .passwordCheckFailed, .fingerNotEnrolled, .fingerKnown, .tooManyFingers, .unknownFinger,
+            .readerBusy, .readerFailed, .readerConfused, .printLost,
+            .noMatch, .timedOut, .queueFull,
             .storage, .tooManyRequests, .badRequest, .stopping, .suspending, .vaultUnavailable,
-            .platformChanged, .fingersClosed, .secretExists, .unknownSecret, .secretStale,
-            .tooManySecrets, .notAtMachine, .otherRequester, .answerTooLate, .changedMeanwhile,
-            .enrolmentPaused, .enrolmentLocked, .enrolmentYielded, .serverUnreachable,
+            .platformChanged, .fingersClosed, .notAtMachine, .otherRequester, .answerTooLate,
+            .changedMeanwhile, .serverUnreachable,
             .serverRefused, .unknownServer,
             .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
-            .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack, .activationRefused,
-            .knownServer,
-            .tooManyServers, .noSigningKey, .signingKeyInvalidated, .signingKeyExists,
-            .unknownMacToken, .tooManyMacTokens, .readingTokenWanted, .unknownOperation,
-            .operationOver, .printsDamaged, .noPassword, .accountExpired, .passwordExpired:
+            .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
             false
         }
     }

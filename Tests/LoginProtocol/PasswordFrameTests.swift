@@ -75,9 +75,11 @@ struct LoginAnswerTests {
                 #expect(try LoginAnswer(decoding: frame) == .notice(notice))
             case .assertion(let assertion):
                 #expect(try LoginAnswer(decoding: frame) == .assertion(assertion))
-            case .denial(let denial) where !denial.reason.answersLogins:
-                #expect(throws: WireFault.malformedValue) { try LoginAnswer(decoding: frame) }
             case .denial(let denial):
+                guard let denial = denial.toLogin else {
+                    #expect(throws: WireFault.malformedValue) { try LoginAnswer(decoding: frame) }
+                    continue
+                }
                 #expect(try LoginAnswer(decoding: frame) == .denial(denial))
             case .confirmed(let password):
                 #expect(try LoginAnswer(decoding: frame) == .confirmed(password: password))

@@ -35,4 +35,12 @@ struct ProtocolNameTests {
         #expect(CredentialState.none.word == "none")
         #expect(LockState.untilPassword.word == "until-password")
     }
+
+    @Test("a login's reasons are among those of commands, by name and number")
+    func loginReasons() {
+        for reason in LoginDenialReason.allCases {
+            #expect(DenialReason(rawValue: reason.rawValue).map { "\($0)" } == "\(reason)")
+        }
+        #expect(LoginDenialReason.allCases.count == 46)
+    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
+import CommandProtocol
 import LoginMessages
 import LoginProtocol
 import Loop

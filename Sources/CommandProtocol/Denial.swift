@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why the answer is no; the raw value is on the wire.
+import LoginProtocol
+
+/// Why the answer is no, to a login or to a command; the raw value is on the wire.
 package enum DenialReason: UInt8, CaseIterable, Sendable {
     /// The account has no finger enrolled.
     case notEnrolled = 1
@@ -155,66 +157,16 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case passwordExpired = 86
 }
 
-extension DenialReason {
-    /// Whether this may answer a login. What only answers commands is malformed there.
-    package var answersLogins: Bool {
-        switch self {
-        case .activationRefused, .knownServer, .tooManyServers, .noSigningKey,
-            .signingKeyInvalidated, .signingKeyExists, .unknownMacToken, .tooManyMacTokens,
-            .readingTokenWanted, .unknownOperation, .operationOver, .printsDamaged, .noPassword,
-            .accountExpired, .passwordExpired:
-            false
-        default: true
-        }
-    }
-}
-
-/// What made a credential unusable; the raw value is on the wire.
-package enum InvalidationCause: UInt8, CaseIterable, Sendable {
-    case fingerAdded = 1
-    case fingerRemoved = 2
-    case fingerReplaced = 3
-    case printDamaged = 4
-    case credentialDamaged = 5
-    case hostSecretChanged = 6
-    /// A print that Signet does not know is in the reader's own storage.
-    case fingerAddedOnReader = 7
-    /// A print is gone from the reader's own storage.
-    case fingerRemovedOnReader = 8
-    /// The reader is another one.
-    case readerExchanged = 9
-    /// The key was made in a TPM that was cleared since, or is another one.
-    case tpmExchanged = 10
-}
-
 /// A no, with what the user needs to go on.
-package struct Denial: Error, Equatable {
-    /// Why.
-    package var reason: DenialReason
-    /// What made the credential unusable.
-    package var cause: InvalidationCause?
-    /// How long to wait, in seconds.
-    package var seconds: UInt32?
-    /// When it came to this, in seconds since 1970.
-    package var since: UInt64?
-    /// Who or what stands in the way, for people; never parsed.
-    package var subject: Bytes?
-    /// The finger in question.
-    package var finger: Finger?
-    /// How many scans did not match before this.
-    package var mismatches: UInt8
+package typealias Denial = DenialOf<DenialReason>
 
-    /// A denial for a reason; the rest is said where it applies.
-    package init(
-        _ reason: DenialReason, cause: InvalidationCause? = nil, seconds: UInt32? = nil,
-        since: UInt64? = nil, subject: Bytes? = nil, finger: Finger? = nil, mismatches: UInt8 = 0
-    ) {
-        self.reason = reason
-        self.cause = cause
-        self.seconds = seconds
-        self.since = since
-        self.subject = subject
-        self.finger = finger
-        self.mismatches = mismatches
+extension Denial {
+    /// The same no to a login; nil for a reason that only commands are refused for.
+    package var toLogin: LoginDenial? {
+        LoginDenialReason(rawValue: reason.rawValue).map { reason in
+            LoginDenial(
+                reason, cause: cause, seconds: seconds, since: since, subject: subject,
+                finger: finger, mismatches: mismatches)
+        }
     }
 }
