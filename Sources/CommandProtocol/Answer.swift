@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// How an account's credential stands; the raw value is on the wire.
+/// The state of an account's credential; the raw value is on the wire.
 package enum CredentialState: UInt8, CaseIterable, Sendable {
     case none = 1
     case valid = 2
@@ -9,68 +9,71 @@ package enum CredentialState: UInt8, CaseIterable, Sendable {
     case invalidated = 4
 }
 
-/// Whether a touch opens the keyring, and why not; the raw value is on the wire.
+/// Whether a touch unlocks the keyring, and if not, why; the raw value is on the wire.
 package enum KeyringState: UInt8, CaseIterable, Sendable {
-    /// Never turned on, or turned off.
+    /// Never enabled, or disabled.
     case off = 1
-    /// The login password is kept for it.
+    /// The login password is stored for it.
     case on = 2
-    /// The password was dropped: it is not the account's any more.
+    /// The stored password was deleted because it is no longer the account's.
     case passwordChanged = 3
-    /// The password was dropped: the fingers changed, and it was not given again.
+    /// The stored password was deleted because the fingers changed and it was not entered again.
     case fingersChanged = 4
-    /// The password was dropped: it cannot be opened.
+    /// The stored password was deleted because it could not be opened.
     case damaged = 5
 }
 
-/// Whether failed matches keep the finger out; the raw value is on the wire.
+/// Whether the account is locked out; the raw value is on the wire.
 package enum LockState: UInt8, CaseIterable, Sendable {
     case open = 1
     case forNow = 2
     case untilPassword = 3
 }
 
-/// How things stand for an account.
+/// The status of an account.
 package struct StatusAnswer: Equatable, Sendable {
-    /// Whose status.
+    /// The account.
     package var account: Bytes
-    /// Wait, if locked for now.
+    /// The remaining lockout in seconds, if `lock` is `forNow`.
     package var seconds: UInt32?
-    /// What made the credential unusable.
+    /// Why the credential was invalidated.
     package var cause: InvalidationCause?
-    /// Since when the credential stands as it does, in seconds since 1970.
+    /// When the credential entered its state, in seconds since 1970.
     package var since: UInt64?
-    /// Why a configuration was refused, with file and line; the defaults are in force.
+    /// Why a configuration file was rejected, with file and line; the defaults are then in force.
     package var configurationFault: Bytes?
-    /// Why the fingers cannot be opened now; nil where they can.
+    /// Why the templates cannot be opened at present; nil if they can.
     package var closed: Bytes?
-    /// Fingers enrolled.
+    /// The number of enrolled fingers.
     package var prints: UInt8
-    /// Prints that could not be read and are left out.
+    /// The number of prints that could not be read, which `prints` does not include.
     package var damaged: UInt8
-    /// How the credential stands.
+    /// The state of the credential.
     package var state: CredentialState
     /// The enrolment's generation.
     package var generation: UInt64
-    /// Whether failed matches keep the finger out.
+    /// Whether the account is locked out.
     package var lock: LockState
     /// The daemon's version.
     package var program: Bytes
-    /// Which vault holds the key, `file` or `tpm`.
+    /// The vault that holds the key, `file` or `tpm`.
     package var vault: Bytes
     /// This machine's id, 16 bytes.
     package var device: Bytes
-    /// Secrets that open to the present fingers; nil for none.
+    /// The number of secrets sealed to the present fingers; nil for none.
     package var secrets: UInt32?
-    /// Whether a touch opens the keyring.
+    /// Whether a touch unlocks the keyring.
     package var keyring: KeyringState
-    /// The setting that keeps the account out of fingerprint login; nil where none does.
+    /// The setting that excludes the account from fingerprint login; nil if none does.
     package var keptOut: Bytes?
-    /// What a login would be denied with now, before a finger is asked for: reason and subject. Who
-    /// asks, from where and for which service, only the login itself tells.
+    /// The denial, with reason and subject, that any login would receive before a touch; nil for
+    /// none.
+    ///
+    /// A login may be denied for other reasons too, which depend on the requester, place and
+    /// service.
     package var refusal: Denial?
 
-    /// All of it.
+    /// Creates an answer.
     package init(
         account: Bytes, seconds: UInt32? = nil, cause: InvalidationCause? = nil,
         since: UInt64? = nil, configurationFault: Bytes? = nil, closed: Bytes? = nil,
@@ -101,18 +104,18 @@ package struct StatusAnswer: Equatable, Sendable {
 
 /// One enrolled finger.
 package struct PrintAnswer: Equatable, Sendable {
-    /// Which finger; nil if the print is damaged and does not tell.
+    /// The finger; nil if the print is damaged and does not say.
     package var finger: Finger?
     /// The print's id, 16 bytes.
     package var printID: Bytes
-    /// The reader it was made on.
+    /// The id of the reader that it was made on.
     package var readerID: Bytes
-    /// When it was enrolled, in seconds since 1970.
+    /// When it was enrolled, in seconds since 1970; nil if unknown.
     package var since: UInt64?
-    /// Whether the seal on the template is intact.
+    /// Whether the sealed template is authentic.
     package var intact: Bool
 
-    /// All of it.
+    /// Creates an answer.
     package init(
         finger: Finger?, printID: Bytes, readerID: Bytes, since: UInt64?, intact: Bool
     ) {
@@ -124,41 +127,41 @@ package struct PrintAnswer: Equatable, Sendable {
     }
 }
 
-/// What a reader can do, as bits on the wire.
+/// A reader's capabilities, as bits on the wire.
 package struct ReaderFeatures: OptionSet, Equatable, Sendable {
     package let rawValue: UInt32
 
-    /// From the bits on the wire.
+    /// Creates a set from the bits on the wire.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Finds a finger among several in one scan.
+    /// Identifies a finger among several in one scan.
     package static let identify = ReaderFeatures(rawValue: 1)
-    /// Keeps prints in its own storage.
+    /// Stores prints itself.
     package static let storage = ReaderFeatures(rawValue: 2)
-    /// Lists the prints in its own storage.
+    /// Can list the prints that it stores.
     package static let storageList = ReaderFeatures(rawValue: 4)
-    /// Improves prints as they match.
+    /// Improves prints when they match.
     package static let update = ReaderFeatures(rawValue: 8)
-    /// Images are compared on this machine.
+    /// Images are compared on this machine rather than in the reader.
     package static let hostMatching = ReaderFeatures(rawValue: 16)
 }
 
 /// One reader.
 package struct ReaderAnswer: Equatable, Sendable {
-    /// Stable as long as the reader stays where it is.
+    /// The id; it changes only if the reader is plugged in elsewhere.
     package var readerID: Bytes
-    /// How it wants the finger.
+    /// How it scans a finger.
     package var scan: ScanType
-    /// Stages of an enrolment.
+    /// The number of stages of an enrolment.
     package var total: UInt8
-    /// The name its driver gives.
+    /// The name that its driver reports.
     package var name: Bytes
-    /// The driver.
+    /// The name of the driver.
     package var driver: Bytes
-    /// What it can do.
+    /// The capabilities.
     package var features: ReaderFeatures
 
-    /// All of it.
+    /// Creates an answer.
     package init(
         readerID: Bytes, scan: ScanType, total: UInt8, name: Bytes, driver: Bytes,
         features: ReaderFeatures
@@ -176,12 +179,12 @@ package struct ReaderAnswer: Equatable, Sendable {
 package struct SettingAnswer: Equatable, Sendable {
     /// `section.key`.
     package var name: Bytes
-    /// As it would be written in the file.
+    /// The value as it would be written in a file.
     package var value: Bytes
-    /// `default`, or the file and line.
+    /// `default`, or the file and line that set it.
     package var origin: Bytes
 
-    /// All of it.
+    /// Creates an answer.
     package init(name: Bytes, value: Bytes, origin: Bytes) {
         self.name = name
         self.value = value
@@ -191,28 +194,28 @@ package struct SettingAnswer: Equatable, Sendable {
 
 /// Whether a secret can be opened; the raw value is on the wire.
 package enum SecretState: UInt8, CaseIterable, Sendable {
-    /// The fingers have changed since it was kept.
+    /// The fingers changed after it was stored.
     case stale = 0
-    /// The fingers are those that it was sealed to.
+    /// It is sealed to the present fingers.
     case fits = 1
-    /// What is kept of it was damaged or altered, or is another's.
+    /// The stored data is damaged or altered, or belongs to another account.
     case damaged = 2
 }
 
-/// One secret of an account, without its content.
+/// One secret of an account, without its contents.
 package struct SecretAnswer: Equatable, Sendable {
-    /// Its name; the file's name where it is damaged and does not tell.
+    /// The name; the file's name if the secret is damaged and does not say.
     package var name: Bytes
-    /// How many bytes it has; 0 where it is damaged.
+    /// The length in bytes; 0 if it is damaged.
     package var size: UInt32
-    /// When it was kept, in seconds since 1970; 0 where it is damaged.
+    /// When it was stored, in seconds since 1970; 0 if it is damaged.
     package var since: UInt64
-    /// The vault that opens it; empty where it is damaged.
+    /// The vault that opens it; empty if it is damaged.
     package var vault: Bytes
     /// Whether it can be opened.
     package var state: SecretState
 
-    /// All of it.
+    /// Creates an answer.
     package init(name: Bytes, size: UInt32, since: UInt64, vault: Bytes, state: SecretState) {
         self.name = name
         self.size = size
@@ -222,24 +225,24 @@ package struct SecretAnswer: Equatable, Sendable {
     }
 }
 
-/// A vault, for the administrator.
+/// A vault, as described to the administrator.
 package struct VaultAnswer: Equatable, Sendable {
     /// `file` or `tpm`.
     package var vault: Bytes
-    /// Whether new keys are made in it.
+    /// Whether it is the vault in which new keys are made.
     package var isChosen: Bool
-    /// Its TPM's manufacturer and firmware, or the library; empty where it cannot be used.
+    /// The TPM's manufacturer and firmware, or the library; empty if the vault is not usable.
     package var maker: Bytes
-    /// What opens a key, in words.
+    /// What is required to open a key, in words.
     package var policy: Bytes
     /// The PCRs that new keys are bound to, `7,11`; empty for none.
     package var registers: Bytes
-    /// The Name of the storage root key, if there is one.
+    /// The Name of the storage root key; empty if there is none. TPM 2.0 part 1, 16.
     package var root: Bytes
-    /// Why it cannot be used now.
+    /// Why it is not usable at present; nil if it is.
     package var trouble: Bytes?
 
-    /// All of it.
+    /// Creates an answer.
     package init(
         vault: Bytes, isChosen: Bool, maker: Bytes = [], policy: Bytes = [],
         registers: Bytes = [], root: Bytes = [], trouble: Bytes? = nil
@@ -254,22 +257,23 @@ package struct VaultAnswer: Equatable, Sendable {
     }
 }
 
-/// A touch that is asked for without a terminal, for whoever watches.
+/// The beginning or end of a touch that is asked for without a terminal; sent to clients that
+/// watch.
 package struct EventAnswer: Equatable, Sendable {
-    /// Whose finger.
+    /// The account whose finger is awaited.
     package var account: Bytes
     /// The PAM service that asks.
     package var service: Bytes
     /// PAM_RUSER, empty if there is none.
     package var requester: Bytes
-    /// What is to be confirmed, empty if there is nothing to say.
+    /// The command or action that the touch authorises, empty if unknown.
     package var purpose: Bytes
-    /// Whether the touch is over: confirmed, refused or given up.
+    /// Whether the touch has ended: confirmed, refused or given up.
     package var isOver: Bool
-    /// The same for the beginning and the end of one touch, another for each.
+    /// The number of the touch, equal at its beginning and its end.
     package var number: UInt64
 
-    /// All of it.
+    /// Creates an answer.
     package init(
         account: Bytes, service: Bytes, requester: Bytes = [], purpose: Bytes = [],
         isOver: Bool, number: UInt64
@@ -283,22 +287,24 @@ package struct EventAnswer: Equatable, Sendable {
     }
 }
 
-/// What a finished request tells besides being finished.
+/// The end of a successful request, with its results.
+///
+/// Only the fields that apply to the request are set.
 package struct DoneAnswer: Equatable, Sendable {
     /// The finger that matched, was added or was deleted.
     package var finger: Finger?
-    /// Fingers that are enrolled now.
+    /// The number of fingers now enrolled.
     package var prints: UInt8?
-    /// Whether a credential for the present fingers is there now.
+    /// The state of the credential after the request.
     package var state: CredentialState?
-    /// Secrets that a change of fingers ends, or has just ended.
+    /// The number of secrets that a change of fingers ends or has just ended.
     package var secrets: UInt32?
-    /// Whether a touch opens the keyring now; nil where it was never turned on.
+    /// Whether a touch unlocks the keyring now; nil if it was never enabled.
     package var keyring: KeyringState?
-    /// The setting that keeps the account out of fingerprint login; nil where none does.
+    /// The setting that excludes the account from fingerprint login; nil if none does.
     package var keptOut: Bytes?
 
-    /// What applies.
+    /// Creates an answer; set only the fields that apply.
     package init(
         finger: Finger? = nil, prints: UInt8? = nil, state: CredentialState? = nil,
         keyring: KeyringState? = nil, secrets: UInt32? = nil, keptOut: Bytes? = nil
@@ -316,12 +322,12 @@ package struct DoneAnswer: Equatable, Sendable {
 package struct ReceiptAnswer: Equatable, Sendable {
     /// The statement's canonical text.
     package var statement: Bytes
-    /// The SSHSIG blob over it, not armoured.
+    /// The SSHSIG blob of its signature, without armour.
     package var signature: Bytes
-    /// Whether the log says that the daemon confirmed the proof.
+    /// Whether the log records that the daemon confirmed the proof.
     package var isGranted: Bool
 
-    /// All of it.
+    /// Creates an answer.
     package init(statement: Bytes, signature: Bytes, isGranted: Bool) {
         self.statement = statement
         self.signature = signature
@@ -329,7 +335,7 @@ package struct ReceiptAnswer: Equatable, Sendable {
     }
 }
 
-/// One frame from the daemon to a client.
+/// One frame from the daemon to a client; `AnswerKind` describes each.
 package enum Answer: Equatable, Sendable {
     case notice(Notice)
     case assertion(Assertion)
@@ -344,7 +350,7 @@ package enum Answer: Equatable, Sendable {
     /// A line of an OpenSSH allowed_signers file.
     case signer(Bytes)
     case setting(SettingAnswer)
-    /// The counter and SHA-256 digest of the newest receipt that the daemon knows of.
+    /// The counter and SHA-256 digest of the newest receipt that the daemon has recorded.
     case chainHead(counter: UInt64, digest: Bytes)
     case secretPart(Bytes)
     case secret(SecretAnswer)
@@ -353,7 +359,7 @@ package enum Answer: Equatable, Sendable {
     case event(EventAnswer)
     case importedPrint(ImportedPrintAnswer)
     case storedPrint(StoredPrintAnswer)
-    /// The touch is still valid; with the login password, where it was wanted and is released.
+    /// The touch is still valid. With the login password, if it was requested and released.
     case confirmed(password: Bytes?)
     case serverEnabled(ServerEnabledAnswer)
     case token(TokenAnswer)

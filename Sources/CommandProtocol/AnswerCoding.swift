@@ -2,7 +2,7 @@
 import LoginProtocol
 
 extension Answer {
-    /// The kind of frame that carries it.
+    /// The kind of this answer's frame.
     package var kind: AnswerKind {
         switch self {
         case .notice: .notice
@@ -40,7 +40,7 @@ extension Answer {
         }
     }
 
-    /// The frame of this answer; throws when a value does not fit.
+    /// Encodes the answer; throws if a value does not fit.
     package func encoded() throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: kind.rawValue)
         switch self {
@@ -93,7 +93,7 @@ extension Answer {
         return frame.bytes
     }
 
-    /// Reads a daemon's frame; throws on anything but exactly one well-formed answer.
+    /// Decodes the daemon's frame; throws unless it is exactly one well-formed answer.
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let kind = AnswerKind(rawValue: frame.kind) else { throw .unknownKind }
@@ -111,7 +111,7 @@ extension Answer {
         switch answer {
         case .notice(let notice): self = .notice(notice)
         case .assertion(let assertion): self = .assertion(assertion)
-        // Read above, since commands have more reasons.
+        // Decoded by the caller, because commands have more reasons.
         case .denial: throw .unknownKind
         case .confirmed(let password): self = .confirmed(password: password)
         }
@@ -168,9 +168,9 @@ extension Answer {
 }
 
 extension Answer {
-    /// The frame of a confirmation with a password; whoever sends it wipes it.
+    /// Encodes a confirmation with a password. The caller must wipe the returned frame.
     package static func confirmed(with password: Span<UInt8>) throws(WireFault) -> Bytes {
-        // Room for all of it, so that no piece with the password is left behind.
+        // Reserve the full length, so that no reallocation leaves a copy of the password behind.
         let room = Frame.headerLength + Frame.fieldHeaderLength + password.count
         var frame = FrameWriter(kind: AnswerKind.confirmed.rawValue, capacity: room)
         try frame.put(.password, password)

@@ -1,167 +1,176 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Why the answer is no, to a login or to a command; the raw value is on the wire.
+/// Why a request of a login or command is denied; the raw value is on the wire.
+///
+/// It has all reasons of `LoginDenialReason`, with the same raw values, and those that only
+/// commands meet. A case's comment names the fields of `DenialOf` that are set with it.
 package enum DenialReason: UInt8, CaseIterable, Sendable {
-    /// The account has no finger enrolled.
+    /// The account has no enrolled finger.
     case notEnrolled = 1
-    /// Fingers are there, but login by finger is off: never enabled, or disabled.
+    /// Fingers are enrolled, but login by finger is off: never enabled, or disabled.
     case notEnabled = 2
-    /// The fingers changed, so the key cannot be opened any more. `cause`, `since`.
+    /// The fingers changed, so the key can no longer be opened. `cause`, `since`.
     case invalidated = 3
-    /// Too many failed matches; wait. `seconds`.
+    /// Locked out for a while after too many failed attempts. `seconds`.
     case lockedForNow = 4
-    /// Too many failed matches; only the password helps.
+    /// Locked out after too many failed attempts until a password is accepted.
     case lockedUntilPassword = 5
-    /// No reader that could be used is there.
+    /// There is no usable reader.
     case noReader = 6
     /// The reader was unplugged during the scan.
     case readerRemoved = 7
-    /// The reader has to cool down.
+    /// The reader must cool down.
     case readerTooHot = 8
-    /// Another program has the reader.
+    /// Another program is using the reader.
     case readerBusy = 9
     /// The reader failed in another way. `subject`: the driver's message.
     case readerFailed = 10
-    /// The finger did not match, and the tries are used up.
+    /// The finger did not match, and no tries are left.
     case noMatch = 11
-    /// Nobody touched in time. Also after a mismatch: see `mismatches`.
+    /// No touch came in time. This may follow a mismatch: see `mismatches`.
     case timedOut = 12
-    /// The client took the request back.
+    /// The client cancelled the request.
     case cancelled = 13
     /// The caller's session is remote.
     case remoteSession = 14
-    /// Somebody else is being asked for a touch, and no more may wait. `subject` names who.
+    /// Another request is waiting for a touch, and the queue is full. `subject`: the one served.
     case queueFull = 15
-    /// The caller may not ask this for that account.
+    /// The caller is not permitted to request this for that account.
     case notPermitted = 16
-    /// No such account on this machine.
+    /// There is no such account on this machine.
     case unknownAccount = 17
     /// The password was wrong.
     case wrongPassword = 18
-    /// The password could not be checked, or took too long.
+    /// The password could not be checked, or checking it took too long.
     case passwordCheckFailed = 19
-    /// Nothing was enrolled. Why is in the journal, and not said to the one who enrols.
+    /// The enrolment failed. The reason is logged to the journal but withheld from the user.
     case fingerNotEnrolled = 20
-    /// This finger is already enrolled for this account. `finger`.
+    /// This finger is already enrolled for the account. `finger`.
     case fingerKnown = 21
-    /// No more fingers fit.
+    /// The account has the maximum number of fingers.
     case tooManyFingers = 22
-    /// There is no such finger to delete.
+    /// The finger to delete is not enrolled.
     case unknownFinger = 23
-    /// What is kept on disk could not be read or written. `subject`: the operation's error.
+    /// Data on disk could not be read or written. `subject`: the operation's error.
     case storage = 24
     /// Too many requests from this user; wait a moment.
     case tooManyRequests = 25
-    /// The request could not be understood, or is not possible now.
+    /// The request is malformed, or impossible in the present state.
     case badRequest = 26
     /// The daemon is stopping.
     case stopping = 27
-    /// The system is about to sleep.
+    /// The system is about to suspend.
     case suspending = 28
-    /// The vault cannot be used now. `subject`: why.
+    /// The vault cannot be used at present. `subject`: the reason.
     case vaultUnavailable = 29
-    /// The state in which the system was started (PCR) is not the one the key was sealed to.
+    /// The platform state (PCR values) differs from the one that the key was sealed to.
     case platformChanged = 30
-    /// There is a secret of this name already. `subject`: the name.
+    /// A secret with this name exists already. `subject`: the name.
     case secretExists = 31
-    /// There is no secret of this name. `subject`: the name.
+    /// There is no secret with this name. `subject`: the name.
     case unknownSecret = 32
-    /// The secret was sealed to other fingers and cannot be opened any more. `subject`: the name.
+    /// The secret was sealed to other fingers and can no longer be opened. `subject`: the name.
     case secretStale = 33
-    /// No more secrets fit.
+    /// The account has the maximum number of secrets.
     case tooManySecrets = 34
-    /// The key that the account's fingerprints are sealed with is not to be had. `subject`: why.
+    /// The key that seals the account's templates is not available. `subject`: the reason.
     case fingersClosed = 35
-    /// The lid is closed: nobody can be at the reader.
+    /// The lid is closed, so the reader cannot be reached.
     case lidClosed = 36
-    /// The readers are at another seat than the caller's session.
+    /// The readers belong to another seat than the caller's session.
     case otherSeat = 37
-    /// The administrator's lists keep the account or the service out. `subject`: the setting.
+    /// The administrator's lists exclude the account or the service. `subject`: the setting.
     case notServed = 38
-    /// The request comes from the background, and its service is not served there.
+    /// The request comes from the background, where its service is not served.
     case inBackground = 39
     /// Nothing shows that the requester is at this machine. `subject`: what is missing, a `Detail`.
     case notAtMachine = 40
-    /// The request is for another account than the requester's own. `subject`: the requester.
+    /// The request is for an account other than the requester's own. `subject`: the requester.
     case otherRequester = 41
-    /// The confirmation of a touch came too late, a second time, or for no touch.
+    /// A confirmation came too late, came a second time, or belongs to no touch.
     case answerTooLate = 42
-    /// Fingers, credential, lockout, presence or sleep state have changed since the touch.
+    /// The fingers, credential, lockout, presence or sleep state changed after the touch.
     case changedMeanwhile = 43
-    /// Too many fingers were compared with other accounts' for enrolments; wait. `seconds`.
+    /// Too many enrolments compared fingers with those of other accounts. `seconds`: how long to
+    /// wait.
     case enrolmentPaused = 44
-    /// The same, more often still: only root may enrol a finger for this account.
+    /// As `enrolmentPaused`, but more often: only root may enrol a finger for this account.
     case enrolmentLocked = 45
-    /// An enrolment gave way to a touch, after a while in which no finger was on the reader.
+    /// An enrolment yielded the reader to a touch, because no finger had been on the reader for a
+    /// while.
     case enrolmentYielded = 46
-    /// The reader has lost the account's prints that it kept.
+    /// The reader has lost the account's prints that it stored.
     case printLost = 47
-    /// The reader's own storage is full.
+    /// The reader's storage is full.
     case readerFull = 48
-    /// The reader's own storage has this finger already, and Signet knows nothing of it.
+    /// The reader stores this finger already, in a print that Signet does not know.
     case fingerOnReader = 49
-    /// The reader said something that its driver did not expect.
+    /// The reader sent something that its driver did not expect.
     case readerConfused = 50
-    /// A server could not be asked. `subject`: why.
+    /// The server could not be reached. `subject`: the reason.
     case serverUnreachable = 60
-    /// A server said no. `subject`: its problem's code.
+    /// The server refused. `subject`: the code of its problem.
     case serverRefused = 61
-    /// The activation code is not good, or not any more.
+    /// The activation code is invalid or no longer valid.
     case activationRefused = 62
-    /// This device is not registered there for the account. `subject`: the server.
+    /// This device is not registered at the server for the account. `subject`: the server.
     case unknownServer = 63
-    /// It is registered there already. `subject`: the server.
+    /// The device is already registered there. `subject`: the server.
     case knownServer = 64
-    /// The fingers changed since the key for this server was made. `subject`: the server.
+    /// The fingers changed after the key for this server was made. `subject`: the server.
     case serverKeyInvalidated = 65
-    /// Another device took this one's place; the key was destroyed. `subject`: the server.
+    /// Another device replaced this one, and the key was destroyed. `subject`: the server.
     case serverKeyReplaced = 66
-    /// The registration was removed at the server; the key was destroyed. `subject`: the server.
+    /// The registration was removed at the server, and the key was destroyed. `subject`: the
+    /// server.
     case serverKeyRemoved = 67
     /// The registration is blocked at the server. `subject`: the server.
     case serverKeyBlocked = 68
-    /// No more servers fit.
+    /// The account has the maximum number of servers.
     case tooManyServers = 69
     /// The account has no signing key.
     case noSigningKey = 70
-    /// The fingers changed since the signing key was made.
+    /// The fingers changed after the signing key was made.
     case signingKeyInvalidated = 71
-    /// There is a signing key already.
+    /// The account already has a signing key.
     case signingKeyExists = 72
-    /// There is no MAC token of this name for the server. `subject`: the name.
+    /// There is no MAC token with this name for the server. `subject`: the name.
     case unknownMacToken = 74
-    /// No more MAC tokens fit.
+    /// The account has the maximum number of MAC tokens.
     case tooManyMacTokens = 75
-    /// A touch is wanted first, for the token that operations are read with. `subject`: the server.
+    /// A touch is required to obtain the token that reads operations. `subject`: the server.
     case readingTokenWanted = 76
     /// The server knows no such operation for this account and device. `subject`: the server.
     case unknownOperation = 77
-    /// The operation is decided already, or over. `subject`: what it is.
+    /// The operation was already decided or has ended. `subject`: its state.
     case operationOver = 78
-    /// A server cannot be asked, and its last yes is too long ago. `subject`: the server, `since`: when.
+    /// The server is unreachable, and its last approval is too old. `subject`: the server; `since`:
+    /// when.
     case serverTooLongAgo = 79
-    /// A server could be asked before the touch, and not any more after it. `subject`: the server.
+    /// The server could be reached before the touch but not after it. `subject`: the server.
     case serverLost = 80
-    /// The same key has just been used there, and that is not answered yet. `subject`: the server.
+    /// The same key was just used there, and that use is not answered yet. `subject`: the server.
     case serverBusy = 81
-    /// A server cannot be asked, and the clock was set back. `since`: a moment that has been.
+    /// The server is unreachable, and the clock was set back. `since`: a moment that was reached
+    /// before.
     case clockSetBack = 82
-    /// A stored print is damaged, so no key is made for what is left. `finger`, where that is known.
+    /// A stored print is damaged, so no key is made for the others. `finger`, if known.
     case printsDamaged = 83
-    /// The password was not accepted, and the account has none that could be. `subject`: a `Detail`.
+    /// The password was not accepted, and the account has no usable password. `subject`: a
+    /// `Detail`.
     case noPassword = 84
-    /// The account has expired, so its password counts for nothing.
+    /// The account has expired, so its password is not accepted.
     case accountExpired = 85
-    /// The password has expired, and has to be changed first.
+    /// The password has expired and must be changed first.
     case passwordExpired = 86
 }
 
-/// A no, with what the user needs to go on.
+/// A denial of any request, with what the user needs to continue.
 package typealias Denial = DenialOf<DenialReason>
 
 extension Denial {
-    /// The same no to a login; nil for a reason that only commands are refused for.
+    /// The same denial for a login; nil if only commands can be denied for this reason.
     package var toLogin: LoginDenial? {
         LoginDenialReason(rawValue: reason.rawValue).map { reason in
             LoginDenial(

@@ -1,66 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// What became of one file in fprintd's store; the raw value is on the wire.
+/// The result for one file in fprintd's store; the raw value is on the wire.
 package enum ImportOutcome: UInt8, CaseIterable, Sendable {
-    /// It counts as an enrolled finger now.
+    /// The print is now an enrolled finger.
     case imported = 1
-    /// The same print is enrolled already, as the same finger.
+    /// The same print is already enrolled, as the same finger.
     case known = 2
-    /// The same print is enrolled already, as another finger.
+    /// The same print is already enrolled, as another finger.
     case duplicate = 3
-    /// Another print of this finger is enrolled.
+    /// Another print of this finger is already enrolled.
     case fingerKnown = 4
     /// Another account has the same print.
     case fingerTaken = 5
-    /// The account has as many fingers as it may.
+    /// The account has the maximum number of fingers.
     case full = 6
-    /// No reader that the print fits is there and used.
+    /// No reader that fits the print is present and in use.
     case noReader = 7
-    /// The reader keeps prints itself, and not this one.
+    /// The reader stores its own prints, and this one is not among them.
     case notOnReader = 8
-    /// What the reader keeps could not be found out. `subject`: why.
+    /// The reader could not list what it stores. `subject`: the reason.
     case readerFailed = 9
-    /// The print was made on another reader than its directory says.
+    /// The print was made on another reader than the name of its directory says.
     case otherReader = 10
-    /// The print is of another finger than its name says.
+    /// The print is of another finger than its file name says.
     case otherFinger = 11
-    /// The print is another account's, or does not say whose.
+    /// The print belongs to another account, or does not name its account.
     case otherAccount = 12
-    /// It is no whole print.
+    /// The file is not a complete print.
     case malformed = 13
-    /// It is larger than a print can be.
+    /// The file exceeds the maximum size of a print.
     case tooLarge = 14
-    /// Its name is none that fprintd gives.
+    /// fprintd does not use this file name.
     case foreign = 15
-    /// It is a symbolic link, or neither file nor directory, or the one in the other's place.
+    /// It is a symbolic link, neither file nor directory, or a file where a directory belongs or
+    /// the reverse.
     case notPlain = 16
-    /// It is not root's.
+    /// It is not owned by root.
     case otherOwner = 17
-    /// Others than root may write to it.
+    /// Users other than root may write to it.
     case writable = 18
-    /// It has a second name elsewhere.
+    /// The file has more than one hard link.
     case linked = 19
-    /// It could not be read. `subject`: why.
+    /// It could not be read. `subject`: the reason.
     case unreadable = 20
-    /// There are more files than fprintd ever has: this and the rest was not looked at.
+    /// There are more files than fprintd ever stores; this one and the rest were not examined.
     case tooMany = 21
 }
 
-/// One file in fprintd's store, and what became of it.
+/// One file in fprintd's store, and the result of importing it.
 package struct ImportedPrintAnswer: Equatable, Sendable {
-    /// The finger that its name says; nil if that says none.
+    /// The finger according to the file name; nil if the name is not a finger's.
     package var finger: Finger?
-    /// When the file was written, in seconds since 1970; nil where that is not known.
+    /// When the file was written, in seconds since 1970; nil if unknown.
     package var since: UInt64?
-    /// Why, where the outcome has a reason of its own; for people, never parsed.
+    /// Details of the outcome, for people; never parsed.
     package var subject: Bytes?
-    /// What became of it; nil for one that is shown before the password is asked for.
+    /// The outcome; nil for a file that is shown before the password is asked for.
     package var outcome: ImportOutcome?
-    /// Where it lies in the account's directory: `driver/device/finger`.
+    /// The path within the account's directory: `driver/device/finger`.
     package var place: Bytes
 
-    /// All of it.
+    /// Creates an answer.
     package init(
         finger: Finger?, since: UInt64? = nil, subject: Bytes? = nil, outcome: ImportOutcome?,
         place: Bytes
@@ -72,7 +73,7 @@ package struct ImportedPrintAnswer: Equatable, Sendable {
         self.place = place
     }
 
-    /// Appends its fields.
+    /// Appends the fields to a frame.
     func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.finger, numberIfPresent: finger?.rawValue)
         try frame.put(.since, numberIfPresent: since)
@@ -81,7 +82,7 @@ package struct ImportedPrintAnswer: Equatable, Sendable {
         try frame.put(.origin, place)
     }
 
-    /// Reads its fields.
+    /// Reads the fields from a frame.
     init(from frame: inout FrameReader) throws(WireFault) {
         let finger: Finger? = try frame.choiceIfPresent(.finger)
         let since: UInt64? = try frame.numberIfPresent(.since)

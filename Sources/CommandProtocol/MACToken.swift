@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Gets a MAC token from a server, after a touch.
+/// The request to obtain a MAC token from a server, with a touch.
 package struct MACTokenAddRequest: Equatable, Sendable {
-    /// Whose finger.
+    /// The account whose finger is used.
     package var account: Bytes
-    /// How long to wait for the touch.
+    /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
     /// The server's URL.
     package var server: Bytes
-    /// What the token is called, here and at the server.
+    /// The token's name, here and at the server.
     package var name: Bytes
 
-    /// All of it.
+    /// Creates a request; sizes are checked when it is encoded.
     package init(account: Bytes, timeoutMilliseconds: UInt32, server: Bytes, name: Bytes) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
@@ -35,22 +35,22 @@ package struct MACTokenAddRequest: Equatable, Sendable {
     }
 }
 
-/// Asks for the header of one HTTP request.
+/// The request for the header that authenticates one HTTP request with a MAC token.
 package struct MACTokenHeaderRequest: Equatable, Sendable {
-    /// Whose token.
+    /// The account that owns the token.
     package var account: Bytes
-    /// The server that gave it.
+    /// The URL of the server that issued the token.
     package var server: Bytes
     /// The token's name.
     package var name: Bytes
     /// The HTTP method.
     package var method: Bytes
-    /// What is asked for, as the back end names it.
+    /// The resource, as the receiving service names it.
     package var resource: Bytes
-    /// SHA-256 of the exact body.
+    /// The SHA-256 of the exact body, 32 bytes.
     package var bodyDigest: Bytes
 
-    /// All of it.
+    /// Creates a request; sizes are checked when it is encoded.
     package init(
         account: Bytes, server: Bytes, name: Bytes, method: Bytes, resource: Bytes,
         bodyDigest: Bytes
@@ -84,18 +84,18 @@ package struct MACTokenHeaderRequest: Equatable, Sendable {
 
 /// One MAC token, without its secret.
 package struct MACTokenAnswer: Equatable, Sendable {
-    /// Since when, in seconds since 1970.
+    /// When it was issued, in seconds since 1970.
     package var since: UInt64
-    /// The server that gave it.
+    /// The URL of the server that issued it.
     package var server: Bytes
-    /// Until when it is good, in seconds since 1970.
+    /// When it expires, in seconds since 1970.
     package var expires: UInt64
-    /// What it is called.
+    /// The token's name.
     package var name: Bytes
     /// Its id at the server, 16 bytes.
     package var token: Bytes
 
-    /// All of it.
+    /// Creates an answer.
     package init(since: UInt64, server: Bytes, expires: UInt64, name: Bytes, token: Bytes) {
         self.since = since
         self.server = server
@@ -121,18 +121,18 @@ package struct MACTokenAnswer: Equatable, Sendable {
     }
 }
 
-/// A MAC token as a server gives it.
+/// A MAC token as issued by a server, with its secret.
 package struct RelayMACToken: Equatable, Sendable {
-    /// What the texts that it authenticates have to name.
+    /// The audience that authenticated texts must name.
     package var audience: Bytes
-    /// Until when it is good, in seconds since 1970.
+    /// When it expires, in seconds since 1970.
     package var expires: UInt64
-    /// Its id, 16 bytes.
+    /// The token's id, 16 bytes.
     package var token: Bytes
-    /// Its secret, 32 bytes.
+    /// The HMAC key, 32 bytes.
     package var secret: Bytes
 
-    /// All of it.
+    /// Creates a token.
     package init(audience: Bytes, expires: UInt64, token: Bytes, secret: Bytes) {
         self.audience = audience
         self.expires = expires

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// What a person says to an operation; the raw value is on the wire.
+/// The user's decision on an operation; the raw value is on the wire.
 package enum OperationChoice: UInt8, CaseIterable, Sendable {
     case approve = 1
     case reject = 2
 }
 
-/// How an operation stands at its server; the raw value is on the wire.
+/// The state of an operation at its server; the raw value is on the wire.
 package enum OperationState: UInt8, CaseIterable, Sendable {
     /// It awaits a decision.
     case pending = 1
     case approved = 2
     case rejected = 3
-    /// The application took it back.
+    /// The application cancelled it.
     case canceled = 4
-    /// Nobody decided in time.
+    /// It was not decided in time.
     case expired = 5
-    /// Too many wrong signatures.
+    /// There were too many wrong signatures.
     case failed = 6
 }
 
-/// Asks for what awaits an account's approval.
+/// The request for the operations that await an account's approval.
 package struct OperationListRequest: Equatable, Sendable {
-    /// Whose.
+    /// The account.
     package var account: Bytes
-    /// How long to wait for a touch where one is wanted; nil asks for none.
+    /// How long to wait for a touch if one is required, in milliseconds; nil if none may be asked
+    /// for.
     package var timeoutMilliseconds: UInt32?
     /// The only server to ask; nil for all.
     package var server: Bytes?
 
-    /// All of it.
+    /// Creates a request; sizes are checked when it is encoded.
     package init(account: Bytes, timeoutMilliseconds: UInt32?, server: Bytes? = nil) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
@@ -50,18 +51,19 @@ package struct OperationListRequest: Equatable, Sendable {
     }
 }
 
-/// Asks for one operation.
+/// The request for one operation.
 package struct OperationShowRequest: Equatable, Sendable {
-    /// Whose.
+    /// The account.
     package var account: Bytes
-    /// How long to wait for a touch where one is wanted; nil asks for none.
+    /// How long to wait for a touch if one is required, in milliseconds; nil if none may be asked
+    /// for.
     package var timeoutMilliseconds: UInt32?
-    /// The server that has it.
+    /// The URL of the operation's server.
     package var server: Bytes
     /// The operation's id, 16 bytes.
     package var operation: Bytes
 
-    /// All of it.
+    /// Creates a request; sizes are checked when it is encoded.
     package init(
         account: Bytes, timeoutMilliseconds: UInt32?, server: Bytes, operation: Bytes
     ) {
@@ -86,20 +88,20 @@ package struct OperationShowRequest: Equatable, Sendable {
     }
 }
 
-/// Decides one operation, after a touch.
+/// The request to decide one operation, with a touch.
 package struct OperationDecideRequest: Equatable, Sendable {
-    /// Whose finger.
+    /// The account whose finger is used.
     package var account: Bytes
-    /// How long to wait for the touch.
+    /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
-    /// The server that has it.
+    /// The URL of the operation's server.
     package var server: Bytes
     /// The operation's id, 16 bytes.
     package var operation: Bytes
-    /// Yes or no.
+    /// The decision.
     package var decision: OperationChoice
 
-    /// All of it.
+    /// Creates a request; sizes are checked when it is encoded.
     package init(
         account: Bytes, timeoutMilliseconds: UInt32, server: Bytes, operation: Bytes,
         decision: OperationChoice
@@ -128,7 +130,7 @@ package struct OperationDecideRequest: Equatable, Sendable {
     }
 }
 
-/// An operation that a server asks a person about.
+/// The content of an operation.
 package struct OperationContent: Equatable, Sendable {
     /// Its id, 16 bytes.
     package var operation: Bytes
@@ -136,12 +138,12 @@ package struct OperationContent: Equatable, Sendable {
     package var template: Bytes
     /// The exact text that is signed.
     package var data: Bytes
-    /// When it was made, in seconds since 1970.
+    /// When it was created, in seconds since 1970.
     package var created: UInt64
-    /// Until when it awaits a decision, in seconds since 1970.
+    /// When it expires, in seconds since 1970.
     package var expires: UInt64
 
-    /// All of it.
+    /// Creates the content; sizes are checked when it is encoded.
     package init(
         operation: Bytes, template: Bytes, data: Bytes, created: UInt64, expires: UInt64
     ) {
@@ -152,7 +154,7 @@ package struct OperationContent: Equatable, Sendable {
         self.expires = expires
     }
 
-    /// All but `created`, which others of a frame's fields may follow at once.
+    /// Appends all fields except `created`, whose tag precedes other fields of the frame.
     func putRest(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.expires, number: expires)
         try frame.put(.operation, operation)
@@ -169,14 +171,14 @@ package struct OperationContent: Equatable, Sendable {
     }
 }
 
-/// How often an operation was signed wrongly.
+/// The wrong signatures of an operation, which fails after too many.
 package struct OperationFailures: Equatable, Sendable {
-    /// So often so far.
+    /// The number of wrong signatures so far.
     package var count: UInt32
-    /// So often it may be; then it is over.
+    /// The number at which the operation fails.
     package var most: UInt32
 
-    /// Both.
+    /// Creates the numbers.
     package init(count: UInt32, most: UInt32) {
         self.count = count
         self.most = most
@@ -193,22 +195,22 @@ package struct OperationFailures: Equatable, Sendable {
     }
 }
 
-/// One operation, for the person.
+/// One operation, for the user.
 package struct OperationAnswer: Equatable, Sendable {
     /// The account's name at the server.
     package var account: Bytes
-    /// The server that has it.
+    /// The URL of its server.
     package var server: Bytes
-    /// The application that asks.
+    /// The application that created it.
     package var application: Bytes
-    /// What it is about.
+    /// The operation's content.
     package var content: OperationContent
-    /// How it stands.
+    /// The operation's state.
     package var state: OperationState
-    /// Wrong signatures; nil in a list.
+    /// The wrong signatures so far; nil in a list.
     package var failures: OperationFailures?
 
-    /// All of it.
+    /// Creates an answer.
     package init(
         account: Bytes, server: Bytes, application: Bytes, content: OperationContent,
         state: OperationState, failures: OperationFailures? = nil
@@ -243,16 +245,16 @@ package struct OperationAnswer: Equatable, Sendable {
     }
 }
 
-/// Why one server of several has told nothing.
+/// Why one of several servers gave no answer.
 package struct ServerTroubleAnswer: Equatable, Sendable {
-    /// Which.
+    /// The URL of the server.
     package var server: Bytes
-    /// Why.
+    /// The reason, as in a denial.
     package var reason: DenialReason
-    /// What a denial for this reason says besides.
+    /// The `subject` of a denial for this reason.
     package var subject: Bytes
 
-    /// All of it.
+    /// Creates an answer.
     package init(server: Bytes, reason: DenialReason, subject: Bytes) {
         self.server = server
         self.reason = reason

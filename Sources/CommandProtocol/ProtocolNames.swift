@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// A value that has a name outside of this program: in docs/developer/PROTOCOL.md, in the journal, in JSON and in
-/// receipts. Renaming a case in Swift changes none of them.
+/// A value with a stable name outside this program: in docs/developer/PROTOCOL.md, the journal,
+/// JSON and receipts.
+///
+/// Renaming a case in Swift must not change its name here.
 package protocol ProtocolNamed {
-    /// The name in docs/developer/PROTOCOL.md and in the journal: `lockedForNow`.
+    /// The name in docs/developer/PROTOCOL.md and the journal, for example `lockedForNow`.
     var protocolName: String { get }
 }
 
 extension ProtocolNamed {
-    /// The name as `--json` has it: `locked-for-now`.
+    /// The name in the output of `--json`, for example `locked-for-now`.
     package var word: String { hyphenated(protocolName) }
 }
 
-/// `lockedForNow` as `locked-for-now`.
+/// Converts `lockedForNow` to `locked-for-now`.
 private func hyphenated(_ name: String) -> String {
     name.reduce(into: "") { word, character in
         if character.isUppercase { word += "-" }

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// What is to be done with what readers store; the raw value is on the wire.
+/// What to do with the prints that readers store; the raw value is on the wire.
 package enum StorageAction: UInt8, CaseIterable, Sendable {
-    /// Tell of it.
+    /// List them.
     case list = 1
-    /// Delete the prints that no account here has.
+    /// Delete the prints that belong to no account on this machine.
     case deleteForeign = 2
-    /// Delete all, and those of the accounts here with them.
+    /// Delete all prints, including those of accounts on this machine.
     case clear = 3
 }
 
-/// What root asks about what readers store.
+/// The request of root to list or delete prints that readers store.
 package struct ReaderPrintsRequest: Equatable, Sendable {
-    /// What is to be done.
+    /// The action.
     package var action: StorageAction
-    /// Of which reader; nil for all.
+    /// The only reader concerned; nil for all.
     package var readerID: Bytes?
 
-    /// All of it.
+    /// Creates a request.
     package init(_ action: StorageAction, readerID: Bytes? = nil) {
         self.action = action
         self.readerID = readerID
     }
 
-    /// Appends its fields.
+    /// Appends the fields to a frame.
     func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.readerID, ifPresent: readerID)
         try frame.put(.storageAction, number: action.rawValue)
     }
 
-    /// Reads its fields.
+    /// Reads the fields from a frame.
     init(from frame: inout FrameReader) throws(WireFault) {
         let readerID = try frame.bytesIfPresent(.readerID)
         self.init(try frame.choice(.storageAction), readerID: readerID)
@@ -39,16 +39,16 @@ package struct ReaderPrintsRequest: Equatable, Sendable {
 
 /// One print that a reader stores.
 package struct StoredPrintAnswer: Equatable, Sendable {
-    /// The account here that has it; nil for one that none has.
+    /// The account on this machine that owns the print; nil if none does.
     package var account: Bytes?
-    /// The finger, as the account here has it, else as the reader says.
+    /// The finger according to that account, otherwise according to the reader.
     package var finger: Finger?
-    /// The reader.
+    /// The id of the reader.
     package var readerID: Bytes
-    /// What the reader says of it, for people: never parsed.
+    /// The reader's description of the print, for people; never parsed.
     package var subject: Bytes?
 
-    /// All of it.
+    /// Creates an answer.
     package init(account: Bytes?, finger: Finger?, readerID: Bytes, subject: Bytes? = nil) {
         self.account = account
         self.finger = finger
@@ -56,7 +56,7 @@ package struct StoredPrintAnswer: Equatable, Sendable {
         self.subject = subject
     }
 
-    /// Appends its fields.
+    /// Appends the fields to a frame.
     func put(into frame: inout FrameWriter) throws(WireFault) {
         if let account { try frame.put(accountName: account) }
         try frame.put(.finger, numberIfPresent: finger?.rawValue)
@@ -64,7 +64,7 @@ package struct StoredPrintAnswer: Equatable, Sendable {
         try frame.put(.subject, ifPresent: subject)
     }
 
-    /// Reads its fields.
+    /// Reads the fields from a frame.
     init(from frame: inout FrameReader) throws(WireFault) {
         let account = try frame.bytesIfPresent(.account)
         let finger: Finger? = try frame.choiceIfPresent(.finger)

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Refused attempts at an account, all alike, for its owner to see.
+/// Refused attempts of the same kind at an account, combined for its owner to see.
 package struct Refusal: Equatable, Sendable {
-    /// What was asked for.
+    /// The verb of the request.
     package var verb: Verb
-    /// The PAM service that asked; empty for a command.
+    /// The PAM service; empty for a command.
     package var service: Bytes
-    /// PAM_TTY; empty where there is none.
+    /// PAM_TTY; empty if there is none.
     package var terminal: Bytes
-    /// The user who asked, by login name.
+    /// The login name of the user who asked.
     package var requester: Bytes
-    /// Why it was refused.
+    /// The reason of the denial.
     package var reason: DenialReason
-    /// How many there were, at least 1.
+    /// The number of attempts, at least 1.
     package var count: UInt32
-    /// When the first was, in seconds since 1970.
+    /// When the first was refused, in seconds since 1970.
     package var since: UInt64
-    /// When the last was.
+    /// When the last was refused, in seconds since 1970.
     package var until: UInt64
 
-    /// All of it.
+    /// Creates a record.
     package init(
         _ verb: Verb, service: Bytes = [], terminal: Bytes = [], requester: Bytes,
         reason: DenialReason, count: UInt32 = 1, since: UInt64, until: UInt64

@@ -1,58 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// What the relay answers; the raw value is the frame's kind.
+/// The kinds of the relay's answers; the raw value is the frame's kind.
 package enum RelayAnswerKind: UInt8, CaseIterable, Sendable {
     /// The registration has begun.
     case registered = 192
-    /// The key is registered.
+    /// The key's possession was proven; the key is registered or awaits its commit.
     case proven = 193
     /// A challenge.
     case challenge = 194
     /// The login was accepted.
     case loggedIn = 195
-    /// The registration is removed, or the MAC token ended.
+    /// The registration was removed, or the MAC token revoked.
     case removed = 196
-    /// The server says no.
+    /// The server refused.
     case refused = 197
-    /// There is no answer from the server that could be used.
+    /// The server could not be reached or sent no usable answer.
     case unreachable = 198
-    /// A MAC token with its secret.
+    /// A MAC token and its secret.
     case macToken = 199
-    /// One operation of a list, which `listed` ends.
+    /// One operation of a list; `listed` ends the list.
     case awaited = 200
-    /// The list of operations is over.
+    /// The end of the list of operations.
     case listed = 201
-    /// One operation, with all that a decision names.
+    /// One operation, with everything that a decision must name.
     case operation = 202
-    /// What an operation is after a decision.
+    /// The state of an operation after a decision.
     case decided = 203
 }
 
-/// How far a registration is; the raw value is on the wire.
+/// The state of a new registration; the raw value is on the wire.
 package enum RegistrationProgress: UInt8, CaseIterable, Sendable {
-    /// The key is good for logins.
+    /// The key can be used for logins.
     case active = 1
-    /// Somebody has yet to compare the key's fingerprint.
+    /// An administrator must still compare the key's fingerprint.
     case pendingCommit = 2
 }
 
-/// What a new key has to sign to be registered.
+/// A registration that has begun: what the new key must sign to prove its possession.
 package struct RelayRegistration: Equatable, Sendable {
     /// The registration's id, 16 bytes.
     package var registration: Bytes
     /// The account's name at the server.
     package var account: Bytes
-    /// The application.
+    /// The application that the registration is for.
     package var application: Bytes
-    /// What statements for it have to name.
+    /// The audience that statements must name.
     package var audience: Bytes
-    /// 32 bytes.
+    /// The server's challenge, 32 bytes.
     package var challenge: Bytes
-    /// Until when the challenge is good, in seconds since 1970.
+    /// When the challenge expires, in seconds since 1970.
     package var expires: UInt64
 
-    /// All of it.
+    /// Creates a registration.
     package init(
         registration: Bytes, account: Bytes, application: Bytes, audience: Bytes,
         challenge: Bytes, expires: UInt64
@@ -73,25 +73,27 @@ package struct RelayVerdict: Equatable, Sendable {
     /// Its signature by the server.
     package var signature: Bytes
 
-    /// Both.
+    /// Creates a verdict.
     package init(statement: Bytes, signature: Bytes) {
         self.statement = statement
         self.signature = signature
     }
 }
 
-/// What a login gives.
+/// The tokens that a login yields.
+///
+/// Both tokens must be visible ASCII characters; encoding and decoding throw otherwise.
 package struct RelayTokens: Equatable, Sendable {
-    /// What the caller shows to others.
+    /// The token that the caller presents to other services.
     package var accessToken: Bytes
-    /// For how many seconds it is good.
+    /// The lifetime of the access token in seconds.
     package var seconds: UInt32
-    /// What gives the next one; empty for none.
+    /// The token that renews the access token; empty for none.
     package var refreshToken: Bytes
-    /// Where one was wanted.
+    /// The verdict, if one was requested.
     package var verdict: RelayVerdict?
 
-    /// All of it.
+    /// Creates the tokens.
     package init(
         accessToken: Bytes, seconds: UInt32, refreshToken: Bytes, verdict: RelayVerdict? = nil
     ) {
@@ -103,26 +105,30 @@ package struct RelayTokens: Equatable, Sendable {
 }
 
 /// One frame from the relay to signetd.
+///
+/// The relay holds no key: it can drop or alter an answer, but an altered signed text or verdict
+/// does not verify.
 package enum RelayAnswer: Equatable, Sendable {
     case registered(RelayRegistration)
-    /// `fingerprint` is the key's, as the server has it and `ssh-keygen -l` shows it.
+    /// `fingerprint` is the key's fingerprint according to the server, as `ssh-keygen -l` shows it.
     case proven(RegistrationProgress, fingerprint: Bytes)
     case challenge(Bytes, audience: Bytes, expires: UInt64)
     case loggedIn(RelayTokens)
     case removed
-    /// `code` is the problem's, of docs/developer/SERVER.md; `attempts` are those that are left, if told.
+    /// `code` is that of the problem, see docs/developer/SERVER.md; `attempts` are the remaining
+    /// attempts, if the server reported them.
     case refused(code: Bytes, status: UInt16, attempts: UInt32?)
-    /// `isRepeatable` tells that the server did nothing yet, so that the same may be asked again;
-    /// `isAway` that no connection to it came about, which nothing but the way there can do.
+    /// `isRepeatable`: the server has done nothing yet, so the request may be repeated. `isAway`:
+    /// no connection to the server was established.
     case unreachable(why: Bytes, isRepeatable: Bool, isAway: Bool = false)
     case macToken(RelayMACToken)
     case awaited(RelayAwaited)
-    /// `count` is how many came before it.
+    /// `count` is the number of operations in the list before it.
     case listed(count: UInt32)
     case operation(RelayOperation)
     case decided(OperationState)
 
-    /// The kind of frame that carries it.
+    /// The kind of this answer's frame.
     package var kind: RelayAnswerKind {
         switch self {
         case .registered: .registered
@@ -142,7 +148,7 @@ package enum RelayAnswer: Equatable, Sendable {
 }
 
 extension RelayAnswer {
-    /// The frame of this answer; throws when a value does not fit.
+    /// Encodes the answer; throws if a value does not fit.
     package func encoded() throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: kind.rawValue)
         switch self {
@@ -169,7 +175,7 @@ extension RelayAnswer {
         case .unreachable(let why, let isRepeatable, let isAway):
             try frame.put(.isRepeatable, number: UInt8(isRepeatable ? 1 : 0))
             try frame.put(.why, why)
-            // No is said by leaving it out, and in no other way.
+            // An unset flag is always an absent field.
             if isAway { try frame.put(.isAway, number: UInt8(1)) }
         case .macToken(let token): try token.put(into: &frame)
         case .awaited(let awaited): try awaited.put(into: &frame)
@@ -180,7 +186,7 @@ extension RelayAnswer {
         return frame.bytes
     }
 
-    /// Reads the relay's frame; throws on anything but exactly one well-formed answer.
+    /// Decodes the relay's frame; throws unless it is exactly one well-formed answer.
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let kind = RelayAnswerKind(rawValue: frame.kind) else { throw .unknownKind }

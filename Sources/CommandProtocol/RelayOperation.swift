@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// A signed decision of an operation.
+/// A signed decision on an operation.
 package struct RelayDecision: Equatable, Sendable {
     /// The server's URL.
     package var server: Bytes
     /// The operation's id, 16 bytes.
     package var operation: Bytes
-    /// The canonical text.
+    /// The statement's canonical text.
     package var statement: Bytes
-    /// Its SSHSIG blob.
+    /// The SSHSIG blob of its signature.
     package var signature: Bytes
 
-    /// All of it.
+    /// Creates a decision.
     package init(server: Bytes, operation: Bytes, statement: Bytes, signature: Bytes) {
         self.server = server
         self.operation = operation
@@ -37,10 +37,10 @@ package struct RelayDecision: Equatable, Sendable {
 
 /// An operation in a server's list.
 package struct RelayAwaited: Equatable, Sendable {
-    /// What it is about.
+    /// The operation's content.
     package var content: OperationContent
 
-    /// With what it is about.
+    /// Creates an entry.
     package init(_ content: OperationContent) { self.content = content }
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
@@ -54,24 +54,24 @@ package struct RelayAwaited: Equatable, Sendable {
     }
 }
 
-/// An operation with all that a decision names.
+/// An operation with everything that a decision must name.
 package struct RelayOperation: Equatable, Sendable {
     /// The account's name at the server.
     package var account: Bytes
-    /// The challenge that the decision answers, 32 bytes.
+    /// The challenge that the decision must answer, 32 bytes.
     package var challenge: Bytes
-    /// The application that asks.
+    /// The application that created it.
     package var application: Bytes
-    /// What statements for it name.
+    /// The audience that statements must name.
     package var audience: Bytes
-    /// What it is about.
+    /// The operation's content.
     package var content: OperationContent
-    /// How it stands.
+    /// Its state.
     package var state: OperationState
-    /// Wrong signatures.
+    /// The wrong signatures so far.
     package var failures: OperationFailures
 
-    /// All of it.
+    /// Creates an operation.
     package init(
         account: Bytes, challenge: Bytes, application: Bytes, audience: Bytes,
         content: OperationContent, state: OperationState, failures: OperationFailures

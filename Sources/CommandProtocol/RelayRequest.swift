@@ -1,46 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// What signetd asks its relay for; the raw value is the frame's kind.
+/// The requests of signetd to its relay; the raw value is the frame's kind.
 ///
-/// No kind is one of signetd's own socket: a frame that gets to the wrong one is refused.
+/// The raw values differ from those of `Verb`, so a frame that is sent to the wrong socket is
+/// rejected.
 package enum RelayVerb: UInt8, CaseIterable, Sendable {
-    /// Begins a registration with an activation code.
+    /// Starts a registration with an activation code.
     case register = 64
-    /// Proves a new key.
+    /// Proves possession of a new key.
     case prove = 65
-    /// Asks for a challenge.
+    /// Requests a challenge.
     case challenge = 66
     /// Answers a challenge with a signed statement.
     case login = 67
     /// Removes a registration, by a signed statement.
     case remove = 68
-    /// A MAC token, by a signed challenge.
+    /// Requests a MAC token, with a signed challenge.
     case macToken = 69
-    /// What awaits an account on this device.
+    /// Lists the operations that await the account on this device.
     case operations = 70
-    /// One operation.
+    /// Gets one operation.
     case operation = 71
-    /// Decides an operation, by a signed statement.
+    /// Decides an operation, with a signed statement.
     case decide = 72
-    /// Ends a MAC token, by a header that it made itself.
+    /// Revokes a MAC token, with a header that the token itself authenticates.
     case endMACToken = 73
 }
 
-/// A new key, and what proves it.
+/// The proof of possession of a new key.
 package struct RelayProof: Equatable, Sendable {
     /// The server's URL.
     package var server: Bytes
     /// The registration's id, 16 bytes.
     package var registration: Bytes
-    /// The key's uncompressed point, 65 bytes.
+    /// The public key as an uncompressed point, 65 bytes.
     package var publicKey: Bytes
-    /// The canonical text.
+    /// The statement's canonical text.
     package var statement: Bytes
-    /// Its SSHSIG blob.
+    /// The SSHSIG blob of its signature.
     package var signature: Bytes
 
-    /// All of it.
+    /// Creates a proof.
     package init(
         server: Bytes, registration: Bytes, publicKey: Bytes, statement: Bytes, signature: Bytes
     ) {
@@ -52,22 +53,22 @@ package struct RelayProof: Equatable, Sendable {
     }
 }
 
-/// For whom and for what a challenge is wanted.
+/// The request for a challenge.
 package struct RelayChallengeRequest: Equatable, Sendable {
     /// The server's URL.
     package var server: Bytes
-    /// The account's name there.
+    /// The account's name at the server.
     package var account: Bytes
     /// This device's id, 16 bytes.
     package var device: Bytes
-    /// The application.
+    /// The application that the challenge is for.
     package var application: Bytes
-    /// `login`, `remove`, …
+    /// The purpose of the challenge, see `LoginAction`.
     package var action: Bytes
-    /// How long the server may take, where that is shorter than for others.
+    /// How long the server may take, in milliseconds; nil for the usual time.
     package var milliseconds: UInt32?
 
-    /// All of it.
+    /// Creates a request.
     package init(
         server: Bytes, account: Bytes, device: Bytes, application: Bytes, action: Bytes,
         milliseconds: UInt32? = nil
@@ -81,32 +82,32 @@ package struct RelayChallengeRequest: Equatable, Sendable {
     }
 }
 
-/// What a PAM module wants a server's verdict for.
+/// What a server's verdict for a PAM module must name.
 package struct RelayModule: Equatable, Sendable {
     /// The module's own challenge, 32 bytes.
     package var challenge: Bytes
     /// The account's name on this device.
     package var account: Bytes
 
-    /// Both.
+    /// Creates the values.
     package init(challenge: Bytes, account: Bytes) {
         self.challenge = challenge
         self.account = account
     }
 }
 
-/// A signed challenge.
+/// A statement that answers a server's challenge.
 package struct RelayLogin: Equatable, Sendable {
     /// The server's URL.
     package var server: Bytes
-    /// The canonical text.
+    /// The statement's canonical text.
     package var statement: Bytes
-    /// Its SSHSIG blob.
+    /// The SSHSIG blob of its signature.
     package var signature: Bytes
-    /// Where a verdict is wanted.
+    /// What the verdict must name; nil if none is requested.
     package var module: RelayModule?
 
-    /// All of it.
+    /// Creates a login.
     package init(
         server: Bytes, statement: Bytes, signature: Bytes, module: RelayModule? = nil
     ) {
@@ -117,25 +118,25 @@ package struct RelayLogin: Equatable, Sendable {
     }
 }
 
-/// One frame from signetd to its relay.
+/// One frame from signetd to its relay; `RelayVerb` describes each.
 package enum RelayRequest: Equatable, Sendable {
-    /// `code` is as the person typed it, `device` this device's id, 16 bytes.
+    /// `code` is the code as typed; `device` is this device's id, 16 bytes.
     case register(server: Bytes, code: Bytes, device: Bytes)
     case prove(RelayProof)
     case challenge(RelayChallengeRequest)
     case login(RelayLogin)
     case remove(server: Bytes, registration: Bytes, statement: Bytes, signature: Bytes)
     case macToken(server: Bytes, statement: Bytes, signature: Bytes)
-    /// `authorization` is the header that signetd made for just this call.
+    /// `authorization` is the header that signetd computed for exactly this call.
     case operations(server: Bytes, authorization: Bytes)
     case operation(server: Bytes, authorization: Bytes, operation: Bytes)
     case decide(RelayDecision)
     case endMACToken(server: Bytes, authorization: Bytes, token: Bytes)
 
-    /// What `endMACToken` posts; its header is over the digest of just that.
+    /// The body that `endMACToken` posts; its header authenticates the digest of this body.
     package static var emptyBody: Bytes { Bytes("{}".utf8) }
 
-    /// The kind of frame that carries it.
+    /// The kind of this request's frame.
     package var verb: RelayVerb {
         switch self {
         case .register: .register
@@ -151,7 +152,7 @@ package enum RelayRequest: Equatable, Sendable {
         }
     }
 
-    /// The URL of the server that it goes to.
+    /// The URL of the server that receives the request.
     package var server: Bytes {
         switch self {
         case .register(let server, _, _), .remove(let server, _, _, _): server
@@ -167,7 +168,7 @@ package enum RelayRequest: Equatable, Sendable {
 }
 
 extension RelayRequest {
-    /// The frame of this request; throws when a value does not fit.
+    /// Encodes the request; throws if a value does not fit.
     package func encoded() throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: verb.rawValue)
         switch self {
@@ -221,7 +222,7 @@ extension RelayRequest {
         return frame.bytes
     }
 
-    /// Reads signetd's frame; throws on anything but exactly one well-formed request.
+    /// Decodes signetd's frame; throws unless it is exactly one well-formed request.
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let verb = RelayVerb(rawValue: frame.kind) else { throw .unknownKind }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Which receipts are wanted.
+/// The request for an account's receipts.
 package struct LogRequest: Equatable, Sendable {
-    /// Whose.
+    /// The account.
     package var account: Bytes
-    /// How many receipts to leave out at the beginning.
+    /// The number of receipts to skip at the beginning.
     package var first: UInt64
-    /// How many at the most; 0 for all.
+    /// The maximum number of receipts; 0 for all.
     package var count: UInt32
 
-    /// Receipts from a position on.
+    /// Creates a request.
     package init(account: Bytes, first: UInt64 = 0, count: UInt32 = 0) {
         self.account = account
         self.first = first
@@ -18,18 +18,18 @@ package struct LogRequest: Equatable, Sendable {
     }
 }
 
-/// Announces a secret that follows in parts.
+/// The announcement of a secret, which follows in parts.
 package struct SecretSetRequest: Equatable, Sendable {
-    /// Whose.
+    /// The account.
     package var account: Bytes
-    /// How many bytes follow.
+    /// The number of bytes that follow.
     package var size: UInt32
     /// Its name.
     package var name: Bytes
-    /// Whether one of the same name may be there and is replaced.
+    /// Whether the secret may replace one with the same name.
     package var replaces: Bool
 
-    /// All of it.
+    /// Creates a request.
     package init(account: Bytes, size: UInt32, name: Bytes, replaces: Bool) {
         self.account = account
         self.size = size
@@ -38,16 +38,15 @@ package struct SecretSetRequest: Equatable, Sendable {
     }
 }
 
-/// One frame from a client to the daemon.
+/// One frame from a client to the daemon; `Verb` describes each.
 package enum Request: Equatable, Sendable {
     case authenticate(AuthenticateRequest)
     case verify(account: Bytes, timeoutMilliseconds: UInt32, reason: Bytes? = nil)
-    /// Adds a finger, on a named reader or the first one.
+    /// `readerID` is the reader to use; nil for the first one.
     case enroll(account: Bytes, finger: Finger, readerID: Bytes?)
-    /// Deletes one finger, or all of the account's where none is named.
+    /// `finger` is the one to delete; nil for all of the account's.
     case delete(account: Bytes, finger: Finger?)
-    /// Issues a credential; `keyring` turns the release of the login password on or off, nil
-    /// leaves it as it is.
+    /// `keyring` turns the release of the login password on or off; nil leaves it unchanged.
     case enable(account: Bytes, keyring: Bool? = nil)
     case disable(account: Bytes)
     case unlock(account: Bytes)
@@ -66,13 +65,13 @@ package enum Request: Equatable, Sendable {
     case secretList(account: Bytes)
     case secretDelete(account: Bytes, name: Bytes)
     case vault
-    /// `vault` is the one to go to, `file` or `tpm`.
+    /// `vault` is the target, `file` or `tpm`.
     case migrate(account: Bytes, vault: Bytes)
     case trustVault
     case readerPrints(ReaderPrintsRequest)
     case passwordChanged(account: Bytes, service: Bytes, password: Bytes)
     case watch(account: Bytes)
-    /// Takes over the account's prints of fprintd.
+    /// Imports the account's prints from fprintd.
     case importPrint(account: Bytes)
     /// Asks whether the touch that signed this challenge is still valid.
     case confirm(account: Bytes, challenge: Bytes)
@@ -93,7 +92,7 @@ package enum Request: Equatable, Sendable {
     case operationShow(OperationShowRequest)
     case operationDecide(OperationDecideRequest)
 
-    /// The row of the verb table that this request falls under.
+    /// The verb of this request, which is its row in the verb table.
     package var verb: Verb {
         switch self {
         case .authenticate: .authenticate
@@ -144,12 +143,12 @@ package enum Request: Equatable, Sendable {
         }
     }
 
-    /// Why the caller wants a touch, in the caller's own words; nil where none are given.
+    /// Why the caller asks for a touch, in the caller's own words; nil if no reason was given.
     package var reason: Bytes? {
         if case .verify(_, _, let reason) = self { reason } else { nil }
     }
 
-    /// The account that the request is about, if it is about one.
+    /// The account that the request is about; nil if it is about none.
     package var account: Bytes? {
         switch self {
         case .authenticate(let request): request.account

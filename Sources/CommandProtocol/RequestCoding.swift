@@ -2,7 +2,7 @@
 import LoginProtocol
 
 extension Request {
-    /// The frame of this request; throws when a value does not fit.
+    /// Encodes the request; throws if a value does not fit.
     package func encoded() throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: verb.rawValue)
         switch self {
@@ -68,7 +68,7 @@ extension Request {
         return frame.bytes
     }
 
-    /// The requests about what is kept: secrets and vaults.
+    /// Appends the fields of requests about secrets and vaults.
     private func putKept(into frame: inout FrameWriter) throws(WireFault) {
         switch self {
         case .secretSet(let request):
@@ -91,7 +91,7 @@ extension Request {
         }
     }
 
-    /// Reads a client's frame; throws on anything but exactly one well-formed request.
+    /// Decodes a client's frame; throws unless it is exactly one well-formed request.
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let verb = Verb(rawValue: frame.kind) else { throw .unknownKind }
@@ -240,7 +240,7 @@ extension ServerLoginRequest {
         guard let url = try frame.bytesIfPresent(.server) else { return nil }
         self.init(url: url, audience: try frame.bytes(.audience), key: [])
         if let hours: UInt32 = try frame.numberIfPresent(.offlineHours) {
-            // None is said by leaving it out, and in no other way.
+            // A missing field means 0 hours, so an explicit 0 is malformed.
             guard hours > 0 else { throw .malformedValue }
             offlineHours = hours
         }
@@ -250,21 +250,21 @@ extension ServerLoginRequest {
 }
 
 extension FrameWriter {
-    /// Appends yes or no, if there is one.
+    /// Appends a flag as 0 or 1 unless it is nil.
     mutating func put(_ field: Field, flagIfPresent flag: Bool?) throws(WireFault) {
         if let flag { try put(field, number: UInt8(flag ? 1 : 0)) }
     }
 }
 
 extension FrameReader {
-    /// Yes or no, if the field is there.
+    /// Reads a flag that may be 0 or 1; nil if the field is absent.
     mutating func flagIfPresent(_ field: Field) throws(WireFault) -> Bool? {
         guard let flag = try numberIfPresent(field, as: UInt8.self) else { return nil }
         guard flag <= 1 else { throw .malformedValue }
         return flag == 1
     }
 
-    /// An account's name, as passwd(5) can hold it.
+    /// Reads an account's name; throws for a name that passwd(5) cannot contain.
     mutating func accountName() throws(WireFault) -> Bytes {
         let name = try bytes(.account)
         guard name.isAccountName else { throw .malformedValue }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Registers this device for an account at a server.
+/// The request to register this device at a server for an account.
 package struct ServerEnableRequest: Equatable, Sendable {
-    /// Whose finger.
+    /// The account on this machine.
     package var account: Bytes
-    /// The server's URL, in its one form.
+    /// The server's URL in normal form.
     package var server: Bytes
     /// The activation code.
     package var code: Bytes
 
-    /// All of it.
+    /// Creates a request; sizes are checked when it is encoded.
     package init(account: Bytes, server: Bytes, code: Bytes) {
         self.account = account
         self.server = server
@@ -30,18 +30,18 @@ package struct ServerEnableRequest: Equatable, Sendable {
     }
 }
 
-/// A device that was registered at a server.
+/// A successful registration at a server.
 package struct ServerEnabledAnswer: Equatable, Sendable {
     /// The account's name at the server.
     package var account: Bytes
-    /// The application.
+    /// The application that the registration is for.
     package var application: Bytes
-    /// The key's fingerprint as this device has it.
+    /// The key's fingerprint as this device computed it.
     package var fingerprint: Bytes
-    /// Whether somebody has yet to compare it.
+    /// Whether an administrator must still compare it.
     package var progress: RegistrationProgress
 
-    /// All of it.
+    /// Creates an answer.
     package init(
         account: Bytes, application: Bytes, fingerprint: Bytes, progress: RegistrationProgress
     ) {
@@ -66,16 +66,16 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
     }
 }
 
-/// What a login to a server gave.
+/// The tokens that a login at a server yields; visible ASCII characters only.
 package struct TokenAnswer: Equatable, Sendable {
-    /// What the caller shows to others.
+    /// The token that the caller presents to other services.
     package var accessToken: Bytes
-    /// For how many seconds it is good.
+    /// The lifetime of the access token in seconds.
     package var seconds: UInt32
-    /// What gives the next one; empty for none.
+    /// The token that renews the access token; empty for none.
     package var refreshToken: Bytes
 
-    /// All of it.
+    /// Creates an answer.
     package init(accessToken: Bytes, seconds: UInt32, refreshToken: Bytes) {
         self.accessToken = accessToken
         self.seconds = seconds
@@ -98,51 +98,52 @@ package struct TokenAnswer: Equatable, Sendable {
 }
 
 extension Bytes {
-    /// Whether a token can have these bytes: visible characters of ASCII, so that a terminal it is
-    /// shown on, and a header that it is put into, take it for nothing else; RFC 6750, section 2.1.
+    /// Whether these can be the bytes of a token: visible ASCII characters, which neither a
+    /// terminal nor an HTTP header can misinterpret; RFC 6750, section 2.1.
     var isVisible: Bool { allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
-/// What a server's refusal means, where more can be told than its code; docs/developer/SERVER.md has all.
+/// The codes of a server's refusal that deserve a text of their own; docs/developer/SERVER.md has
+/// all.
 package enum ServerProblem: String, CaseIterable, Sendable {
-    /// The state at the server does not allow it yet.
+    /// The state at the server does not permit it yet.
     case conflict = "conflict"
-    /// The factor, or the machine's integrity, is not accepted.
+    /// The server's policy rejects the factor or the device's integrity claims.
     case policy = "policy"
-    /// Too many tries.
+    /// Too many attempts.
     case slowDown = "slow-down"
-    /// The server's database does not answer.
+    /// The server's database is not available.
     case unavailable = "unavailable"
-    /// The clocks do not agree.
+    /// The clocks of server and device differ too much.
     case clock = "clock"
 }
 
-/// How an account's key for a server stands; the raw value is on the wire.
+/// The state of an account's key for a server; the raw value is on the wire.
 package enum ServerKeyState: UInt8, CaseIterable, Sendable {
     /// A touch opens it.
     case good = 1
-    /// The fingers changed since it was made: it opens no more.
+    /// The fingers changed after it was made, so it can no longer be opened.
     case invalidated = 2
-    /// It is off here, and the server has yet to be told.
+    /// It was removed here, but the server does not know yet.
     case removing = 3
 }
 
-/// One server that an account is registered at.
+/// One server at which an account is registered.
 package struct ServerAnswer: Equatable, Sendable {
     /// The account's name at the server.
     package var account: Bytes
-    /// Since when, in seconds since 1970.
+    /// When it was registered, in seconds since 1970.
     package var since: UInt64
-    /// How the key stands.
+    /// The state of the key.
     package var state: ServerKeyState
     /// The server's URL.
     package var server: Bytes
-    /// The application.
+    /// The application that the registration is for.
     package var application: Bytes
     /// The key's fingerprint.
     package var fingerprint: Bytes
 
-    /// All of it.
+    /// Creates an answer.
     package init(
         account: Bytes, since: UInt64, state: ServerKeyState, server: Bytes, application: Bytes,
         fingerprint: Bytes

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// What a touch is to sign; the raw value is on the wire.
+/// What a touch signs; the raw value is on the wire.
 package enum SigningUse: UInt8, CaseIterable, Sendable {
-    /// A file, by the account's signing key.
+    /// A file, with the account's signing key.
     case file = 1
-    /// A challenge of anybody's, by the account's signing key.
+    /// A challenge of any relying party, with the account's signing key.
     case challenge = 2
-    /// An HTTP request, by the key for the server that its receiver asks.
+    /// An HTTP request, with the key for a server.
     case request = 3
-    /// Several files with one touch, by the account's signing key.
+    /// Several files with one touch, with the account's signing key.
     case files = 4
 }
 
-/// One of several files that are to be signed.
+/// One of several files to sign.
 package struct FileDigest: Equatable, Sendable {
-    /// Its name, for people; empty for standard input.
+    /// The name, for people; empty for standard input.
     package var name: Bytes
-    /// SHA-256 of its bytes.
+    /// The SHA-256 of the contents, 32 bytes.
     package var digest: Bytes
 
-    /// A file by its name, of `Limit.listedName` bytes at most, and its digest, of 32 bytes.
+    /// Creates an entry. `name` has at most `Limit.listedName` bytes and `digest` 32.
     package init(name: Bytes, digest: Bytes) {
         self.name = name
         self.digest = digest
     }
 }
 
-/// What is to be signed.
+/// The content to be signed.
 package enum SigningMatter: Equatable, Sendable {
-    /// `name` is for people, empty for standard input; `digest` is SHA-256 of its bytes.
+    /// `name` is for people, empty for standard input; `digest` is the SHA-256 of the contents.
     case file(name: Bytes, digest: Bytes)
-    /// Two to `Limit.files`; their names together have `Limit.listedNames` bytes at most.
+    /// Two to `Limit.files` files, whose names have at most `Limit.listedNames` bytes in total.
     case files([FileDigest])
-    /// `audience` is whoever asks, as the caller says.
+    /// `audience` is the relying party, as the caller says.
     case challenge(audience: Bytes, text: Bytes)
-    /// `server` is the URL of the server whose key signs; `body` is SHA-256 of the exact body.
+    /// `server` is the URL of the server whose key signs; `body` is the SHA-256 of the exact body.
     case request(server: Bytes, method: Bytes, resource: Bytes, body: Bytes)
 
-    /// Which it is.
+    /// The kind of content.
     package var use: SigningUse {
         switch self {
         case .file: .file
@@ -49,16 +49,16 @@ package enum SigningMatter: Equatable, Sendable {
     }
 }
 
-/// A touch that signs.
+/// The request for a touch that signs.
 package struct SignRequest: Equatable, Sendable {
-    /// Whose finger.
+    /// The account whose finger and key are used.
     package var account: Bytes
-    /// How long to wait for the touch.
+    /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
-    /// What is to be signed.
+    /// The content to be signed.
     package var matter: SigningMatter
 
-    /// All of it.
+    /// Creates a request; sizes are checked when it is encoded.
     package init(account: Bytes, timeoutMilliseconds: UInt32, _ matter: SigningMatter) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
@@ -115,13 +115,13 @@ package struct SignRequest: Equatable, Sendable {
 }
 
 extension FileDigest {
-    /// The files in one value: of each the digest, the length of the name in one byte, and the name.
+    /// Encodes files as one value: each as digest, length of the name in one byte, and name.
     fileprivate static func list(_ files: [FileDigest]) throws(WireFault) -> Bytes {
         guard areListed(files) else { throw .malformedValue }
         return files.flatMap { $0.digest + [UInt8(truncatingIfNeeded: $0.name.count)] + $0.name }
     }
 
-    /// The files of such a value.
+    /// Decodes such a value.
     fileprivate static func files(in list: Bytes) throws(WireFault) -> [FileDigest] {
         var files: [FileDigest] = []
         var rest = list[...]
@@ -138,7 +138,7 @@ extension FileDigest {
         return files
     }
 
-    /// Whether so many files, of such names, may be signed with one touch.
+    /// Whether the number of files and the lengths of their names are within the limits.
     private static func areListed(_ files: [FileDigest]) -> Bool {
         (2...Limit.files).contains(files.count)
             && files.allSatisfy { $0.digest.count == 32 && $0.name.count <= Limit.listedName }
@@ -146,14 +146,14 @@ extension FileDigest {
     }
 }
 
-/// The signature over one of several files.
+/// The signature of one of several files.
 package struct SignedFileAnswer: Equatable, Sendable {
-    /// SHA-256 of the file.
+    /// The SHA-256 of the file.
     package var digest: Bytes
     /// The SSHSIG blob.
     package var signature: Bytes
 
-    /// Both.
+    /// Creates an answer.
     package init(digest: Bytes, signature: Bytes) {
         self.digest = digest
         self.signature = signature
@@ -170,14 +170,14 @@ package struct SignedFileAnswer: Equatable, Sendable {
     }
 }
 
-/// What a touch has signed.
+/// The result of a touch that signs.
 package struct SignedAnswer: Equatable, Sendable {
-    /// The canonical text, where the daemon has written one; nil for a file.
+    /// The canonical text, if the daemon wrote one; nil for a file.
     package var statement: Bytes?
     /// The SSHSIG blob.
     package var signature: Bytes
 
-    /// Both.
+    /// Creates an answer.
     package init(statement: Bytes? = nil, signature: Bytes) {
         self.statement = statement
         self.signature = signature
@@ -194,20 +194,20 @@ package struct SignedAnswer: Equatable, Sendable {
     }
 }
 
-/// The account's signing key, without its private half.
+/// The account's signing key, without its private key.
 package struct SigningKeyAnswer: Equatable, Sendable {
-    /// Since when, in seconds since 1970.
+    /// When it was made, in seconds since 1970.
     package var since: UInt64
-    /// How it stands; never `removing`.
+    /// The state of the key; never `removing`.
     package var state: ServerKeyState
     /// The vault that opens it.
     package var vault: Bytes
     /// The credential's id, 16 bytes.
     package var credential: Bytes
-    /// The uncompressed point, 65 bytes.
+    /// The uncompressed point: 0x04, x, y; 65 bytes.
     package var publicKey: Bytes
 
-    /// All of it.
+    /// Creates an answer.
     package init(
         since: UInt64, state: ServerKeyState, vault: Bytes, credential: Bytes, publicKey: Bytes
     ) {

@@ -4,16 +4,16 @@ import CommandProtocol
 import LoginMessages
 import LoginProtocol
 
-/// An account's keys for others that open to its fingers as they are, and to no others.
+/// The account's keys for servers and signing, which a change of fingers makes unusable.
 struct AffectedKeys {
-    /// The URLs of the servers that it is registered at.
+    /// The URLs of the servers at which it is registered.
     var servers: [Bytes] = []
-    /// The MAC tokens of those.
+    /// The MAC tokens of those servers.
     var tokens: [MACTokenAnswer] = []
     /// Whether it has a signing key.
     var signing = false
 
-    /// Said before a change of fingers.
+    /// The warnings before a change of fingers.
     var warnings: [Text] {
         servers.flatMap { server in
             [CommandEndings.warning(server: server)]
@@ -21,7 +21,7 @@ struct AffectedKeys {
         } + (signing ? [CommandEndings.signingWarning] : [])
     }
 
-    /// Said after one.
+    /// The report after a change of fingers.
     var ended: [Text] {
         servers.flatMap { server in
             [CommandEndings.ended(server: server)]
@@ -29,7 +29,7 @@ struct AffectedKeys {
         } + (signing ? [CommandEndings.signingEnded] : [])
     }
 
-    /// The same for programs.
+    /// The same report in JSON.
     var members: [(String, JSON)] {
         [
             ("serversEnded", .array(servers.map(JSON.bytes))),
@@ -37,7 +37,7 @@ struct AffectedKeys {
         ]
     }
 
-    /// The names of a server's tokens in one line; nil where there is none.
+    /// The names of a server's tokens joined into one text; empty if there are none.
     private func names(_ server: Bytes) -> [Bytes] {
         let names = tokens.filter { $0.server == server }.map(\.name)
         return names.isEmpty ? [] : [Bytes(names.joined(separator: Bytes(", ".utf8)))]
@@ -45,8 +45,10 @@ struct AffectedKeys {
 }
 
 extension AffectedKeys {
-    /// What a change of fingers ends besides secrets. A daemon that cannot tell is in no change's
-    /// way: then nothing is said of it.
+    /// Requests the keys that a change of fingers ends, besides secrets.
+    ///
+    /// If the daemon cannot report them, the result is incomplete, because that must not prevent a
+    /// change.
     static func of(_ account: Bytes, _ run: Invocation) throws(CommandFault) -> AffectedKeys {
         var endings = AffectedKeys()
         do throws(CommandFault) {
@@ -63,7 +65,7 @@ extension AffectedKeys {
         return endings
     }
 
-    /// The tokens that somebody asked for by name.
+    /// The tokens that the user created.
     private static func ownTokens(
         _ account: Bytes, of servers: [Bytes], _ run: Invocation
     ) throws(CommandFault) -> [MACTokenAnswer] {

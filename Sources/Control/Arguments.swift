@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 
-/// A command line that was understood.
+/// A parsed command line.
+///
+/// Only options that the command takes are accepted, each at most once. A value follows `=` or is
+/// the next argument; `--` ends the options.
 struct Arguments {
     let command: any Command.Type
     private(set) var operands: [String] = []
     private var values: [Option: String] = [:]
 
-    /// Reads the words after the program's name; throws `.usage` on anything that is not known.
+    /// Parses the arguments after the program's name; throws `.usage` for anything unknown.
     init(_ words: [String]) throws(CommandFault) {
         guard let first = words.first else { throw .usage(CommandText.noAction) }
         if !Commands.group(first).isEmpty {
@@ -24,7 +27,7 @@ struct Arguments {
         try self.init(command, words.dropFirst())
     }
 
-    /// Reads what follows the first word of commands of two words.
+    /// Parses the arguments after the first word of a two-word command.
     private init(ofGroup group: String, _ words: ArraySlice<String>) throws(CommandFault) {
         let word = words.first ?? ""
         if ["--help", "-h"].contains(word) {
@@ -50,13 +53,13 @@ struct Arguments {
         }
     }
 
-    /// Whether an option was given.
+    /// Whether an option is present.
     func has(_ option: Option) -> Bool { values[option] != nil }
 
-    /// The value of an option that takes one.
+    /// The value of an option that takes one; nil if the option is absent.
     func value(_ option: Option) -> String? { values[option] }
 
-    /// The options that have a short form.
+    /// The short options and their long forms.
     private static let long = ["-h": Option.help.name, "-n": Option.noNewline.name]
 
     /// The command's name.

@@ -2,33 +2,34 @@
 import CommandMessages
 import LoginMessages
 
-/// One command of `signet`: what it is called, what it takes, and what it does.
+/// One command of `signet`: its name, its arguments and its action.
 ///
-/// A new command is a type of this kind in a file of its own, and its line in `Commands.all`. Parsing,
-/// help, completions and the table of commands follow from its description.
+/// A new command is a type that conforms to this protocol, in a file of its own, and an entry in
+/// `Commands.all`. Parsing and help follow from its description; the completions for the shells are
+/// files of their own, which tests compare with the help.
 protocol Command: SendableMetatype {
     static var description: CommandDescription { get }
 
     init(run: Invocation)
 
-    /// Does it; the command line was understood.
+    /// Performs the command; its arguments were parsed already.
     func perform() throws(CommandFault)
 }
 
-/// What is typed for a command, and what help says of it.
+/// The syntax of a command, and its texts in the help.
 struct CommandDescription: Sendable {
-    /// One word, or two: `secret set`.
+    /// One or two words, for example `secret set`.
     let name: String
-    /// What it does, in one line.
+    /// The purpose, in one line.
     let purpose: Text
-    /// The words it takes, as help shows them, and how many at the most.
+    /// The operands, as the help shows them, and their maximum number.
     let operands: (shown: String, most: Int)
-    /// What it does when this word comes first behind it.
+    /// The first operands that select a subcommand described on the same help page.
     let besides: [String]
-    /// All that it takes.
+    /// All options that the command takes.
     let options: [TakenOption]
 
-    /// Every command takes `--help`, and `--json` unless what it writes is not for programs to parse.
+    /// Adds `--help`, and `--json` unless the command's output is not for programs to parse.
     init(
         _ name: String, _ purpose: Text, operands: (shown: String, most: Int) = ("", 0),
         besides: [String] = [], options: [TakenOption] = [], writesJSON: Bool = true
@@ -41,10 +42,10 @@ struct CommandDescription: Sendable {
     }
 }
 
-/// An option where a command takes it.
+/// An option of a command.
 struct TakenOption: Sendable {
     let option: Option
-    /// What it is for there, in one line.
+    /// The option's purpose for this command, in one line.
     let purpose: Text
 
     init(_ option: Option, _ purpose: Text) {
@@ -59,7 +60,7 @@ struct TakenOption: Sendable {
     static let replace = TakenOption(.replace, CommandHelp.replace)
 }
 
-/// All commands, in the order in which help shows them.
+/// All commands, in the order of the help.
 enum Commands {
     static let all: [any Command.Type] = [
         StatusCommand.self, EnrollCommand.self, ListCommand.self, DeleteCommand.self,
@@ -70,12 +71,12 @@ enum Commands {
         SecretGetCommand.self, SecretListCommand.self, SecretDeleteCommand.self, HelpCommand.self,
     ]
 
-    /// The command of this name.
+    /// Returns the command with this name.
     static func named(_ name: String) -> (any Command.Type)? {
         all.first { $0.description.name == name }
     }
 
-    /// The commands whose names begin with this word.
+    /// Returns the commands of two words whose first is this one.
     static func group(_ word: String) -> [any Command.Type] {
         all.filter { $0.description.name.hasPrefix("\(word) ") }
     }

@@ -5,84 +5,86 @@ import LoginProtocol
 import Posix
 import Synchronization
 
-/// All that the command meets outside itself. What is installed uses the defaults: no option and
-/// no variable of the environment changes any of them but the language.
+/// Everything through which the command interacts with the outside.
+///
+/// The installed program uses the defaults. No option and no environment variable changes any of
+/// them, except the language.
 package struct CommandEnvironment: Sendable {
-    /// Where the daemon listens.
+    /// The path of the daemon's socket.
     package var socketPath = "/run/signet/signetd.sock"
-    /// Whose the other end must be.
+    /// The uid that the daemon must have.
     package var daemonUID: UInt32 = 0
-    /// The caller, as the daemon sees it.
+    /// The effective uid of the caller.
     package var uid = effectiveUID()
-    /// The daemon's configuration; its drop-ins lie beside it.
+    /// The daemon's configuration file; its drop-ins are beside it.
     package var configurationFile = "/etc/signet/signet.conf"
-    /// What the doctor looks at, and `status` for the PAM services.
+    /// The machine that `doctor` examines and whose PAM services `status` reads.
     package var machine = Machine()
-    /// The terminal that a password is typed at.
+    /// The terminal at which a password is typed.
     package var terminal = "/dev/tty"
-    /// Where `--password-stdin` and `secret set` read.
+    /// The descriptor that `--password-stdin` and `secret set` read.
     package var input: Int32 = 0
-    /// Takes what was asked for; standard output. False where that fails.
+    /// Writes results to standard output; returns false on failure.
     package var output: @Sendable (Bytes) -> Bool = { writeAll($0, to: 1) }
-    /// Takes a secret that was released; standard output. False where that fails.
+    /// Writes a released secret to standard output; returns false on failure.
     package var release: @Sendable (Bytes) -> Bool = { writeAll($0, to: 1) }
-    /// Takes what went wrong; standard error.
+    /// Writes messages to standard error.
     package var errors: @Sendable (Bytes) -> Void = { writeAll($0, to: 2) }
-    /// Whether standard error is a terminal, which shows '^C' where that is typed.
+    /// Whether standard error is a terminal, which echoes Ctrl-C as '^C'.
     package var isAtTerminal: @Sendable () -> Bool = { isTerminal(2) }
-    /// The columns of the terminal that output goes to; nil if it goes elsewhere.
+    /// The width of the terminal that is standard output, in columns; nil if it is not a terminal.
     package var columns: @Sendable () -> Int? = { terminalColumns(1) }
-    /// When an account's home directory was made, in seconds since 1970; nil where that is not known.
+    /// When an account's home directory was created, in seconds since 1970; nil if unknown.
     package var homeBirth: @Sendable (Bytes) -> Int64? = { name in
         let account = try? Account.named(String(decoding: name, as: UTF8.self))
         return account.flatMap { FileLook.birth(of: $0.home) }
     }
-    /// The program that shows notices on a desktop, which belongs to this one.
+    /// The program that shows notices on a desktop, from this installation.
     package var notifier = programDirectory() + "/../libexec/signet/signet-notify"
-    /// Becomes readable when a signal asks the program to end; -1 if none can.
+    /// A descriptor that becomes readable when a signal asks the program to end; -1 for none.
     package var interrupts: Int32 = -1
-    /// How long `operations watch` waits before it asks again, while servers answer.
+    /// The pause of `operations watch` between two requests while servers are reachable.
     package var watchInterval = Duration.seconds(10)
-    /// How long the daemon may take for its first answer, and for one after another.
+    /// The time limit for the daemon's first answer, and between two answers.
     package var answerLimit = Duration.seconds(5)
 
-    /// The texts in the person's language; English without.
+    /// The translations for the user's language; nil for English.
     package var catalogue: Catalogue?
 
-    /// Whether anything that was to be shown got lost, in any copy of these.
+    /// Whether any output was lost; shared by all copies of this value.
     private let loss = Loss()
 
-    /// The machine itself; a test then changes what it must.
+    /// Creates the environment of the installed program, which tests then modify.
     package init() {}
 }
 
 extension CommandEnvironment {
-    /// Says a line.
+    /// Prints a line.
     func say(_ text: Text) { put(rendering(text) + [10]) }
-    /// Says a JSON document.
+    /// Prints a JSON document.
     func say(_ document: JSON) { put(document.text + [10]) }
-    /// Gives bytes to standard output.
+    /// Writes bytes to standard output.
     func put(_ bytes: Bytes) {
         if !output(bytes) { loss.hasHappened.store(true, ordering: .relaxed) }
     }
-    /// Whether something that was to be shown could not be.
+    /// Whether some output could not be written.
     var hasLostOutput: Bool { loss.hasHappened.load(ordering: .relaxed) }
-    /// Says a line about what went wrong.
+    /// Prints a line on standard error.
     func complain(_ text: Text) {
         loss.isTold.store(true, ordering: .relaxed)
         errors(rendering(text) + [10])
     }
-    /// Whether something was lost, and nothing was said of what went wrong.
+    /// Whether output was lost and nothing was printed on standard error.
     var hasUntoldLoss: Bool { hasLostOutput && !loss.isTold.load(ordering: .relaxed) }
-    /// A text in the person's language.
+    /// Translates a text into the user's language.
     func rendering(_ text: Text) -> Bytes {
         text.rendered { catalogue?.translation(of: $0) }
     }
 }
 
-/// Whether standard output has failed to take something.
+/// Records that output was lost.
 private final class Loss: Sendable {
     let hasHappened = Atomic(false)
-    /// Whether something was said of what went wrong, be it that or another thing.
+    /// Whether anything was printed on standard error, about the loss or otherwise.
     let isTold = Atomic(false)
 }

@@ -5,22 +5,22 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-/// Why a command did not do what it was told.
+/// Why a command failed; it determines the message, the exit code and the `reason` in JSON.
 enum CommandFault: Error, Equatable {
     case usage(Text)
     case noService(Text)
     case fault(Text)
     case password(Text)
     case denied(Denial, account: Bytes)
-    /// No, by this program's own judgement.
+    /// Refused by this program itself, not by the daemon.
     case refused(Text)
     case interrupted
-    /// Interrupted while a server was asked, which may have done it.
+    /// Interrupted after a server was asked, which may have carried out the request.
     case interruptedAsking(Text)
-    /// No, and everything was said already.
+    /// The command failed, and everything was printed already.
     case said(ExitCode)
 
-    /// What to tell the person; nil if everything was said.
+    /// The message for the user; nil if everything was printed.
     var text: Text? {
         switch self {
         case .usage(let text), .noService(let text), .fault(let text), .password(let text),
@@ -32,7 +32,7 @@ enum CommandFault: Error, Equatable {
         }
     }
 
-    /// How the program ends.
+    /// The exit code of the program.
     var exitCode: ExitCode {
         switch self {
         case .usage: .usage
@@ -46,7 +46,7 @@ enum CommandFault: Error, Equatable {
         }
     }
 
-    /// A word for programs, in JSON.
+    /// The `reason` in JSON.
     var reason: String {
         switch self {
         case .usage: "usage"
@@ -60,14 +60,14 @@ enum CommandFault: Error, Equatable {
         }
     }
 
-    /// A system call failed.
+    /// The fault for a failed system call.
     static func system(_ fault: SystemFault) -> CommandFault {
         .fault(CommandText.failed(fault.description.bytes))
     }
 }
 
 extension Denial {
-    /// How a program ends that was told this.
+    /// The exit code of a command whose request was denied.
     var exitCode: ExitCode {
         switch reason {
         case .wrongPassword, .noPassword: .wrongPassword

@@ -8,7 +8,7 @@ import LoginProtocol
 import Policy
 import Posix
 
-/// `signet config`
+/// `signet config`: shows the settings in force, or checks configuration files with `--check`.
 struct ConfigCommand: Command {
     static let description = CommandDescription(
         "config", CommandHelp.config, operands: ("[--check [FILE…]]", .max),
@@ -16,7 +16,7 @@ struct ConfigCommand: Command {
 
     let run: Invocation
 
-    /// `signet config`, with `--check [FILE…]`
+    /// Prints the effective settings; with `--check [FILE…]`, checks configuration files instead.
     func perform() throws(CommandFault) {
         if run.arguments.has(.check) { return try checkFiles() }
         if let word = run.arguments.operands.first {
@@ -49,7 +49,7 @@ struct ConfigCommand: Command {
                 })
     }
 
-    /// What is in force.
+    /// Requests the effective settings.
     func settings() throws(CommandFault) -> [SettingAnswer] {
         try run.collect(.configuration) { answer in
             if case .setting(let setting) = answer { return setting }
@@ -68,7 +68,7 @@ struct ConfigCommand: Command {
         let files =
             run.arguments.operands.isEmpty
             ? run.surroundings.configurationFile : run.arguments.operands.joined(separator: ", ")
-        // What the service uses is told too, but the files can be judged without it.
+        // The settings in use are compared too, but the files can be checked without the daemon.
         let running = try? settings()
         let differences = running.map { Self.differences($0, configuration) }
         let unknown = run.surroundings.machine.unknownNames(configuration)
@@ -140,7 +140,7 @@ extension UnknownName {
     }
 }
 
-/// A setting that the running daemon uses with another value than the files have.
+/// A setting whose value in the running daemon differs from that in the files.
 private struct SettingDifference {
     let used: SettingAnswer
     let files: Bytes

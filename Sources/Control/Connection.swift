@@ -4,12 +4,13 @@ import CommandProtocol
 import LoginProtocol
 import Posix
 
-/// A connection to the daemon, whose other end is proved to be root's.
+/// A connection to the daemon, whose peer was verified to be root.
 struct Connection: ~Copyable {
     private let socket: PacketSocket
     private let interrupts: Int32
 
-    /// Connects; throws `.noService` where nobody listens or the listener is not the daemon.
+    /// Connects; throws `.noService` if the socket has no listener or the listener is not the
+    /// daemon.
     static func open(_ surroundings: CommandEnvironment) throws(CommandFault) -> Connection {
         let peer: PeerCredentials
         let connection: Connection
@@ -24,7 +25,7 @@ struct Connection: ~Copyable {
         return connection
     }
 
-    /// Who listens at a path; nil where nobody does.
+    /// Returns the uid of the process that listens at a path; nil if none does.
     static func owner(of path: String) -> UInt32? {
         guard let socket = try? PacketSocket.connect(to: path),
             let peer = try? PeerCredentials(of: socket.descriptor)
@@ -32,19 +33,23 @@ struct Connection: ~Copyable {
         return peer.uid
     }
 
-    /// Sends a frame and wipes it.
+    /// Sends a frame and wipes it; throws `.noService` if the daemon does not accept it.
     borrowing func send(_ packet: consuming Bytes) throws(CommandFault) {
         var packet = packet
         defer { wipe(&packet) }
         do throws(SystemFault) {
-            // Frames are far smaller than a socket's buffer: one that is full is not read.
+            // Frames are far smaller than a socket's buffer, so if it is full, the daemon is not
+            // reading.
             guard case .whole = try socket.send(packet) else {
                 throw SystemFault("send", code: 11)
             }
         } catch { throw .noService(CommandText.closed) }
     }
 
-    /// The next packet; throws when it does not come in time, is malformed, or is interrupted.
+    /// Receives the next packet.
+    ///
+    /// Throws `.interrupted` after a signal, `.fault` for a packet over the limit, and `.noService`
+    /// if no packet arrives within `limit` or the connection ends.
     borrowing func packet(within limit: Duration) throws(CommandFault) -> Bytes {
         let deadline = ContinuousClock.now + limit
         while true {
@@ -66,7 +71,7 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// The answer that a packet carries.
+    /// Decodes an answer; throws `.fault` if it is malformed.
     static func decode(_ packet: Bytes) throws(CommandFault) -> Answer {
         do throws(WireFault) {
             return try Answer(decoding: packet)

@@ -6,7 +6,7 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// `signet delete`
+/// `signet delete`: deletes one finger or all of them.
 struct DeleteCommand: Command {
     static let description = CommandDescription(
         "delete", CommandHelp.delete, operands: ("FINGER | --all", 1),
@@ -26,7 +26,8 @@ struct DeleteCommand: Command {
         let account = try run.account()
         let known = shared.isAtTerminal ? try shared.knownFingers(account) : nil
         let endings = try AffectedKeys.of(account, run)
-        // One that is not there ends nothing; a damaged one may be any.
+        // Deleting a finger that is not enrolled ends nothing; a damaged print may be of any
+        // finger.
         let isThere = known?.prints.contains { $0.finger == finger || $0.finger == nil } ?? true
         if finger == nil || isThere { shared.warn(of: endings, known?.secrets) }
         let done = try run.follow(.delete(account: account, finger: finger), awaitsTouch: false)

@@ -6,7 +6,7 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// `signet disable`: login by finger, a server, or the key that signs files
+/// `signet disable`: turns off login by finger, a server's registration, or the signing key.
 struct DisableCommand: Command {
     static let description = CommandDescription(
         "disable", CommandHelp.disable,

@@ -6,14 +6,14 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-/// `signet doctor`
+/// `signet doctor`: examines this machine and prints findings, each with its remedy.
 struct DoctorCommand: Command {
     static let description = CommandDescription(
         "doctor", CommandHelp.doctor)
 
     let run: Invocation
 
-    /// `signet doctor`
+    /// Examines the machine and prints the findings; the exit code depends on the worst of them.
     func perform() throws(CommandFault) {
         let machine = run.surroundings.machine
         var seen = DaemonView(.absent)
@@ -28,7 +28,7 @@ struct DoctorCommand: Command {
         throw .said(worst.exitCode)
     }
 
-    /// What the daemon tells; whatever it does, the machine is looked at all the same.
+    /// Collects what the daemon reports; the machine is examined even if it does not answer.
     private func view(of machine: Machine) -> DaemonView {
         let (names, areAll) = machine.accounts()
         var view = DaemonView(.answers)
@@ -43,7 +43,7 @@ struct DoctorCommand: Command {
             }
             view.settings = try ConfigCommand(run: run).settings()
             for name in names { try ask(about: name, &view) }
-            // Its version is told with any status: of root's own where nobody has anything.
+            // Any status contains the version; if no account has one, root's own is requested.
             if view.version == nil { view.version = try statusAnswer(ofSelf: machine)?.program }
         } catch { view.reach = reach(error, run.surroundings.socketPath) }
         return view
@@ -82,7 +82,7 @@ struct DoctorCommand: Command {
         } catch .denied { return nil }
     }
 
-    /// What there is to list; nothing where the daemon denies, which its status tells better.
+    /// Returns what a request lists; nothing if it is denied, because the status then says why.
     private func listed<Item>(
         _ ask: () throws(CommandFault) -> [Item]
     ) throws(CommandFault) -> [Item] {
@@ -108,13 +108,13 @@ struct DoctorCommand: Command {
     }
 }
 
-/// All findings, as they are shown.
+/// All findings, for printing.
 private struct Checkup {
     let findings: [Finding]
     let counts: FindingCounts
     let fingers: [FingerCount]
 
-    /// An area's name, its findings below it, what is enrolled, and one line that sums up.
+    /// The findings by area, then the enrolled fingers, then a summary in one line.
     var lines: [Text] {
         var lines: [Text] = []
         for area in FindingArea.allCases {

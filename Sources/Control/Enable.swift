@@ -6,7 +6,7 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// `signet enable`: login by finger, a server, or the key that signs files
+/// `signet enable`: turns on login by finger, registers at a server, or makes the signing key.
 struct EnableCommand: Command {
     static let description = CommandDescription(
         "enable", CommandHelp.enable,
@@ -45,10 +45,11 @@ struct EnableCommand: Command {
         }
     }
 
-    /// Shows what a key would be sealed to, for whoever is about to give the password; throws where
-    /// that is refused.
+    /// Shows which prints the key will be sealed to, before the user enters the password.
+    ///
+    /// Throws `.printsDamaged` as a denial if one of them is damaged.
     private func showSealing(_ account: Bytes) throws(CommandFault) {
-        // Where it cannot be told, the request is refused for that.
+        // If they cannot be listed, the daemon denies the request for the same reason.
         guard let prints = try shared.knownFingers(account)?.prints, !prints.isEmpty else { return }
         if let damaged = prints.first(where: { !$0.intact }) {
             throw .denied(Denial(.printsDamaged, finger: damaged.finger), account: account)

@@ -6,7 +6,7 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// `signet enroll`
+/// `signet enroll`: adds a finger; without a name, the first in `preference` that is not enrolled.
 struct EnrollCommand: Command {
     static let description = CommandDescription(
         "enroll", CommandHelp.enroll, operands: ("[FINGER]", 1),
@@ -16,7 +16,7 @@ struct EnrollCommand: Command {
 
     private var shared: FingerRequests { FingerRequests(run: run) }
 
-    /// The order in which fingers are offered for enrolment.
+    /// The order in which fingers are chosen if none is named.
     private static let preference: [Finger] = [
         .rightIndex, .leftIndex, .rightThumb, .leftThumb, .rightMiddle, .leftMiddle, .rightRing,
         .leftRing, .rightLittle, .leftLittle,

@@ -5,9 +5,13 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
-/// One request and all its answers, the password included where the daemon wants it.
+/// One request and all of its answers, including the password if the daemon asks for it.
+///
+/// On a signal it cancels the request and waits for its end, because the daemon may have completed
+/// it already. If a server may have carried it out, the fault is `.interruptedAsking`, which tells
+/// the user how to find out.
 struct Exchange {
-    /// What to do with an answer.
+    /// Whether more answers are expected.
     enum Step {
         case goOn
         case finished
@@ -16,24 +20,25 @@ struct Exchange {
     let surroundings: CommandEnvironment
     let request: Request
     var password = PasswordSource.terminal
-    /// Whether somebody has to touch the reader meanwhile.
+    /// Whether the request awaits a touch, so that answers may take long.
     var awaitsTouch = false
-    /// Whether a server has to answer meanwhile.
+    /// Whether the request awaits a server, so that answers may take long.
     var awaitsServer = false
-    /// The secret that is announced, or room for the one that is released.
+    /// The secret to send, or the buffer for the one that is released.
     var secret: SecretBuffer?
-    /// Whether the terminal's line is left by whoever draws on it, after ^C as well.
+    /// Whether a progress line is drawn, whose owner also ends it after Ctrl-C.
     var isDrawn = false
 
-    /// A little more than the longest that an enrolment may take by configuration.
+    /// Slightly more than the longest configurable time of an enrolment.
     private static let touchLimit = Duration.seconds(615)
-    /// The same for the check of a password.
+    /// Slightly more than the longest time for checking a password.
     private static let passwordLimit = Duration.seconds(315)
     private static let tries = 3
 
-    /// Asks, and hands over each answer until `take` says that it was the last.
+    /// Sends the request and passes each answer to `take`, until that returns `.finished`.
     ///
-    /// A denial is thrown. After a wrong password the request is made anew, three times at most.
+    /// A denial is thrown. If a password typed at the terminal is wrong, the whole request is
+    /// repeated, up to three attempts in total.
     func run(
         _ take: (Answer) throws(CommandFault) -> Step
     ) throws(CommandFault) {
@@ -53,7 +58,8 @@ struct Exchange {
         try connection.send(opening)
         var limit = awaitsServer ? Exchange.passwordLimit : surroundings.answerLimit
         var asked: Bytes?
-        // The first sign only says that the service is there: what it does is told where it takes long.
+        // The first `preparing` notice only proves that the daemon is there; it is shown the second
+        // time, which means that preparing takes long.
         var isPreparing = false
         while true {
             let answer: Answer
@@ -61,7 +67,7 @@ struct Exchange {
                 guard let next = try self.answer(over: connection, within: limit) else { continue }
                 answer = next
             } catch .interrupted {
-                // The terminal has shown '^C'.
+                // The terminal has echoed '^C'.
                 if !isDrawn && surroundings.isAtTerminal() { surroundings.errors([10]) }
                 return try cancel(connection, asked, take)
             }
@@ -91,13 +97,13 @@ struct Exchange {
         }
     }
 
-    /// How long one answer may come after another.
+    /// The maximum time between two answers.
     private var limitBetween: Duration {
         if awaitsTouch { return Exchange.touchLimit }
         return awaitsServer ? Exchange.passwordLimit : surroundings.answerLimit
     }
 
-    /// The next answer; nil if it was a part of a secret, which is kept.
+    /// Receives the next answer; nil if it was a part of a secret, which is appended to `secret`.
     private func answer(
         over connection: borrowing Connection, within limit: Duration
     ) throws(CommandFault) -> Answer? {
@@ -124,7 +130,7 @@ struct Exchange {
         }
     }
 
-    /// Takes the request back and waits for its end: it may be done already.
+    /// Cancels the request and waits for its end, because it may have been completed already.
     private func cancel(
         _ connection: borrowing Connection, _ before: Bytes?,
         _ take: (Answer) throws(CommandFault) -> Step
@@ -141,7 +147,8 @@ struct Exchange {
                 case .denial: throw interrupted(asked)
                 case .token, .signed, .signedFile, .authorization: throw interrupted(asked)
                 case .done, .serverEnabled, .signingKey, .decided:
-                    // Who took it back is shown no secret, though it was on its way.
+                    // After a cancellation no secret or signature is shown, even if it was on its
+                    // way.
                     if awaitsTouch && (secret != nil || request.verb == .sign) {
                         throw .interrupted
                     }
@@ -151,7 +158,7 @@ struct Exchange {
                     .secretWanted,
                     .event, .confirmed, .server, .operation, .serverTrouble:
                     continue
-                // What was taken over before stays.
+                // What was completed before the cancellation stays.
                 case .importedPrint, .storedPrint, .macToken: _ = try take(answer)
                 }
             }
@@ -162,7 +169,8 @@ struct Exchange {
         }
     }
 
-    /// Nothing was changed, unless a server was asked to change something.
+    /// Returns the fault for an interruption: `.interruptedAsking` if a server may have changed
+    /// something.
     private func interrupted(_ asked: Bytes?) -> CommandFault {
         guard let server = asked else { return .interrupted }
         switch request {
@@ -197,9 +205,10 @@ struct Exchange {
 }
 
 extension Answer {
-    /// The server that may have done what was asked for; a touch that is awaited comes before it.
+    /// The server that may have acted on the request after this answer; nil after a touch was asked
+    /// for, because the touch precedes the server's action.
     fileprivate func serverAsked(before: Bytes?) -> Bytes? {
-        // An operation is shown, and decided after that alone.
+        // An operation is shown first, and decided only afterwards.
         if case .operation = self { return nil }
         guard case .notice(let notice) = self else { return before }
         switch notice.kind {

@@ -6,12 +6,12 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// What several commands need of an account's fingers, and of login by them.
+/// Operations on an account's fingers that several commands use.
 struct FingerRequests {
     let run: Invocation
 
-    /// Whether login is on after a change, by the key and by this machine's PAM services, and what
-    /// is left to do where it is not.
+    /// The lines that say whether login is enabled after a change, by the credential and by the PAM
+    /// services of this machine, and what remains to be done.
     func loginLines(_ state: CredentialState, _ account: Bytes) -> [Text] {
         guard state == .valid else { return [CommandOutcome.login(state, account: account)] }
         let module = run.surroundings.machine.moduleUse()
@@ -26,7 +26,7 @@ struct FingerRequests {
         return [line] + (CommandStatus.next(step, for: nil).map { [$0] } ?? [])
     }
 
-    /// `signet enable`, `disable` and `unlock`
+    /// Performs `signet enable`, `disable` or `unlock`.
     func toggle(
         _ request: (Bytes) -> Request, kind: String,
         _ outcome: (Bytes, [PrintAnswer]) -> [Text]
@@ -56,7 +56,7 @@ struct FingerRequests {
         return finger
     }
 
-    /// The fingers, and how many secrets open to them.
+    /// Requests the fingers, and the number of secrets that are sealed to them.
     func fingers(
         _ account: Bytes
     ) throws(CommandFault) -> (prints: [PrintAnswer], secrets: UInt32?) {
@@ -68,18 +68,21 @@ struct FingerRequests {
         return (prints, done.secrets)
     }
 
-    /// Whether somebody sees what is said before a change of fingers, and can still take it back.
+    /// Whether a user at a terminal sees warnings before a change of fingers, and can still cancel
+    /// it.
     var isAtTerminal: Bool { !run.isJSON && run.surroundings.columns() != nil }
 
-    /// Says what a change of fingers will end, before anything is asked for.
+    /// Warns of what a change of fingers will end, before the password or a touch is asked for.
     func warn(of endings: AffectedKeys, _ secrets: UInt32?) {
         guard isAtTerminal else { return }
         if let secrets { run.surroundings.say(CommandSecrets.warning(secrets)) }
         for warning in endings.warnings { run.surroundings.say(warning) }
     }
 
-    /// The fingers, and the secrets that a change would end; nil where that cannot be told: fingers
-    /// that nothing opens any more can still be deleted.
+    /// Requests the fingers and the number of secrets that a change would end.
+    ///
+    /// Returns nil if the daemon cannot report them, because fingers that can no longer be opened
+    /// may still be deleted.
     func knownFingers(
         _ account: Bytes
     ) throws(CommandFault) -> (prints: [PrintAnswer], secrets: UInt32?)? {

@@ -2,14 +2,14 @@
 import CommandMessages
 import LoginMessages
 
-/// `signet help`
+/// `signet help`: the overview of all commands, and a page for each.
 struct HelpCommand: Command {
     static let description = CommandDescription(
         "help", CommandHelp.help, operands: ("[COMMAND]", 2))
 
     let run: Invocation
 
-    /// `signet help`, for all or for one command.
+    /// Shows the overview, one command or one group of commands.
     func perform() throws(CommandFault) {
         let typed = run.arguments.operands
         guard let word = typed.first else { return show(HelpCommand.self) }
@@ -17,13 +17,13 @@ struct HelpCommand: Command {
         if let command = Commands.named(words) { return show(command) }
         let group = Commands.group(words)
         if !group.isEmpty { return show(group, of: words) }
-        // What a command does besides is told on its own page: 'vault migrate'.
+        // A subcommand is described on the page of its command: 'vault migrate'.
         guard let first = Commands.named(word), first.description.besides.contains(typed[1])
         else { throw .usage(CommandText.unknownAction(words.bytes)) }
         show(first)
     }
 
-    /// The commands that begin with a word.
+    /// Shows the commands of a group.
     private func show(_ group: [any Command.Type], of word: String) {
         let commands = group.map { $0.description }
         let document = JSON.document(
@@ -44,7 +44,7 @@ struct HelpCommand: Command {
         .object(ExitCode.allCases.map { ("\($0.rawValue)", .bytes($0.text.bytes)) })
     }
 
-    /// What a command takes; for `help` itself, all there is.
+    /// Shows one command; for `help` itself, the overview.
     func show(_ command: any Command.Type) {
         let shown = command.description
         let document = JSON.document(

@@ -4,7 +4,9 @@ import CommandProtocol
 import LoginMessages
 import LoginProtocol
 
-/// `signet import-fprintd`
+/// `signet import-fprintd`: enrols the account's prints that fprintd has stored.
+///
+/// It exits with `.denied` unless every file was imported or is already enrolled.
 struct ImportCommand: Command {
     static let description = CommandDescription(
         "import-fprintd", CommandHelp.importFprintd, options: [.account, .passwordStdin])
@@ -19,7 +21,7 @@ struct ImportCommand: Command {
         do throws(CommandFault) {
             done = try takeOver(account, &prints)
         } catch {
-            // What was taken over before it went wrong stays.
+            // Prints that were imported before the fault remain enrolled.
             if !run.isJSON, !prints.isEmpty { Self.table(prints).forEach(run.surroundings.say) }
             throw error
         }
@@ -30,16 +32,16 @@ struct ImportCommand: Command {
         guard !prints.isEmpty, isComplete else { throw .said(.denied) }
     }
 
-    /// Asks, and collects what is told of each file.
+    /// Sends the request and collects the result for each file.
     private func takeOver(
         _ account: Bytes, _ prints: inout [ImportedPrintAnswer]
     ) throws(CommandFault) -> DoneAnswer {
         var progress = Progress(run.surroundings, isJSON: run.isJSON)
         defer { progress.end() }
         var result = DoneAnswer()
-        // Shown once, however often the password is mistyped.
+        // Files are shown only once, even if the password must be repeated.
         var shown: [ImportedPrintAnswer] = []
-        // Nobody is to touch anything, but there may be others who are served first.
+        // No touch is needed, but requests served first may take as long as one.
         try run.exchange(.importPrint(account: account), awaitsTouch: true).run {
             (answer) throws(CommandFault) in
             switch answer {
@@ -66,7 +68,7 @@ struct ImportCommand: Command {
         return result
     }
 
-    /// Shows a file that may be taken over, for whoever is about to give the password.
+    /// Shows a file that may be imported, before the user enters the password.
     private func show(_ print: ImportedPrintAnswer, of account: Bytes, isFirst: Bool) {
         guard !run.isJSON else { return }
         if isFirst { run.surroundings.say(CommandImport.decide(account)) }

@@ -7,12 +7,17 @@ import LoginProtocol
 import Policy
 import Posix
 
-/// One run of the command `signet`.
+/// One run of the command `signet`: its parsed arguments and its environment.
+///
+/// Each command gets an `Invocation` and uses it to send requests and to print results, as text or,
+/// with `--json`, as one JSON document per line.
 package struct Invocation {
     let surroundings: CommandEnvironment
     let arguments: Arguments
 
-    /// Does what the words after the program's name say, and tells how the program must end.
+    /// Runs the command that the arguments name, and returns the exit code of the program.
+    ///
+    /// If a command succeeds but its output could not be written, the result is `.fault`.
     package static func run(_ words: [String], in surroundings: CommandEnvironment) -> ExitCode {
         let code = perform(words, in: surroundings)
         guard surroundings.hasLostOutput else { return code }
@@ -39,9 +44,12 @@ package struct Invocation {
         }
     }
 
-    /// The same for the installed program, signals included; gives the status for exit(3).
+    /// Runs the installed program, with signal handling; returns the status for exit(3).
+    ///
+    /// It hardens the process's memory first, then installs signal handlers and loads the user's
+    /// language.
     package static func runOnThisMachine(_ words: [String]) -> Int32 {
-        // Before a password or a secret is in its memory.
+        // This must precede the moment at which a password or secret is in memory.
         guard fillStandardDescriptors(), (try? hardenMemory()) != nil else {
             return ExitCode.fault.rawValue
         }
@@ -78,10 +86,12 @@ package struct Invocation {
 }
 
 extension Invocation {
-    /// Whether the answer is wanted in JSON.
+    /// Whether the result is to be printed as JSON.
     var isJSON: Bool { arguments.has(.json) }
 
-    /// Whom it is about: the account named, or the caller's own. Root has to name one.
+    /// The account that the command is about: the one named, otherwise the caller's own.
+    ///
+    /// Throws `.usage` if root names none.
     func account() throws(CommandFault) -> Bytes {
         if let name = arguments.value(.account) { return name.bytes }
         guard surroundings.uid != 0 else { throw .usage(CommandText.nameAccount) }
@@ -91,7 +101,7 @@ extension Invocation {
         throw .usage(CommandText.noAccount(uid: surroundings.uid))
     }
 
-    /// A request of this run.
+    /// Creates an exchange for a request of this run; nothing is sent yet.
     func exchange(_ request: Request, awaitsTouch: Bool = false) -> Exchange {
         Exchange(
             surroundings: surroundings, request: request,
@@ -99,7 +109,10 @@ extension Invocation {
             awaitsTouch: awaitsTouch)
     }
 
-    /// A request that is answered by any number of one kind of answer, then by `done`.
+    /// Sends a request whose answers are all of one kind, up to `done`; returns them in order.
+    ///
+    /// - Parameter item: extracts the item from an answer; nil makes the exchange fail as
+    ///   unexpected.
     func collect<Item>(
         _ request: Request, _ item: (Answer) -> Item?
     ) throws(CommandFault) -> [Item] {
@@ -107,7 +120,7 @@ extension Invocation {
         return try collect(request, &done, item)
     }
 
-    /// The same, with what `done` said.
+    /// Like `collect(_:_:)`, and returns the contents of `done` in `last`.
     func collect<Item>(
         _ request: Request, _ last: inout DoneAnswer, _ item: (Answer) -> Item?
     ) throws(CommandFault) -> [Item] {
@@ -124,7 +137,9 @@ extension Invocation {
         return items
     }
 
-    /// A request that shows how it goes on and ends with `done`; prints that it tells of go to `print`.
+    /// Sends a request, shows its progress and returns its `done`.
+    ///
+    /// - Parameter print: receives prints that the daemon sends; without it they are unexpected.
     func follow(
         _ request: Request, awaitsTouch: Bool, _ print: ((PrintAnswer) -> Void)? = nil
     ) throws(CommandFault) -> DoneAnswer {
@@ -156,7 +171,7 @@ extension Invocation {
         return result
     }
 
-    /// Says a result: a document, or lines.
+    /// Prints a result: with `--json` the document, otherwise the lines.
     func say(_ document: @autoclosure () -> JSON, _ lines: @autoclosure () -> [Text]) {
         if isJSON { return surroundings.say(document()) }
         for line in lines() { surroundings.say(line) }

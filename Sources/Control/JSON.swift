@@ -3,8 +3,10 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// A JSON document (RFC 8259) to be written in one line. Indirect, since Swift 6.2 else finds a circle
-/// in it where a target that imports this one is compiled.
+/// A JSON document, RFC 8259, written in one line.
+///
+/// It is indirect because Swift 6.2 otherwise reports a circular reference when a target that
+/// imports this one is compiled.
 indirect enum JSON {
     case null
     case bool(Bool)
@@ -13,27 +15,27 @@ indirect enum JSON {
     case array([JSON])
     case object([(name: String, value: JSON)])
 
-    /// Bytes from outside; what is not UTF-8 in them is shown as `\xNN`.
+    /// A string from outside; if it is not UTF-8, the offending bytes are shown as `\xNN`.
     static func bytes(_ bytes: Bytes) -> JSON {
         .string(String(validating: bytes, as: UTF8.self) ?? Text(escaping: bytes).string)
     }
 
-    /// A value, or null.
+    /// A value, or null for nil.
     static func optional<Value>(_ value: Value?, _ make: (Value) -> JSON) -> JSON {
         value.map(make) ?? .null
     }
 
-    /// A moment, in the form of RFC 3339.
+    /// A moment as a string in the format of RFC 3339.
     static func instant(_ seconds: UInt64) -> JSON {
         .bytes(Instant(seconds: seconds).text)
     }
 
-    /// A document of this program: what kind it is, and its members.
+    /// A document of this program: the version, the kind and its members.
     static func document(_ kind: String, _ members: [(name: String, value: JSON)]) -> JSON {
         .object([("version", .number(1)), ("kind", .string(kind))] + members)
     }
 
-    /// The text, in one line.
+    /// The document's text, without a line end.
     var text: Bytes {
         var text: Bytes = []
         write(to: &text)
@@ -65,7 +67,8 @@ indirect enum JSON {
         }
     }
 
-    /// Escapes what a terminal could take for a command, not only what JSON demands.
+    /// Writes a string, and escapes all characters that could control a terminal, not only those
+    /// that JSON requires.
     private static func write(_ string: String, to text: inout Bytes) {
         text.append(UInt8(ascii: "\""))
         for scalar in string.unicodeScalars {
@@ -90,6 +93,6 @@ indirect enum JSON {
 }
 
 extension Text {
-    /// As a string.
+    /// The text as a string.
     var string: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -6,7 +6,7 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// `signet list`
+/// `signet list`: lists the account's enrolled fingers.
 struct ListCommand: Command {
     static let description = CommandDescription(
         "list", CommandHelp.list, options: [.account])

@@ -6,20 +6,20 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
-/// All that the daemon answers to `log`.
+/// All answers of the daemon to a request for receipts.
 struct LogAnswers {
     var receipts: [ReceiptAnswer] = []
     var refusals: [Refusal] = []
     var signers: [Bytes] = []
     var head: (counter: UInt64, digest: Bytes)?
-    /// Why the receipts end where they do, if the daemon could not read on.
+    /// Why the daemon could not read further receipts; nil if it read them all.
     var damage: Denial?
 
     /// The signers as an allowed_signers file; ssh-keygen(1).
     var signersFile: Bytes { signers.flatMap { $0 + [10] } }
 }
 
-/// `signet log`
+/// `signet log`: shows, verifies or exports the account's receipts.
 struct LogCommand: Command {
     static let description = CommandDescription(
         "log", CommandHelp.log,
@@ -166,7 +166,8 @@ struct LogCommand: Command {
 }
 
 extension LogAnswers {
-    /// A line for each receipt and each refusal, by their time; receipts keep their own order.
+    /// Formats one line per receipt and refusal, in order of time; receipts keep their order in the
+    /// log.
     fileprivate func lines(of account: Bytes) -> [Text] {
         var lines: [Text] = []
         var refusals = refusals[...]
@@ -186,7 +187,7 @@ extension LogAnswers {
 }
 
 extension Refusal {
-    /// A refusal as programs read it.
+    /// The refusal in JSON.
     fileprivate var document: JSON {
         .object([
             ("reason", .string(reason.word)), ("service", .bytes(CommandRefusals.what(self))),
@@ -199,17 +200,17 @@ extension Refusal {
 }
 
 extension ReceiptAnswer {
-    /// Whether the daemon said of its use, and it was not: version 1 did not say.
+    /// Whether the log says that the proof was not confirmed; version 1 did not record that.
     fileprivate func isUnused(_ statement: Statement) -> Bool {
         statement.version > 1 && !isGranted
     }
 
-    /// What it was signed for; of one that cannot be read, a login.
+    /// The namespace of its signature; that of logins if the signature cannot be parsed.
     fileprivate var namespace: Bytes {
         (try? SSHSignature(blob: signature))?.namespace ?? SignatureNamespace.login.bytes
     }
 
-    /// A receipt as programs read it: the statement's values, and the signed text itself.
+    /// The receipt in JSON: the values of the statement, and the signed text itself.
     fileprivate var document: JSON {
         guard let statement = try? Statement(parsing: self.statement) else {
             return .object([("readable", .bool(false))])
@@ -236,10 +237,10 @@ extension ReceiptAnswer {
 }
 
 extension Statement {
-    /// Who asked; nil where the statement is too old to say.
+    /// The requester; nil if the statement's version does not record it.
     fileprivate var named: Bytes? { requester.isEmpty ? nil : requester }
 
-    /// The digest of the command line; nil where there was none, or the statement is too old.
+    /// The digest of the command line; nil if there was none or the version does not record it.
     fileprivate var digest: Bytes? { command.isEmpty ? nil : command }
 }
 

@@ -7,15 +7,17 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
-/// What is wrong with the receipts, and from which one on.
+/// The first problem of a receipt log.
 private struct ReceiptFault {
-    /// Its place from the beginning, from 0; nil if no single one is meant.
+    /// The position of the receipt, from 0; nil if the problem is not that of a single receipt.
     let index: Int?
     let problem: Text
 }
 
 extension LogCommand {
-    /// `signet log --verify`: signatures, registered keys, numbers, the chain and its end.
+    /// `signet log --verify`: verifies signatures, keys, counters, the chain and its end.
+    ///
+    /// Throws `.said(.denied)` after printing, if there is a problem.
     func check(_ answers: LogAnswers, _ account: Bytes) throws(CommandFault) {
         let fault = try firstFault(answers, account)
         let count = UInt64(answers.receipts.count)
@@ -43,7 +45,7 @@ extension LogCommand {
         _ answers: LogAnswers, _ account: Bytes
     ) throws(CommandFault) -> ReceiptFault? {
         guard let head = answers.head else {
-            // An account without any state has no end either.
+            // An account without any state has no chain, so no end is recorded.
             if answers.receipts.isEmpty && answers.signers.isEmpty { return nil }
             return ReceiptFault(index: nil, problem: CommandLog.noEnd)
         }
@@ -98,8 +100,8 @@ extension LogAnswers {
 }
 
 extension ReceiptAnswer {
-    /// The receipt as the log has it. Where the statement cannot be read, it is told as malformed
-    /// whatever is said of its use.
+    /// The receipt's entry in the log. If the statement cannot be parsed, verification reports it
+    /// as malformed, whether it was granted or not.
     fileprivate var entry: Bytes {
         let counter = (try? Statement(parsing: statement))?.counter
         return ReceiptEntry.bytes(

@@ -7,7 +7,7 @@ import Policy
 import Posix
 import SignedFormats
 
-/// `signet login`
+/// `signet login`: logs in at a server with a touch.
 struct LoginCommand: Command {
     static let description = CommandDescription(
         "login", CommandHelp.login, operands: ("[URL]", 1),
@@ -17,8 +17,9 @@ struct LoginCommand: Command {
 
     private var shared: ServerRequests { ServerRequests(run: run) }
 
-    /// `signet login [URL] [--secret NAME]`: the access token and nothing else on standard output, or
-    /// nothing of it; without a URL, the servers that there are.
+    /// Logs in and writes only the access token to standard output, or stores it as a secret.
+    ///
+    /// Without a URL it lists the servers at which the account is registered.
     func perform() throws(CommandFault) {
         let account = try run.account()
         guard let operand = run.arguments.operands.first else {
@@ -48,7 +49,8 @@ struct LoginCommand: Command {
         }
     }
 
-    /// The secret that a token becomes, if it does; a touch is not asked for in vain.
+    /// Returns the name of the secret that will store the token; nil if none will. It throws before
+    /// a touch is asked for, if the secret could not be stored.
     private func placeForToken(_ account: Bytes) throws(CommandFault) -> Bytes? {
         guard let typed = run.arguments.value(.secret) else {
             guard !run.arguments.has(.replace) else {

@@ -8,7 +8,7 @@ import Policy
 import Posix
 import SignedFormats
 
-/// `signet mac-token`
+/// `signet mac-token`: obtains, lists, removes and uses MAC tokens of servers.
 struct MACTokenCommand: Command {
     static let description = CommandDescription(
         "mac-token", CommandHelp.macToken,
@@ -21,7 +21,8 @@ struct MACTokenCommand: Command {
 
     let run: Invocation
 
-    /// What `signet operations` reads with; it is got and used there alone.
+    /// The name of the token with which `signet operations` reads; only that command obtains and
+    /// uses it.
     static let reserved = Bytes("signet-operations".utf8)
 
     /// `signet mac-token add URL NAME | list | remove NAME | header NAME METHOD URL`
@@ -100,7 +101,7 @@ struct MACTokenCommand: Command {
             ])
     }
 
-    /// The header's line and nothing else on standard output.
+    /// Writes only the header's line to standard output.
     private func macHeader(
         _ typed: String, _ method: String, _ url: String
     ) throws(CommandFault) {
@@ -130,14 +131,14 @@ struct MACTokenCommand: Command {
         }
     }
 
-    /// The MAC tokens that an account has.
+    /// Lists the account's MAC tokens.
     func macTokens(of account: Bytes) throws(CommandFault) -> [MACTokenAnswer] {
         try run.collect(.macTokenList(account: account)) { answer in
             if case .macToken(let token) = answer { token } else { nil }
         }
     }
 
-    /// The token of a name, of one server only.
+    /// Finds a token by name; throws if there is none, or if several servers have one.
     private func token(
         named name: Bytes, _ account: Bytes
     ) throws(CommandFault) -> MACTokenAnswer {

@@ -2,16 +2,17 @@
 import CommandMessages
 import Posix
 
-/// `signet notify`
+/// `signet notify`: runs the program that shows notices of touches on a desktop.
 struct NotifyCommand: Command {
     static let description = CommandDescription(
         "notify", CommandHelp.notify, writesJSON: false)
 
     let run: Invocation
 
-    /// `signet notify`: becomes the program that shows notices, so that this one needs no bus.
+    /// Replaces this process by the program that shows notices, so that this one needs no message
+    /// bus.
     func perform() throws(CommandFault) {
-        // Returns only where it fails.
+        // It returns only on failure.
         _ = becomeProgram(run.surroundings.notifier)
         throw .fault(NotificationText.notInstalled(run.surroundings.notifier.bytes))
     }

@@ -6,14 +6,15 @@ import LoginProtocol
 import SignedFormats
 
 extension OperationAnswer {
-    /// The id in hexadecimal.
+    /// The complete id in hexadecimal.
     var id: Bytes { Hexadecimal.encode(content.operation) }
-    /// Enough of it to tell operations apart at a glance.
+    /// The first digits of the id, enough to distinguish operations in a list.
     var shortID: Bytes { Bytes(id.prefix(8)) }
 
-    /// One line of a list: the text is cut there, and shown whole before it can be signed.
+    /// The row in a list. The text is truncated here, and shown completely before it can be signed.
     ///
-    /// The text has so many columns, or none; a narrow row tells only how long it can be decided.
+    /// - Parameter columns: the width for the text; 0 for no text.
+    /// - Parameter isNarrow: whether to show only the remaining time, without the moment of expiry.
     func row(_ now: UInt64, isNarrow: Bool, columns: Int) -> [Text] {
         let isShort = isNarrow && content.expires > now
         return [
@@ -24,7 +25,7 @@ extension OperationAnswer {
         ]
     }
 
-    /// All of it.
+    /// The complete description.
     func lines(_ now: UInt64, columns: Int?) -> [Text] {
         let values: [Text] = [
             "\(id)", "\(server)", "\(application)", "\(account)", "\(content.template)",
@@ -38,8 +39,8 @@ extension OperationAnswer {
         return Table.lines(rows) + [CommandOperations.text] + signedText(columns)
     }
 
-    /// The text that is signed, each line of the terminal behind a bar: nothing in it can look like
-    /// what this program says, however long a line of it is.
+    /// The text that is signed, with a bar before each line of the terminal, so that no part of it
+    /// can look like this program's own output.
     private func signedText(_ columns: Int?) -> [Text] {
         var lines: [Text] = []
         for line in content.data.parts(between: 10) {
@@ -55,7 +56,7 @@ extension OperationAnswer {
         return lines
     }
 
-    /// The text's beginning, in one line.
+    /// The beginning of the text, in one line.
     private func beginning(_ columns: Int) -> Bytes {
         let first = content.data.prefix { $0 != 10 }
         let whole = Text(escaping: Bytes(first)).bytes
@@ -71,7 +72,7 @@ extension OperationAnswer {
             "\(Instant(seconds: seconds).text) (\(CommandOperations.left(seconds - now)))"
     }
 
-    /// As programs read it.
+    /// The operation in JSON.
     var document: JSON {
         .object([
             ("operation", .bytes(id)), ("server", .bytes(server)),
@@ -86,15 +87,15 @@ extension OperationAnswer {
 }
 
 extension ServerTroubleAnswer {
-    /// The same as a denial of one server's.
+    /// The trouble as a denial.
     var denial: Denial { Denial(reason, subject: subject) }
 
-    /// What to tell the person.
+    /// The line for the user.
     func line(_ account: Bytes) -> Text {
         CommandOperations.trouble(server, denial.text(account: account))
     }
 
-    /// As programs read it.
+    /// The trouble in JSON.
     func document(_ account: Bytes) -> JSON {
         .object([
             ("server", .bytes(server)), ("reason", .string(reason.word)),

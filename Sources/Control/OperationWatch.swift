@@ -5,7 +5,8 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-/// `signet operations`
+/// `signet operations`: lists, shows, decides and watches operations that await approval at
+/// servers.
 struct OperationsCommand: Command {
     static let description = CommandDescription(
         "operations", CommandHelp.operations,
@@ -15,13 +16,13 @@ struct OperationsCommand: Command {
 
     let run: Invocation
 
-    /// The longest that a server that is away is left alone.
+    /// The longest pause before an unreachable server is asked again.
     private static let longestPause = Duration.seconds(300)
 
-    /// `signet operations watch`: says each new operation as it comes, until a signal.
+    /// `signet operations watch`: prints each new operation, until a signal arrives.
     ///
-    /// It asks the daemon again and again, and needs no touch after the first time: a daemon that has
-    /// ended is there again when it is asked.
+    /// It polls the daemon, and asks for a touch only the first time. Because every poll makes a
+    /// new connection, it continues after the daemon was restarted.
     func watchOperations() throws(CommandFault) {
         let account = try run.account()
         var known: Set<Bytes> = []
@@ -43,7 +44,8 @@ struct OperationsCommand: Command {
                     hasShown = true
                 }
                 if run.surroundings.hasLostOutput { throw .fault(CommandText.unwritten) }
-                // What is decided is forgotten, unless its server has only fallen silent.
+                // Forget decided operations, unless one is missing only because its server is
+                // unreachable.
                 if found.troubles.isEmpty { known = [] }
                 known.formUnion(found.operations.map { $0.server + $0.id })
                 isTroubled = !found.troubles.isEmpty
@@ -57,7 +59,7 @@ struct OperationsCommand: Command {
             } catch .interrupted {
                 throw .said(.interrupted)
             } catch {
-                // What passes is waited for; what does not is said, and the end of it.
+                // A temporary fault is waited out; any other ends the command.
                 guard !isFirst, error.exitCode == .noService else { throw error }
                 if let text = error.text, text != complaint { run.surroundings.complain(text) }
                 complaint = error.text

@@ -38,7 +38,7 @@ extension OperationsCommand {
         try tell(found.troubles, account)
     }
 
-    /// A line each, which a terminal has room for unless names alone fill it.
+    /// Formats one line per operation, cut to the terminal's width if the other columns leave room.
     private func table(of operations: [OperationAnswer]) -> [Text] {
         let (now, columns) = (now, run.surroundings.columns())
         func lines(_ room: Int) -> [Text] {
@@ -80,7 +80,7 @@ extension OperationsCommand {
                     guard case .operation(let operation) = answer else { return false }
                     isShown = true
                     say(operation)
-                    // Nobody decides what could not be read.
+                    // An operation that could not be shown must not be decided.
                     if run.surroundings.hasLostOutput { throw .interrupted }
                     return true
                 }
@@ -108,7 +108,8 @@ extension OperationsCommand {
             operation.lines(now, columns: run.surroundings.columns()))
     }
 
-    /// Says why servers have told nothing; then the command has not done all of what it was told.
+    /// Prints why servers gave no answer, and throws, because the command was not fully carried
+    /// out.
     private func tell(
         _ troubles: [ServerTroubleAnswer], _ account: Bytes
     ) throws(CommandFault) {
@@ -116,24 +117,27 @@ extension OperationsCommand {
         if let code = troubles.map(\.denial.exitCode).first { throw .said(code) }
     }
 
-    /// This moment, in seconds since 1970.
+    /// The present time, in seconds since 1970.
     var now: UInt64 { UInt64(clamping: Clock.system.wallSeconds()) }
 }
 
-/// What servers told.
+/// The operations that servers listed, and why others did not.
 struct AwaitedOperations {
     var operations: [OperationAnswer] = []
     var troubles: [ServerTroubleAnswer] = []
 }
 
-/// Which operation, and where.
+/// An operation's id and the server that has it.
 private struct OperationKey: Hashable {
     let server: Bytes
     let operation: Bytes
 }
 
 extension OperationsCommand {
-    /// What awaits the account at one server or all; at a touch, where that is wanted first.
+    /// Lists the operations that await the account, at one server or all.
+    ///
+    /// It may ask for a touch first, to obtain the token that reads operations, unless `mayTouch`
+    /// is false.
     func awaited(
         _ account: Bytes, mayTouch: Bool = true
     ) throws(CommandFault) -> AwaitedOperations {
@@ -160,7 +164,7 @@ extension OperationsCommand {
         return found
     }
 
-    /// Refuses where no server could be asked, and says what stands in the way.
+    /// Throws `.refused` if there is no server that could be asked, and says why.
     private func requireServer(_ account: Bytes) throws(CommandFault) {
         let known = try ServerRequests(run: run).servers(of: account)
         guard !known.contains(where: { $0.state == .good }) else { return }
@@ -168,8 +172,10 @@ extension OperationsCommand {
         throw .refused(CommandServers.line(first))
     }
 
-    /// The operation that an id, or the beginning of one, means: of those that await the account; a
-    /// whole id may be of one that does not any more.
+    /// Finds the operation that an id or its beginning, 4 to 32 digits, stands for.
+    ///
+    /// It searches the pending operations; a complete id may also be of one that is no longer
+    /// pending.
     private func place(
         of typed: String, _ account: Bytes
     ) throws(CommandFault) -> OperationKey {
@@ -194,7 +200,7 @@ extension OperationsCommand {
         throw .refused(CommandOperations.unknown(typed.bytes))
     }
 
-    /// Where an operation is that awaits nobody any more.
+    /// Finds the server of an operation that is no longer pending.
     private func placeElsewhere(
         _ digits: Bytes, _ account: Bytes
     ) throws(CommandFault) -> OperationKey? {
@@ -205,7 +211,7 @@ extension OperationsCommand {
         let places = try ServerRequests(run: run).servers(of: account)
             .filter { $0.state == .good && $0.server == only ?? $0.server }
             .map { OperationKey(server: $0.server, operation: operation) }
-        // Where there is one only, that says itself what is wrong.
+        // If there is only one server, its own error says what is wrong.
         if places.count == 1 { return places[0] }
         return places.first { (try? show($0, account)) != nil }
     }

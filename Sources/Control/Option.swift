@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An option; the raw value is its name without the hyphens.
+/// The options of all commands; the raw value is the name without hyphens.
 enum Option: String, CaseIterable {
     case account = "account"
     case json = "json"
@@ -31,10 +31,10 @@ enum Option: String, CaseIterable {
     case clear = "clear"
     case deleteForeign = "delete-foreign"
 
-    /// As it is typed.
+    /// The option as typed.
     var name: String { "--\(rawValue)" }
 
-    /// What its value is called; nil if it takes none.
+    /// The placeholder for its value in the help; nil if it takes none.
     var value: String? {
         switch self {
         case .account, .audience, .secret: "NAME"

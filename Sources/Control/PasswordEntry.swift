@@ -5,14 +5,14 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-/// Where a password comes from.
+/// The source of the password.
 enum PasswordSource {
-    /// Typed at the terminal, without being shown.
+    /// Typed at the terminal, without echo.
     case terminal
-    /// One line of standard input; good for one try.
+    /// One line of standard input, which allows only one attempt.
     case standardInput
 
-    /// The password in the frame that the daemon awaits; the caller wipes it.
+    /// Reads the password and returns the frame to send. The caller must wipe it.
     func packet(
         for account: Bytes, in surroundings: CommandEnvironment
     ) throws(CommandFault) -> Bytes {
@@ -32,19 +32,19 @@ enum PasswordSource {
     }
 }
 
-/// A line that nobody may see: how long it may be, and what is told where it cannot be had.
+/// A line of confidential input: its maximum length in bytes, and the faults if it cannot be read.
 struct HiddenInput {
     let limit: Int
     let noTerminal: CommandFault
     let missing: CommandFault
     let tooLong: CommandFault
 
-    /// A password.
+    /// The account's password.
     static let password = HiddenInput(
         limit: Limit.password, noTerminal: .password(CommandText.noTerminal),
         missing: .password(CommandText.noPassword), tooLong: .password(CommandText.longPassword))
 
-    /// What is typed at the terminal after a prompt, up to Return; the caller wipes it.
+    /// Prompts on the terminal and reads a line without echo. The caller must wipe it.
     func typed(after prompt: Text, in surroundings: CommandEnvironment) throws(CommandFault)
         -> Bytes
     {
@@ -62,10 +62,10 @@ struct HiddenInput {
         }
     }
 
-    /// One line, without its end, read byte by byte so that nothing behind it is taken.
+    /// Reads one line without its end, byte by byte, so that nothing after it is consumed.
     func read(from number: Int32, interrupts: Int32) throws(CommandFault) -> Bytes {
         var line = Bytes()
-        // All at once: growing would leave copies behind.
+        // Reserve it at once, because growing would leave copies behind.
         line.reserveCapacity(limit + 1)
         while line.count <= limit {
             switch wait(for: number, or: interrupts, until: nil) {

@@ -4,7 +4,8 @@ import CommandProtocol
 import LoginMessages
 import LoginProtocol
 
-/// Shows how a touch goes on: one line redrawn on a terminal, a line each elsewhere, or JSON.
+/// Shows the progress of a request: a line redrawn in place on a terminal, separate lines
+/// elsewhere, or JSON.
 struct Progress {
     private let surroundings: CommandEnvironment
     private let isJSON: Bool
@@ -16,7 +17,7 @@ struct Progress {
     private var message: Text = ""
     private var isDrawn = false
 
-    /// Nothing is shown until the first notice.
+    /// Creates it; nothing is shown before the first notice.
     init(_ surroundings: CommandEnvironment, isJSON: Bool, reason: Bytes? = nil) {
         self.surroundings = surroundings
         self.isJSON = isJSON
@@ -35,7 +36,7 @@ struct Progress {
             message = invitation
         case .waiting, .retry, .noMatch, .passwordStale, .askingServer, .preparing, .offer:
             message = notice.text ?? ""
-        // A line of its own, which nothing is drawn over.
+        // These get a line of their own, which is not overwritten.
         case .contended, .printLost:
             end()
             if let text = notice.text { surroundings.say(text) }
@@ -47,7 +48,7 @@ struct Progress {
         if let text = text(notice) { surroundings.say(text) }
     }
 
-    /// What a notice says, and who asks for the touch where that is not the account itself.
+    /// The text of a notice, with the requester if that is not the account itself.
     private func text(_ notice: Notice) -> Text? {
         guard var text = notice.text else { return nil }
         if let requester = notice.requester { text = CommandText.asked(text, by: requester) }
@@ -55,25 +56,25 @@ struct Progress {
         return CommandText.explained(text, by: reason)
     }
 
-    /// Leaves the line, so that what follows begins on one of its own.
+    /// Ends the redrawn line, so that further output starts on a new one.
     mutating func end() {
         if isDrawn { surroundings.put([10]) }
         isDrawn = false
     }
 
     private mutating func draw() {
-        // The width is asked for anew: the window may have changed.
+        // The window's size may have changed.
         let columns = surroundings.columns() ?? columns ?? 80
         var line = surroundings.rendering(Progress.bar(done: done, total: total, columns: columns))
         if !line.isEmpty { line += "  ".utf8 }
         line += surroundings.rendering(message)
-        // The cursor's place is left out: the line does not wrap.
+        // One column stays free for the cursor, so that the line does not wrap.
         let fitting = Columns.prefix(of: line, columns: max(1, columns - 1))
         surroundings.put([13] + fitting + Bytes("\u{1B}[K".utf8))
         isDrawn = true
     }
 
-    /// `[#####.....] 5 of 10`; empty where the stages are not known.
+    /// Formats `[#####.....] 5 of 10`; empty if the number of stages is unknown.
     static func bar(done: UInt8, total: UInt8, columns: Int) -> Text {
         guard total > 0 else { return "" }
         let width = max(3, min(Int(total), 20, columns / 3))

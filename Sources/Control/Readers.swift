@@ -4,7 +4,7 @@ import CommandProtocol
 import LoginMessages
 import LoginProtocol
 
-/// `signet readers`
+/// `signet readers`: lists the readers, and lists or deletes the prints that they store.
 struct ReadersCommand: Command {
     static let description = CommandDescription(
         "readers", CommandHelp.readers,
@@ -17,7 +17,7 @@ struct ReadersCommand: Command {
 
     let run: Invocation
 
-    /// `signet readers [--prints | --delete-foreign | --clear --force]`
+    /// Lists the readers; with an option, lists or deletes the prints that they store.
     func perform() throws(CommandFault) {
         let actions: [(Option, StorageAction)] = [
             (.prints, .list), (.deleteForeign, .deleteForeign), (.clear, .clear),
@@ -58,7 +58,7 @@ struct ReadersCommand: Command {
             (action == .list ? lines : [CommandOutcome.deletedPrints(done.prints ?? 0)]) + notes)
     }
 
-    /// The ids of the readers, of those that are asked, which store fingerprints and list none.
+    /// The ids of the readers concerned that store prints but cannot list them.
     private func mute() throws(CommandFault) -> [Bytes] {
         let asked = run.arguments.value(.reader)?.bytes
         return try readerAnswers().filter { reader in
@@ -67,7 +67,7 @@ struct ReadersCommand: Command {
         }.map(\.readerID)
     }
 
-    /// All readers that the daemon knows.
+    /// Requests all readers.
     func readerAnswers() throws(CommandFault) -> [ReaderAnswer] {
         try run.collect(.readers) { answer in
             if case .reader(let reader) = answer { return reader }
@@ -102,7 +102,7 @@ extension ReaderAnswer {
         ]
     }
 
-    /// As programs read it.
+    /// The reader in JSON.
     var document: JSON {
         .object([
             ("id", .bytes(readerID)), ("name", .bytes(name)), ("driver", .bytes(driver)),

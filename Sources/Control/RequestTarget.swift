@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// What an HTTP request asks for: path and query as they are sent, escapes and all.
+/// The target of an HTTP request: path and query as sent, with their escapes.
 enum RequestTarget {
-    /// From a URL, or from path and query alone; nil for anything else, a fragment included.
+    /// Extracts the target from a URL, or from a path with query.
+    ///
+    /// Returns nil for anything else, such as a URL with a fragment, and for more than
+    /// `Limit.resource` bytes.
     static func resource(of url: String) -> Bytes? {
         let bytes = Bytes(url.utf8)
         guard bytes.allSatisfy(isAllowed) else { return nil }
@@ -16,7 +19,7 @@ enum RequestTarget {
             guard !host.isEmpty else { return nil }
             rest = rest.dropFirst(host.count)
         }
-        // What a client sends for a URL without a path; RFC 9112, section 3.2.1.
+        // A client sends "/" for a URL without a path; RFC 9112, section 3.2.1.
         let resource = rest.first == UInt8(ascii: "/") ? Bytes(rest) : [UInt8(ascii: "/")] + rest
         return resource.count <= Limit.resource ? resource : nil
     }
@@ -25,7 +28,7 @@ enum RequestTarget {
         url.prefix(scheme.count).lowercased() == scheme
     }
 
-    /// What stands in a request's first line as it is; RFC 3986, section 2.
+    /// Whether a character may stand unescaped in a request line; RFC 3986, section 2.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && !"\"#<>\\^`{|}".utf8.contains(byte)
     }

@@ -3,13 +3,15 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
-/// A secret on its way through this program: one copy, wiped when its owner goes.
+/// A secret in this program's memory: a single copy, wiped when the object is destroyed.
+///
+/// It holds up to `Limit.secret` bytes in a buffer that is never reallocated.
 final class SecretBuffer {
     private var bytes = Bytes()
 
-    /// Room for the longest secret, and a byte more to know a longer one by.
+    /// Reserves room for the longest secret, plus one byte to detect a longer one.
     init() {
-        // All at once: growing would leave copies behind.
+        // Reserve it at once, because growing would leave copies behind.
         bytes.reserveCapacity(Limit.secret + 1)
     }
 
@@ -17,14 +19,14 @@ final class SecretBuffer {
 
     var count: Int { bytes.count }
 
-    /// Adds bytes; false where they do not fit.
+    /// Appends bytes; returns false, without effect, if they do not fit.
     func append(_ part: ArraySlice<UInt8>) -> Bool {
         guard bytes.count + part.count <= Limit.secret else { return false }
         bytes.append(contentsOf: part)
         return true
     }
 
-    /// Reads all that comes, and one byte at the most beyond what fits.
+    /// Reads to the end of the input, or one byte more than the longest secret.
     func read(from number: Int32, interrupts: Int32) throws(CommandFault) {
         while bytes.count <= Limit.secret {
             if wait(for: number, or: interrupts, until: nil) == .interrupted {
@@ -37,7 +39,7 @@ final class SecretBuffer {
         }
     }
 
-    /// The frame that carries some of the bytes to the daemon; whoever sends it wipes it.
+    /// Returns the frame that carries these bytes to the daemon. The caller must wipe it.
     func packet(_ range: Range<Int>) -> Bytes {
         var packet = SecretPartFrame.header(.kept, count: range.count)
         packet.reserveCapacity(packet.count + range.count)
@@ -45,8 +47,8 @@ final class SecretBuffer {
         return packet
     }
 
-    /// Whether it is text that a terminal shows as it is: UTF-8 without controls but line ends and
-    /// tabs.
+    /// Whether a terminal can show it safely: UTF-8 without control characters except line feeds
+    /// and tabs.
     var isText: Bool {
         var isText = true
         var shown = Printable.escaping(bytes) { byte, _ in
@@ -56,9 +58,9 @@ final class SecretBuffer {
         return isText
     }
 
-    /// Whether it ends with a line end.
+    /// Whether it ends with a line feed.
     var endsLine: Bool { bytes.last == UInt8(ascii: "\n") }
 
-    /// Lends the bytes for the time of the call.
+    /// Calls `body` with the bytes.
     func withBytes<Value>(_ body: (Bytes) -> Value) -> Value { body(bytes) }
 }

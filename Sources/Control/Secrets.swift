@@ -6,7 +6,7 @@ import LoginProtocol
 import Policy
 import Posix
 
-/// `signet secret set`
+/// `signet secret set`: stores a secret that only a touch releases.
 struct SecretSetCommand: Command {
     static let description = CommandDescription(
         "secret set", CommandHelp.secretSet, operands: ("NAME", 1), options: [.account, .replace])
@@ -16,7 +16,7 @@ struct SecretSetCommand: Command {
     func perform() throws(CommandFault) { try SecretRequests(run: run).setSecret() }
 }
 
-/// `signet secret get`: what releases a secret writes that and nothing else; notices go to standard error.
+/// `signet secret get`: writes only the secret to standard output; notices go to standard error.
 struct SecretGetCommand: Command {
     static let description = CommandDescription(
         "secret get", CommandHelp.secretGet, operands: ("NAME", 1),
@@ -30,7 +30,7 @@ struct SecretGetCommand: Command {
     func perform() throws(CommandFault) { try SecretRequests(run: run).getSecret() }
 }
 
-/// `signet secret list`
+/// `signet secret list`: lists the account's secrets without their contents.
 struct SecretListCommand: Command {
     static let description = CommandDescription(
         "secret list", CommandHelp.secretList, options: [.account])
@@ -40,7 +40,7 @@ struct SecretListCommand: Command {
     func perform() throws(CommandFault) { try SecretRequests(run: run).listSecrets() }
 }
 
-/// `signet secret delete`
+/// `signet secret delete`: deletes a secret.
 struct SecretDeleteCommand: Command {
     static let description = CommandDescription(
         "secret delete", CommandHelp.secretDelete, operands: ("NAME", 1), options: [.account])
@@ -50,7 +50,7 @@ struct SecretDeleteCommand: Command {
     func perform() throws(CommandFault) { try SecretRequests(run: run).deleteSecret() }
 }
 
-/// What several commands do with secrets.
+/// Operations on secrets that several commands use.
 struct SecretRequests {
     let run: Invocation
 
@@ -66,7 +66,8 @@ struct SecretRequests {
         saySecret("secret-kept", name, account, CommandSecrets.kept(name, account: account))
     }
 
-    /// Has the daemon keep a secret.
+    /// Sends a secret to the daemon, which stores it; `replaces` permits replacing one of the same
+    /// name.
     func keep(
         _ secret: SecretBuffer, _ name: Bytes, _ account: Bytes, replaces: Bool
     ) throws(CommandFault) {
@@ -83,7 +84,7 @@ struct SecretRequests {
 
     /// `signet secret get NAME [-n] [--force]`
     ///
-    /// Nothing goes out before all of it is there: half a secret is no secret.
+    /// Nothing is written before the secret is complete.
     func getSecret() throws(CommandFault) {
         let name = try secretName(run.arguments.operands.first)
         let account = try run.account()
@@ -120,7 +121,7 @@ struct SecretRequests {
         run.say(document, Table.lines([CommandSecrets.heading] + secrets.map(\.row)))
     }
 
-    /// The secrets of an account, without their contents.
+    /// Lists the account's secrets, without their contents.
     func secrets(of account: Bytes) throws(CommandFault) -> [SecretAnswer] {
         try run.collect(.secretList(account: account)) { answer in
             if case .secret(let secret) = answer { secret } else { nil }
@@ -140,7 +141,7 @@ struct SecretRequests {
         run.say(.document(kind, [("account", .bytes(account)), ("name", .bytes(name))]), [line])
     }
 
-    /// A secret's name as it was typed, if it can be one.
+    /// Returns the name of a secret; throws `.usage` if it is invalid.
     func secretName(_ typed: String?) throws(CommandFault) -> Bytes {
         guard let name = typed?.bytes else {
             throw .usage(CommandSecrets.emptyName)
@@ -156,7 +157,7 @@ struct SecretRequests {
 }
 
 extension SecretRequests {
-    /// Standard input as it is, or a line that is typed twice.
+    /// Reads all of standard input or, at a terminal, a line that must be typed twice.
     private func fill(_ secret: SecretBuffer, _ name: Bytes) throws(CommandFault) {
         guard isTerminal(run.surroundings.input) else {
             return try secret.read(
@@ -174,7 +175,7 @@ extension SecretRequests {
         _ = secret.append(first[...])
     }
 
-    /// What goes on meanwhile, for the person; standard output is the secret's.
+    /// Shows a notice on standard error, because standard output is for the secret.
     private func tell(_ notice: Notice, _ name: Bytes, _ account: Bytes) {
         if notice.kind == .touch {
             let purpose = CommandSecrets.purpose(name)
@@ -199,7 +200,7 @@ extension SecretRequests {
 }
 
 extension HiddenInput {
-    /// A secret: no longer than a terminal hands over in one line; termios(3).
+    /// A secret that is typed, limited to the longest line of a terminal; termios(3).
     fileprivate static let secret = HiddenInput(
         limit: 4_095, noTerminal: .refused(CommandSecrets.noTerminal),
         missing: .refused(CommandSecrets.empty), tooLong: .refused(CommandSecrets.longLine))

@@ -7,7 +7,7 @@ import Policy
 import Posix
 import SignedFormats
 
-/// What several commands ask about servers.
+/// Operations on servers that several commands use.
 struct ServerRequests {
     let run: Invocation
 
@@ -16,7 +16,8 @@ struct ServerRequests {
         try exclude([.keyring, .noKeyring], beside: .server)
         let server = try server(run.arguments.value(.server))
         let account = try run.account()
-        // The daemon looks, too; here it spares a person the code and the password.
+        // The daemon checks this too; checking here spares the user from typing the code and
+        // password.
         let known = try servers(of: account)
         guard !known.contains(where: { $0.server == server && $0.state == .good }) else {
             throw .denied(Denial(.knownServer, subject: server), account: account)
@@ -49,7 +50,7 @@ struct ServerRequests {
     func disableServer() throws(CommandFault) {
         let server = try server(run.arguments.value(.server))
         let account = try run.account()
-        // Nobody types a password in vain.
+        // Check this before the user types a password.
         guard try servers(of: account).contains(where: { $0.server == server }) else {
             throw .denied(Denial(.unknownServer, subject: server), account: account)
         }
@@ -75,7 +76,7 @@ struct ServerRequests {
                 ]), [text])
     }
 
-    /// Refuses options that have no meaning beside another one.
+    /// Throws `.usage` if another option is present that is meaningless beside this one.
     func exclude(_ others: [Option], beside option: Option) throws(CommandFault) {
         guard let other = others.first(where: run.arguments.has) else { return }
         throw .usage(
@@ -83,16 +84,21 @@ struct ServerRequests {
                 option.name.bytes, other.name.bytes, action: run.arguments.name))
     }
 
-    /// The servers that an account is registered at.
+    /// Lists the servers at which an account is registered.
     func servers(of account: Bytes) throws(CommandFault) -> [ServerAnswer] {
         try run.collect(.serverList(account: account)) { answer in
             if case .server(let server) = answer { server } else { nil }
         }
     }
 
-    /// A request that ends with one answer; notices are told on standard error, and other answers may
-    /// come before it if `meanwhile` takes them. `purpose` says what the touch is for, given what to do
-    /// at the reader; `details` are lines below it.
+    /// Sends a request that ends with one answer, and returns the value in it.
+    ///
+    /// - Parameter purpose: formats the touch prompt, given the instruction for the reader.
+    /// - Parameter details: lines below the touch prompt.
+    /// - Parameter meanwhile: accepts answers before the last one, by returning true.
+    /// - Parameter value: extracts the value from the last answer.
+    ///
+    /// Notices are printed on standard error.
     func ask<Value>(
         _ request: Request, awaitsTouch: Bool = true, awaitsServer: Bool = true,
         purpose: (Text) -> Text, details: [Text] = [],
@@ -118,7 +124,7 @@ struct ServerRequests {
         return result
     }
 
-    /// A server's URL, in its one form.
+    /// Returns a server's URL in normal form; throws `.usage` if it is invalid.
     func server(_ typed: String?) throws(CommandFault) -> Bytes {
         let typed = typed ?? ""
         guard let url = ServerURL(typed: typed) else {
@@ -127,7 +133,9 @@ struct ServerRequests {
         return url.bytes
     }
 
-    /// Asked for at the terminal, or a line of standard input; a mistyped one goes nowhere.
+    /// Reads the activation code, from the terminal or as a line of standard input.
+    ///
+    /// A code with a wrong check character is rejected here and not sent.
     private func activationCode(_ server: Bytes) throws(CommandFault) -> Bytes {
         let isTyped = isTerminal(run.surroundings.input) && !run.arguments.has(.passwordStdin)
         var typed =
@@ -144,7 +152,7 @@ struct ServerRequests {
 }
 
 extension ServerAnswer {
-    /// A server as programs read it.
+    /// The server in JSON.
     var document: JSON {
         .object([
             ("server", .bytes(server)), ("name", .bytes(account)),

@@ -7,7 +7,9 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
-/// `signet sign`
+/// `signet sign`: signs files, a challenge or an HTTP request with a touch.
+///
+/// A signature of the daemon is verified here before it is written or printed.
 struct SignCommand: Command {
     static let description = CommandDescription(
         "sign", CommandHelp.sign,
@@ -23,10 +25,10 @@ struct SignCommand: Command {
 
     let run: Invocation
 
-    /// How long a touch is awaited, in milliseconds.
+    /// How long to wait for a touch, in milliseconds.
     static let patience: UInt32 = 30_000
 
-    /// `signet sign`: files, a challenge, or a request.
+    /// `signet sign`: signs files, a challenge or an HTTP request, or shows the public key.
     func perform() throws(CommandFault) {
         let kinds = [Option.challenge, .request, .publicKey].filter(run.arguments.has)
         let count = run.arguments.operands.count
@@ -82,7 +84,7 @@ struct SignCommand: Command {
         try release(text + armoured)
     }
 
-    /// SHA-256 of the body that was named, or of nothing.
+    /// Returns the SHA-256 of the body file named by `--body`, or of an empty body.
     func bodyDigest() throws(CommandFault) -> Bytes {
         guard let body = run.arguments.value(.body) else { return try digest(of: []) }
         return try SignedFile(body).digest(in: run.surroundings)
@@ -124,7 +126,7 @@ struct SignCommand: Command {
         try release(Bytes("Authorization: ".utf8) + header + [10])
     }
 
-    /// Whose key signs a request: the server that was named, or the only one there is.
+    /// Returns the server whose key signs a request: the one named, or the only one registered.
     private func signingServer(_ account: Bytes) throws(CommandFault) -> Bytes {
         if run.arguments.has(.server) {
             return try ServerRequests(run: run).server(run.arguments.value(.server))
@@ -152,7 +154,9 @@ extension SignCommand {
         }
     }
 
-    /// Throws unless what the service gave is a signature over just this: nothing else is handed on.
+    /// Throws unless the daemon's answer is a valid signature over exactly this digest.
+    ///
+    /// Nothing else is written or printed.
     func checkSignature(
         _ blob: Bytes, of digest: Bytes, in namespace: SignatureNamespace
     ) throws(CommandFault) {

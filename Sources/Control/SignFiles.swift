@@ -7,9 +7,9 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
-/// Files that one touch signs: all of them, or none.
+/// Signing files: one touch signs all of them or none.
 extension SignCommand {
-    /// `signet sign FILE…`: the signature of each goes beside it.
+    /// `signet sign FILE…`: writes each signature to a file beside the signed one.
     func signFiles() throws(CommandFault) {
         let account = try run.account()
         let files = try namedFiles()
@@ -32,7 +32,8 @@ extension SignCommand {
         }
     }
 
-    /// The files that were named, if each can be read and all be shown in a prompt.
+    /// Returns the named files, after checking that each can be read and all names fit into a
+    /// prompt.
     private func namedFiles() throws(CommandFault) -> [SignedFile] {
         let files = run.arguments.operands.map(SignedFile.init)
         guard files.count(where: \.isInput) <= 1 else { throw .usage(CommandSigning.inputTwice) }
@@ -48,7 +49,7 @@ extension SignCommand {
             || files.allSatisfy { $0.name.count <= Limit.listedName }
                 && files.reduce(0) { $0 + $1.name.count } <= Limit.listedNames
         guard isShown else { throw .usage(CommandSigning.longNames(Limit.listedNames)) }
-        // Before anybody touches for nothing.
+        // Check this before asking the user for a touch.
         for file in files where !file.isInput {
             try file.checkReadable()
             if !run.arguments.has(.force), exists(file.signature) {
@@ -71,7 +72,7 @@ extension SignCommand {
         return signed.signature
     }
 
-    /// One touch for several files; gives their signatures in the order of the files.
+    /// Signs several files with one touch; returns the signatures in the order of the files.
     func sign(
         _ files: [SignedFile], _ digests: [Bytes], _ account: Bytes
     ) throws(CommandFault) -> [Bytes] {
@@ -96,8 +97,10 @@ extension SignCommand {
         return signatures
     }
 
-    /// Writes the signatures beside their files. If one cannot be written, those before it are removed
-    /// again, unless they were to replace others.
+    /// Writes the signatures beside their files.
+    ///
+    /// If one cannot be written, those created before it are removed again; files that `--force`
+    /// replaced are not restored.
     private func write(_ signatures: [Bytes], of files: [SignedFile]) throws(CommandFault) {
         var written: [String] = []
         do throws(SystemFault) {
@@ -133,7 +136,7 @@ extension SignCommand {
 }
 
 extension FileDigest {
-    /// Its line below the prompt.
+    /// The file's line below the prompt.
     fileprivate var line: Text {
         let start = Hexadecimal.encode(Bytes(digest.prefix(8)))
         return name.isEmpty
@@ -142,19 +145,19 @@ extension FileDigest {
     }
 }
 
-/// A file that is to be signed, or standard input.
+/// A file to be signed, or standard input for the path `-`.
 struct SignedFile {
     let path: String
 
     init(_ path: String) { self.path = path }
 
     var isInput: Bool { path == "-" }
-    /// As it is told to the service; empty for standard input.
+    /// The name sent to the daemon; empty for standard input.
     var name: Bytes { isInput ? [] : path.bytes }
-    /// Where its signature goes.
+    /// The path of its signature.
     var signature: String { path + ".sig" }
 
-    /// SHA-256 of its bytes, read piece by piece.
+    /// Returns the SHA-256 of the contents, which are read in pieces.
     func digest(in surroundings: CommandEnvironment) throws(CommandFault) -> Bytes {
         if isInput { return try digest(of: surroundings.input, surroundings.interrupts) }
         let file: Descriptor
@@ -164,7 +167,7 @@ struct SignedFile {
         return try digest(of: file.number, surroundings.interrupts)
     }
 
-    /// Throws where it cannot be read.
+    /// Throws `.refused` if the file cannot be read.
     func checkReadable() throws(CommandFault) {
         do throws(SystemFault) { try Posix.checkReadable(path) } catch {
             throw .refused(CommandSigning.noFile(path.bytes, error.description.bytes))

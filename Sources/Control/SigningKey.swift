@@ -6,7 +6,7 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// The key that an account signs files with.
+/// Commands about the key with which an account signs files and challenges.
 struct SigningKeyRequests {
     let run: Invocation
 
@@ -47,7 +47,7 @@ struct SigningKeyRequests {
         run.say(lines.document, [Text(escaping: lines.key), Text(escaping: lines.signer)])
     }
 
-    /// The account's signing key.
+    /// Requests the account's signing key.
     func signingKey(of account: Bytes) throws(CommandFault) -> SigningKeyAnswer {
         var key: SigningKeyAnswer?
         try run.exchange(.signingKey(account: account)).run { (answer) throws(CommandFault) in
@@ -62,11 +62,11 @@ struct SigningKeyRequests {
     }
 }
 
-/// A public key in the two forms in which others take it.
+/// A public key as lines for a key file and for ssh-keygen(1).
 struct PublicLines {
-    /// `ecdsa-sha2-nistp256 AAAA… signet:ACCOUNT:CREDENTIAL`, without an end of line.
+    /// `ecdsa-sha2-nistp256 AAAA… signet:ACCOUNT:CREDENTIAL`, without a line end.
     let key: Bytes
-    /// The line of an `allowed_signers` file, without its end.
+    /// A line for an `allowed_signers` file, without a line end.
     let signer: Bytes
     private let answer: SigningKeyAnswer
     private let account: Bytes
@@ -94,7 +94,7 @@ struct PublicLines {
         self.account = account
     }
 
-    /// As programs read it.
+    /// The JSON document.
     var document: JSON {
         .document(
             "signing-key",
@@ -107,7 +107,7 @@ struct PublicLines {
 }
 
 extension SigningKeyAnswer {
-    /// How it stands, as programs read it.
+    /// The key's state in JSON.
     var status: JSON {
         .object([
             ("state", .string(state.word)), ("since", JSON.instant(since)),

@@ -6,14 +6,14 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// `signet status`
+/// `signet status`: shows whether fingerprint login works for an account, and what to do if not.
 struct StatusCommand: Command {
     static let description = CommandDescription(
         "status", CommandHelp.status, options: [.account])
 
     let run: Invocation
 
-    /// `signet status`
+    /// Prints the status; throws `.said(.denied)` if fingerprint login does not work.
     func perform() throws(CommandFault) {
         let account = try run.account()
         let status = try status(of: account)
@@ -27,7 +27,7 @@ struct StatusCommand: Command {
         guard standing.obstacles.isEmpty else { throw .said(.denied) }
     }
 
-    /// How things stand for an account.
+    /// Requests the status of an account.
     func status(of account: Bytes) throws(CommandFault) -> StatusAnswer {
         var status: StatusAnswer?
         try run.exchange(.status(account: account)).run { (answer) throws(CommandFault) in
@@ -50,7 +50,7 @@ struct StatusCommand: Command {
         return status
     }
 
-    /// The prints that are damaged.
+    /// Requests the damaged prints.
     private func damaged(_ account: Bytes) throws(CommandFault) -> [PrintAnswer] {
         try run.collect(.list(account: account)) { answer -> PrintAnswer? in
             if case .print(let print) = answer { return print }
@@ -58,22 +58,22 @@ struct StatusCommand: Command {
         }.filter { !$0.intact }
     }
 
-    /// The servers; nil where the daemon cannot tell, and other lines say why.
+    /// Requests the servers; nil if the daemon denies that, for a reason that other lines show.
     func knownServers(_ account: Bytes) throws(CommandFault) -> [ServerAnswer]? {
         do throws(CommandFault) {
             return try ServerRequests(run: run).servers(of: account)
         } catch .denied { return nil }
     }
 
-    /// The signing key, if there is one that the daemon can tell of.
+    /// Requests the signing key; nil if there is none or the daemon denies that.
     private func knownSigningKey(_ account: Bytes) throws(CommandFault) -> SigningKeyAnswer? {
         do throws(CommandFault) {
             return try SigningKeyRequests(run: run).signingKey(of: account)
         } catch .denied { return nil }
     }
 
-    /// The readers, none where the daemon denies because there is none; nil where their process does
-    /// not answer, which the refusal of the status tells.
+    /// Requests the readers: empty if there is none, nil if the reader process does not answer,
+    /// which the status reports as a refusal.
     private func knownReaders() throws(CommandFault) -> [ReaderAnswer]? {
         do throws(CommandFault) {
             return try ReadersCommand(run: run).readerAnswers()
@@ -214,7 +214,7 @@ extension StatusReport {
 }
 
 extension Obstacle {
-    /// Whether the lines do not say it without what a login would be told.
+    /// Whether only the text of the refusal explains this obstacle.
     fileprivate var isToldByRefusal: Bool {
         switch self {
         case .lidClosed, .vault, .refused: true

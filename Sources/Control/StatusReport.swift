@@ -5,7 +5,7 @@ import Doctor
 import LoginProtocol
 import SignedFormats
 
-/// What keeps fingerprint login from working; the raw value is for programs.
+/// What prevents fingerprint login; the raw value is for programs.
 enum Obstacle: String {
     case noFinger = "no-finger"
     case off = "off"
@@ -24,7 +24,7 @@ enum Obstacle: String {
     case registrationEnded = "registration-ended"
     case serverFile = "server-file"
 
-    /// What a server's part in logins comes to.
+    /// The obstacle that a server's trouble amounts to.
     init(_ trouble: ServerDemand.Trouble) {
         switch trouble {
         case .notRegistered: self = .notRegistered
@@ -34,28 +34,28 @@ enum Obstacle: String {
     }
 }
 
-/// How things stand for an account, from all that is asked.
+/// The status of an account, combined from all sources, and what follows from it.
 struct StatusReport {
     let status: StatusAnswer
-    /// The prints that are damaged; asked for only where there are any.
+    /// The damaged prints; requested only if there are any.
     let damaged: [PrintAnswer]
-    /// Nil where the reader process does not answer.
+    /// The readers; nil if the reader process does not answer.
     let readers: [ReaderAnswer]?
     let module: ModuleUse
-    /// Nil where that cannot be told.
+    /// The registrations at servers; nil if the daemon could not report them.
     let servers: [ServerAnswer]?
     let signing: SigningKeyAnswer?
-    /// What the stacks want of servers.
+    /// The servers that PAM stacks require.
     let demands: ServerDemands
 
-    /// Why no touch lets in at some services, though nothing else stood in the way.
+    /// The servers because of which a touch does not suffice at some services.
     var serverTroubles: [(demand: ServerDemand, trouble: ServerDemand.Trouble)] {
         demands.demands(on: status.account).compactMap { demand in
             demand.trouble(servers).map { (demand, $0) }
         }
     }
 
-    /// The same where it is so at all services.
+    /// The obstacles due to servers, if they affect all services.
     private var serverObstacles: [Obstacle] {
         let troubles = serverTroubles
         guard !troubles.isEmpty, !demands.areOpen(beside: troubles.map(\.demand)) else { return [] }
@@ -66,8 +66,9 @@ struct StatusReport {
         return obstacles
     }
 
-    /// What keeps login from working, the first to be mended first. A login that the daemon would
-    /// refuse always has one.
+    /// Everything that prevents login, in the order in which to repair it.
+    ///
+    /// If the daemon would refuse a login, there is at least one obstacle.
     var obstacles: [Obstacle] {
         var obstacles: [Obstacle] = []
         if readers?.isEmpty == true || status.refusal?.reason == .noReader {
@@ -93,7 +94,7 @@ struct StatusReport {
         return obstacles + serverObstacles
     }
 
-    /// What is left to do, first things first; nil where nothing is, or no command does it.
+    /// The next step for the user; nil if there is none, or no command performs it.
     var next: LoginStep? {
         for obstacle in obstacles {
             if let step = step(for: obstacle) { return step }
@@ -119,7 +120,7 @@ struct StatusReport {
                 return .register(url)
             }.first
         case .serverFile: .seeDoctor
-        // For these a hand is wanted, or a moment's patience.
+        // These require the user's hands, or patience.
         case .noReader, .lidClosed, .refused: nil
         }
     }

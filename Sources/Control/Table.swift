@@ -2,9 +2,9 @@
 import CommandMessages
 import LoginMessages
 
-/// Rows whose columns stand below each other, in whatever language they are shown.
+/// Rows of aligned columns, whatever language they are shown in.
 enum Table {
-    /// The lines; the last column is not filled up.
+    /// Formats the lines; the last column is not padded.
     static func lines(_ rows: [[Text]]) -> [Text] {
         var columns: [[Text]] = []
         for row in rows {
@@ -27,6 +27,6 @@ enum Table {
 }
 
 extension String {
-    /// As a text; what is no part of a line in it is escaped.
+    /// The string as a text, with characters escaped that must not stand in a line.
     var text: Text { Text(escaping: bytes) }
 }

@@ -6,7 +6,7 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// `signet unlock`
+/// `signet unlock`: lifts a lockout.
 struct UnlockCommand: Command {
     static let description = CommandDescription(
         "unlock", CommandHelp.unlock, options: [.account, .passwordStdin])

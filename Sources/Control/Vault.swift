@@ -4,7 +4,7 @@ import CommandProtocol
 import LoginMessages
 import SignedFormats
 
-/// `signet vault`
+/// `signet vault`: shows the vaults, and moves keys between them.
 struct VaultCommand: Command {
     static let description = CommandDescription(
         "vault", CommandHelp.vault, operands: ("[migrate tpm|file | trust]", 2),
@@ -12,7 +12,7 @@ struct VaultCommand: Command {
 
     let run: Invocation
 
-    /// `signet vault [migrate file|tpm | trust]`
+    /// Shows the vaults, migrates the account's key to another vault, or trusts the present TPM.
     func perform() throws(CommandFault) {
         switch (run.arguments.operands.first, run.arguments.operands.count) {
         case (nil, _): try showVaults()

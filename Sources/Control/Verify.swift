@@ -6,7 +6,7 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// `signet verify`
+/// `signet verify`: asks for a touch and reports which finger matched; nothing is signed.
 struct VerifyCommand: Command {
     static let description = CommandDescription(
         "verify", CommandHelp.verify, options: [.account, TakenOption(.reason, CommandHelp.reason)])
@@ -30,7 +30,8 @@ struct VerifyCommand: Command {
             [CommandOutcome.matched(finger?.bytes)])
     }
 
-    /// What the caller says that the touch is for.
+    /// The reason for the touch, as the caller states it; throws `.usage` if it cannot be
+    /// displayed.
     private func reason() throws(CommandFault) -> Bytes? {
         guard let reason = run.arguments.value(.reason)?.bytes else { return nil }
         guard AskersReason.isSound(reason) else {

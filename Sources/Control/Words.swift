@@ -3,10 +3,10 @@ import CommandProtocol
 import LoginProtocol
 
 extension Finger {
-    /// The name by which people give and read it.
+    /// The name that users type and read.
     var word: String { "\(name)" }
 
-    /// By that name.
+    /// Finds a finger by that name.
     init?(word: String) {
         guard let finger = Finger.allCases.first(where: { $0.word == word }) else { return nil }
         self = finger
@@ -14,7 +14,7 @@ extension Finger {
 }
 
 extension ReaderFeatures {
-    /// What the reader can do, a word each.
+    /// One word for each capability.
     var words: [String] {
         let names: [(ReaderFeatures, String)] = [
             (.identify, "identify"), (.storage, "storage"), (.storageList, "storage-list"),

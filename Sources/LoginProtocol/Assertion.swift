@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a touch produced: the signed statement.
+/// The result of a touch: the signed statement. Nothing in it has been verified.
 package struct Assertion: Equatable, Sendable {
     /// The statement's canonical text.
     package var statement: Bytes
-    /// The SSHSIG blob over it, not armoured.
+    /// The SSHSIG blob of its signature, without armour.
     package var signature: Bytes
-    /// What the server said, where the request named one.
+    /// The server's proof, if the request named a server.
     package var server: ServerProof?
 
-    /// A statement and its signature.
+    /// Creates an assertion.
     package init(statement: Bytes, signature: Bytes, server: ServerProof? = nil) {
         self.statement = statement
         self.signature = signature
@@ -16,20 +16,20 @@ package struct Assertion: Equatable, Sendable {
     }
 }
 
-/// What a server said to a login: its verdict, and the token that came with it.
+/// A server's proof for a login: its verdict, and the token that came with it. Nothing is verified.
 ///
-/// A class, since each copy of so many fields is code in the PAM module.
+/// It is a class because every copy of a struct with this many fields adds code to the PAM module.
 package final class ServerProof: Equatable, Sendable {
     /// The verdict's canonical text.
     package let verdict: Bytes
-    /// The SSHSIG blob over it, by the server.
+    /// The SSHSIG blob of the server's signature over it.
     package let signature: Bytes
-    /// The access token, where the request wanted it with the answer.
+    /// The access token, if the request asked for it in the answer.
     package let accessToken: Bytes?
-    /// Whether the access token lies in the account's file.
+    /// Whether the access token was written to the account's file.
     package let hasTokenFile: Bool
 
-    /// All of it.
+    /// Creates a proof.
     package init(
         verdict: Bytes, signature: Bytes, accessToken: Bytes? = nil, hasTokenFile: Bool = false
     ) {
@@ -39,7 +39,7 @@ package final class ServerProof: Equatable, Sendable {
         self.hasTokenFile = hasTokenFile
     }
 
-    /// Whether both say the same.
+    /// Whether all fields are equal.
     package static func == (one: ServerProof, other: ServerProof) -> Bool {
         one.verdict == other.verdict && one.signature == other.signature
             && one.accessToken == other.accessToken && one.hasTokenFile == other.hasTokenFile

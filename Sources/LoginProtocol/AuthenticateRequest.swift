@@ -1,41 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Asks for a touch that signs a challenge.
+/// The request for a touch that signs a challenge.
+///
+/// All texts are the application's and are bytes, not necessarily UTF-8. Sizes are checked against
+/// `Limit` when the request is encoded. The daemon believes `agent` and `agentUser` only from root.
 package struct AuthenticateRequest: Equatable, Sendable {
-    /// Whose finger.
+    /// The account to authenticate.
     package var account: Bytes
-    /// 32 fresh random bytes of the relying party.
+    /// The relying party's challenge, 32 fresh random bytes.
     package var challenge: Bytes
     /// The PAM service, for example `sudo`.
     package var service: Bytes
     /// The terminal, empty if there is none.
     package var terminal: Bytes
-    /// PAM_RHOST; not empty means a remote login, which is denied.
+    /// PAM_RHOST; a non-empty one means a remote login, which is denied.
     package var remoteHost: Bytes
     /// PAM_RUSER, empty if there is none.
     package var requester: Bytes
-    /// What is being confirmed, empty if there is nothing to say.
+    /// The command or action that the touch authorises, empty if unknown.
     package var purpose: Bytes
-    /// How long to wait for the touch.
+    /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
-    /// How many scans may fail to match, at least one.
+    /// The number of scans that may fail to match, at least 1.
     package var maximumTries: UInt8
-    /// Whether the login password is wanted too, for the keyring.
+    /// Whether the login password is requested as well, to unlock the keyring.
     package var wantsKeyring: Bool
-    /// Where the request comes from.
+    /// The process's position relative to its terminal.
     package var presence: TerminalPosition
-    /// What becomes of it if that is not a terminal's foreground.
+    /// What to do with a request that does not come from a terminal's foreground.
     package var background: BackgroundPolicy
-    /// SHA-256 of the whole command line that is confirmed, 32 bytes; empty where there is none.
+    /// The SHA-256 of the complete command line that is authorised, 32 bytes; empty if there is
+    /// none.
     package var commandDigest: Bytes
-    /// The process id of the polkit agent that asks; nil where there is none. Believed of root only.
+    /// The process id of the polkit agent behind the request; nil if there is none.
     package var agent: UInt32?
-    /// The user that the agent was when it reached the helper, which runs as a service of root's; nil
-    /// where the agent started the helper. Believed of root only.
+    /// The agent's uid when it connected to the helper, which runs as a service of root's; nil if
+    /// the agent started the helper.
     package var agentUser: UInt32?
-    /// The server that has to say yes, too; nil for none.
+    /// The server that must approve the login as well; nil for none.
     package var server: ServerLoginRequest?
 
-    /// All of it; sizes are checked when it is encoded.
+    /// Creates a request; sizes are checked when it is encoded.
     package init(
         account: Bytes, challenge: Bytes, service: Bytes, terminal: Bytes = [],
         remoteHost: Bytes = [], requester: Bytes = [], purpose: Bytes = [],
@@ -63,20 +67,20 @@ package struct AuthenticateRequest: Equatable, Sendable {
     }
 }
 
-/// Which server a login is to be at, too, and how.
+/// The server that must approve a login as well, as the stack's line demands.
 package struct ServerLoginRequest: Equatable, Sendable {
-    /// Its URL in its one form.
+    /// The server's URL in normal form.
     package var url: Bytes
-    /// What verdicts for it name.
+    /// The audience that its verdicts must name.
     package var audience: Bytes
-    /// The key that its verdicts are signed with, an uncompressed point of 65 bytes.
+    /// The public key that verifies its verdicts, an uncompressed point of 65 bytes.
     package var key: Bytes
-    /// For how many hours an earlier verdict may stand for a server that cannot be asked; 0: never.
+    /// For how many hours an earlier verdict is accepted if the server is unreachable; 0 for never.
     package var offlineHours: UInt32
-    /// Where the access token goes; nil where none is wanted.
+    /// Where to deliver the access token; nil if none is requested.
     package var token: TokenDelivery?
 
-    /// All of it.
+    /// Creates a request; sizes are checked when it is encoded.
     package init(
         url: Bytes, audience: Bytes, key: Bytes, offlineHours: UInt32 = 0,
         token: TokenDelivery? = nil
@@ -89,10 +93,10 @@ package struct ServerLoginRequest: Equatable, Sendable {
     }
 }
 
-/// Where the access token of a login goes; the raw value is on the wire.
+/// Where the access token of a login is delivered; the raw value is on the wire.
 package enum TokenDelivery: UInt8, CaseIterable, Sendable {
-    /// With the answer.
+    /// In the answer to the login.
     case answer = 1
-    /// Into a file of root's, on this machine.
+    /// In a file on this machine, which root writes.
     case file = 2
 }

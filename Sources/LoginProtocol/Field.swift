@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The fields that frames are made of; the raw value is the tag on the wire.
+/// The fields that frames consist of; the raw value is the tag on the wire.
 ///
-/// A frame's fields stand in the order of their tags, so that each can occur only once.
+/// The fields of a frame are ordered by strictly ascending tag, so each can occur only once.
 package enum Field: UInt8, CaseIterable {
     case account = 1
     case challenge = 2
@@ -57,7 +57,7 @@ package enum Field: UInt8, CaseIterable {
     case acknowledge = 60
     case agentUser = 62
 
-    // What is about servers, and what the PAM module reads or sends of it.
+    // Fields about servers that the PAM module reads or sends.
     case server = 80
     case audience = 86
     case accessToken = 89
@@ -105,7 +105,7 @@ package enum Field: UInt8, CaseIterable {
     case failures = 123
     case maximumFailures = 124
     case isAway = 129
-    // A receipt, and what has none.
+    // Receipts and refused attempts.
     case granted = 61
     case verb = 130
     case until = 131
@@ -179,17 +179,17 @@ package enum Field: UInt8, CaseIterable {
     }
 }
 
-/// The longest values in bytes that may cross the socket, in one place.
+/// The maximum sizes in bytes of values that cross the socket, all in one place.
 package enum Limit {
-    /// A login name (LOGIN_NAME_MAX of Linux).
+    /// An account's name; LOGIN_NAME_MAX on Linux.
     package static let account = 256
-    /// A challenge: always exactly this.
+    /// A challenge; always exactly this size.
     package static let challenge = 32
     /// The name of a PAM service.
     package static let service = 64
-    /// A terminal, a reader's id or name, the name of a setting.
+    /// A terminal, a reader's id or name, or the name of a setting.
     package static let label = 256
-    /// What is being confirmed. A longer command line is cut by the module.
+    /// The purpose, the text of what a touch authorises. The module truncates longer command lines.
     package static let purpose = 1_024
     /// Any other text.
     package static let text = 2_048
@@ -197,37 +197,37 @@ package enum Limit {
     package static let password = 1_023
     /// The name of a secret.
     package static let secretName = 128
-    /// How many secrets an account may have.
+    /// The number of secrets that an account may have.
     package static let secrets = 64
     /// One part of a secret.
     package static let secretPart = 12_288
-    /// A secret, all parts together.
+    /// A whole secret, the sum of its parts.
     package static let secret = 65_536
     /// The Name of a TPM object: its algorithm (2) and digest; TPM 2.0 part 1, 16.
     package static let rootName = 66
-    /// A statement: every value in percent-encoding at its longest.
+    /// A statement, with every value at its longest in percent-encoding.
     package static let statement = 8_192
-    /// An SSHSIG blob, not armoured.
+    /// An SSHSIG blob without armour.
     package static let signature = 512
     /// A server's access token.
     package static let accessToken = 4_096
     /// A server's verdict for the PAM module.
     package static let verdict = 4_096
-    /// An activation code as it is typed, a problem's code, a key's fingerprint.
+    /// An activation code as typed, the code of a problem, or a key's fingerprint.
     package static let code = 64
     /// A server's refresh token.
     package static let refreshToken = 512
-    /// The name of a file that is signed, as it was given.
+    /// The name of a signed file, as the user gave it.
     package static let fileName = 1_024
-    /// How many files one touch may sign: a person reads their names before.
+    /// The number of files that one touch may sign; the user reads their names first.
     package static let files = 8
     /// The name of one of several files.
     package static let listedName = 255
-    /// The names of several files, all together.
+    /// The names of several files, in total.
     package static let listedNames = 400
-    /// A challenge of anybody's.
+    /// A challenge of any relying party's choosing.
     package static let challengeText = 1_024
-    /// What an HTTP request asks for.
+    /// The resource that an HTTP request is for.
     package static let resource = 1_024
     /// The name of a MAC token.
     package static let tokenName = 128
@@ -235,8 +235,8 @@ package enum Limit {
     package static let template = 64
     /// The text of an operation.
     package static let operationData = 4_096
-    /// The statement about an operation: the text with each byte encoded, and the rest.
+    /// The statement about an operation, with every byte of the text percent-encoded.
     package static let operationStatement = 15_000
-    /// The operations that a server may tell at once; signet-server has 25 at most.
+    /// The number of operations that a server may list at once; signet-server has at most 25.
     package static let operations = 32
 }

@@ -12,7 +12,7 @@ package enum Finger: UInt8, CaseIterable, Sendable {
     case rightRing = 9
     case rightLittle = 10
 
-    /// The name by which people give and read it, for example `right-index`.
+    /// The name that users type and read, for example `right-index`.
     package var name: StaticString {
         switch self {
         case .leftThumb: "left-thumb"

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Takes one frame apart, field by field, in order.
+/// Decodes one frame, field by field, in order.
 ///
-/// Each length is checked before anything is copied. What the caller did not ask for
-/// (unknown, repeated, out of order, trailing) is found by the next call or by `end()`.
+/// Each length is checked before anything is copied. A field that the caller did not ask for
+/// (unknown, repeated, out of order or trailing) makes the next call or `end()` throw, so the
+/// caller must finish with `end()`.
 package struct FrameReader {
-    /// What kind of frame it is: a `Verb` or an `AnswerKind`, by direction.
+    /// The frame's kind: the raw value of a `Verb` or an `AnswerKind`, depending on the direction.
     package let kind: UInt8
     private let bytes: Bytes
     private var position = Frame.headerLength
 
-    /// Accepts a packet's header; throws when it is short, over the cap, or of another version.
+    /// Checks a packet's header; throws if it is too short, too long or of another version.
     package init(_ packet: Bytes) throws(WireFault) {
         guard packet.count <= Frame.maximumLength else { throw .tooLong }
         guard packet.count >= Frame.headerLength else { throw .truncated }
@@ -18,18 +19,19 @@ package struct FrameReader {
         bytes = packet
     }
 
-    /// The value of the next field, which must be this one.
+    /// The value of the next field; throws `.unexpectedField` unless it is this one.
     package mutating func bytes(_ field: Field) throws(WireFault) -> Bytes {
         guard let value = try bytesIfPresent(field) else { throw .unexpectedField }
         return value
     }
 
-    /// The value of the next field if it is this one, else nil and nothing is taken.
+    /// The value of the next field if it is this one; otherwise nil, and nothing is consumed.
     package mutating func bytesIfPresent(_ field: Field) throws(WireFault) -> Bytes? {
         try bytesIfPresent(tag: field.rawValue, size: field.size)
     }
 
-    /// The same for any grammar's field, by its tag and the sizes in bytes that it may have.
+    /// Like `bytesIfPresent(_:)` for a field of any protocol, by its tag and allowed sizes in
+    /// bytes.
     @inline(__always)
     package mutating func bytesIfPresent(
         tag: UInt8, size: ClosedRange<Int>
@@ -44,7 +46,7 @@ package struct FrameReader {
         return Bytes(bytes[start..<position])
     }
 
-    /// The big-endian number in the next field, which must be this one.
+    /// The big-endian number in the next field; throws `.unexpectedField` unless it is this one.
     package mutating func number<Number: FixedWidthInteger & UnsignedInteger>(
         _ field: Field, as type: Number.Type = Number.self
     ) throws(WireFault) -> Number {
@@ -52,7 +54,7 @@ package struct FrameReader {
         return number
     }
 
-    /// The big-endian number in the next field if it is this one.
+    /// The big-endian number in the next field if it is this one; nil otherwise.
     package mutating func numberIfPresent<Number: FixedWidthInteger & UnsignedInteger>(
         _ field: Field, as type: Number.Type = Number.self
     ) throws(WireFault) -> Number? {
@@ -63,7 +65,7 @@ package struct FrameReader {
         return number
     }
 
-    /// Succeeds when every byte was asked for.
+    /// Succeeds if every byte of the frame was read.
     package func end() throws(WireFault) {
         guard position == bytes.count else { throw .unexpectedField }
     }

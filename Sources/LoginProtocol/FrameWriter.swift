@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Builds one frame; refuses a value that the reader on the other side would refuse.
+/// Encodes one frame, and throws for any value that the reader would reject.
 package struct FrameWriter {
     /// The frame so far.
     package private(set) var bytes: Bytes
     private var lastTag: UInt8 = 0
 
-    /// Begins a frame of a kind; a frame that grows beyond `capacity` bytes is moved, which leaves
-    /// copies of what was put into it.
+    /// Starts a frame of a kind.
+    ///
+    /// A frame that grows beyond `capacity` bytes is reallocated, which leaves copies of its
+    /// contents in freed memory: reserve the full length for a frame that contains a secret.
     package init(kind: UInt8, capacity: Int = Frame.headerLength) {
         bytes = []
         bytes.reserveCapacity(capacity)
@@ -14,17 +16,17 @@ package struct FrameWriter {
         bytes.append(kind)
     }
 
-    /// Appends a field; throws when its size is wrong, it is out of order, or the frame is full.
+    /// Appends a field; throws if its size is wrong, it is out of order, or the frame is full.
     package mutating func put(_ field: Field, _ value: Bytes) throws(WireFault) {
         try put(field, value.span)
     }
 
-    /// Appends a field without another copy of its value.
+    /// Appends a field without making another copy of its value.
     package mutating func put(_ field: Field, _ value: Span<UInt8>) throws(WireFault) {
         try put(tag: field.rawValue, size: field.size, value)
     }
 
-    /// The same for any grammar's field, by its tag and the sizes in bytes that it may have.
+    /// Like `put(_:_:)` for a field of any protocol, by its tag and allowed sizes in bytes.
     @inline(__always)
     package mutating func put(
         tag: UInt8, size: ClosedRange<Int>, _ value: Span<UInt8>
@@ -41,12 +43,12 @@ package struct FrameWriter {
         lastTag = tag
     }
 
-    /// Appends a field if there is a value.
+    /// Appends a field unless the value is nil.
     package mutating func put(_ field: Field, ifPresent value: Bytes?) throws(WireFault) {
         if let value { try put(field, value) }
     }
 
-    /// Appends a number in big-endian order, in as many bytes as its type has.
+    /// Appends a number in big-endian order, in the width of its type.
     package mutating func put<Number: FixedWidthInteger & UnsignedInteger>(
         _ field: Field, number: Number
     ) throws(WireFault) {
@@ -57,7 +59,7 @@ package struct FrameWriter {
         try put(field, value)
     }
 
-    /// Appends a number if there is one.
+    /// Appends a number unless it is nil.
     package mutating func put<Number: FixedWidthInteger & UnsignedInteger>(
         _ field: Field, numberIfPresent number: Number?
     ) throws(WireFault) {

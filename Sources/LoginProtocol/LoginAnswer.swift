@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What may answer `authenticate` and `confirm`; `Answer` has these answers and all others.
+/// The daemon's answers to `authenticate` and `confirm`; `Answer` has these and all others.
 package enum LoginAnswer: Equatable, Sendable {
     case notice(Notice)
     case assertion(Assertion)
     case denial(LoginDenial)
-    /// The touch is still valid; with the login password, where it was wanted and is released.
+    /// The touch is still valid. With the login password, if it was requested and released.
     case confirmed(password: Bytes?)
 
-    /// Reads a daemon's frame; throws on anything but exactly one well-formed answer of these.
+    /// Decodes a frame; throws unless it is exactly one well-formed answer of these kinds.
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let answer = try LoginAnswer(from: &frame) else { throw .unknownKind }
@@ -15,7 +15,7 @@ package enum LoginAnswer: Equatable, Sendable {
         try frame.end()
     }
 
-    /// Reads the fields of one of these kinds; nil, with nothing read, for any other.
+    /// Reads the fields of an answer of these kinds; nil for any other kind, with nothing consumed.
     package init?(from frame: inout FrameReader) throws(WireFault) {
         switch AnswerKind(rawValue: frame.kind) {
         case .notice: self = .notice(try Notice(from: &frame))
@@ -33,7 +33,7 @@ extension Assertion {
         self.init(statement: try frame.bytes(.statement), signature: try frame.bytes(.signature))
     }
 
-    /// Reads a signed statement that answers a login: it alone may have more with it.
+    /// Reads a signed statement that answers a login; only this one may carry a server's proof.
     fileprivate init(toLogin frame: inout FrameReader) throws(WireFault) {
         try self.init(from: &frame)
         server = try ServerProof.read(from: &frame)
@@ -41,13 +41,13 @@ extension Assertion {
 }
 
 extension ServerProof {
-    /// Reads what a server said; nil where nothing of it is there.
+    /// Reads the server's verdict and token; nil if there are none.
     fileprivate static func read(
         from frame: inout FrameReader
     ) throws(WireFault) -> ServerProof? {
         let token = try frame.bytesIfPresent(.accessToken)
         guard let verdict = try frame.bytesIfPresent(.verdict) else {
-            // What comes with a verdict does not come without one.
+            // A token without a verdict is rejected.
             guard token == nil else { throw .unexpectedField }
             return nil
         }
@@ -75,7 +75,7 @@ extension Notice {
 }
 
 extension DenialOf where Reason: RawRepresentable<UInt8> {
-    /// Reads a no; throws on a reason that is none of this kind.
+    /// Reads a denial; throws for an unknown reason.
     package init(from frame: inout FrameReader) throws(WireFault) {
         let finger: Finger? = try frame.choiceIfPresent(.finger)
         self.init(try frame.choice(.reason))
@@ -89,14 +89,14 @@ extension DenialOf where Reason: RawRepresentable<UInt8> {
 }
 
 extension FrameReader {
-    /// Whether a field is there that says yes. No is said by leaving it out, and in no other way.
+    /// Whether a flag is set. A set flag is the value 1; an unset flag is an absent field.
     package mutating func yes(_ field: Field) throws(WireFault) -> Bool {
         guard let number = try numberIfPresent(field, as: UInt8.self) else { return false }
         guard number == 1 else { throw .malformedValue }
         return true
     }
 
-    /// A one-byte field that must be one of an enumeration's values.
+    /// Reads a one-byte field whose value must be one of an enumeration's.
     package mutating func choice<Choice: RawRepresentable>(
         _ field: Field, as type: Choice.Type = Choice.self
     ) throws(WireFault) -> Choice where Choice.RawValue == UInt8 {
@@ -104,7 +104,7 @@ extension FrameReader {
         return choice
     }
 
-    /// The same, if the field is there.
+    /// Reads such a field if it is present; nil otherwise.
     package mutating func choiceIfPresent<Choice: RawRepresentable>(
         _ field: Field, as type: Choice.Type = Choice.self
     ) throws(WireFault) -> Choice? where Choice.RawValue == UInt8 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The frames that the PAM module sends; `Request` has these requests and all others.
+/// Encodes the frames that the PAM module sends; `Request` has these requests and all others.
+///
+/// Every function throws a `WireFault` for a value that the daemon would reject as malformed.
 package enum LoginRequest {
     /// Asks for a touch that signs a challenge.
     package static func authenticate(_ request: AuthenticateRequest) throws(WireFault) -> Bytes {
@@ -14,11 +16,11 @@ package enum LoginRequest {
         try frame.put(.timeoutMilliseconds, number: request.timeoutMilliseconds)
         guard request.maximumTries > 0 else { throw .malformedValue }
         try frame.put(.maximumTries, number: request.maximumTries)
-        // No is said by leaving it out, and in no other way.
+        // An unset flag is always an absent field.
         if request.wantsKeyring { try frame.put(.keyring, number: UInt8(1)) }
         try frame.put(.presence, number: request.presence.rawValue)
         try frame.put(.background, number: request.background.rawValue)
-        // None is said by leaving it out, and in no other way.
+        // An empty digest is always an absent field.
         if !request.commandDigest.isEmpty {
             try frame.put(.commandDigest, request.commandDigest)
         }
@@ -42,7 +44,7 @@ package enum LoginRequest {
         return frame.bytes
     }
 
-    /// Tells that a notice has been shown.
+    /// Reports that a notice has been shown.
     package static func shown() -> Bytes { FrameWriter(kind: Verb.shown.rawValue).bytes }
 
     /// Reports that a password was accepted in a login.
@@ -52,7 +54,7 @@ package enum LoginRequest {
         try login(.passwordAccepted, account, service).bytes
     }
 
-    /// The beginning of a frame about a login that is over.
+    /// Starts a frame about a login that has ended.
     @inline(never)
     private static func login(
         _ verb: Verb, _ account: Bytes, _ service: Bytes
@@ -63,18 +65,18 @@ package enum LoginRequest {
         return frame
     }
 
-    /// Asks for a word on enrolling, after a login with the password.
+    /// Asks whether enrolment should be offered after a login with the password.
     package static func offer(_ request: OfferRequest) throws(WireFault) -> Bytes {
         var frame = try login(.offer, request.account, request.service)
         try frame.put(.presence, number: request.presence.rawValue)
         return frame.bytes
     }
 
-    /// Reports that an account's password was changed, and to what; whoever sends it wipes it.
+    /// Reports an account's new password. The caller must wipe the returned frame.
     package static func passwordChanged(
         account: Bytes, service: Bytes, password: Span<UInt8>
     ) throws(WireFault) -> Bytes {
-        // Room for all of it, so that no piece with the password is left behind.
+        // Reserve the full length, so that no reallocation leaves a copy of the password behind.
         let room =
             Frame.headerLength + 3 * Frame.fieldHeaderLength + account.count + service.count
             + password.count
@@ -87,7 +89,7 @@ package enum LoginRequest {
 }
 
 extension Bytes {
-    /// No control characters, no `/`, no `:`; these never occur in passwd(5).
+    /// Whether it has no control characters, `/` or `:`, which never occur in names of passwd(5).
     package var isAccountName: Bool {
         for byte in self where byte < 0x20 || byte == 0x7F || byte == 0x2F || byte == 0x3A {
             return false
@@ -97,7 +99,7 @@ extension Bytes {
 }
 
 extension FrameWriter {
-    /// Appends an account's name; throws when the reader would refuse it.
+    /// Appends an account's name; throws for a name that the reader would reject.
     package mutating func put(accountName name: Bytes) throws(WireFault) {
         guard name.isAccountName else { throw .malformedValue }
         try put(.account, name)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Asks for a word on enrolling, for an account that has just logged in with its password.
+/// Asks whether to offer enrolment to an account that has just logged in with its password.
 package struct OfferRequest: Equatable, Sendable {
-    /// Whose login it was.
+    /// The account that logged in.
     package var account: Bytes
     /// The PAM service.
     package var service: Bytes
-    /// Where the login came from.
+    /// The position of the login's process relative to its terminal.
     package var presence: TerminalPosition
 
-    /// All of it.
+    /// Creates a request; sizes are checked when it is encoded.
     package init(account: Bytes, service: Bytes, presence: TerminalPosition) {
         self.account = account
         self.service = service

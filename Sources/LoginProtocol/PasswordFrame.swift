@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Takes a password out of a packet before anything copies it.
+/// Takes a password out of a received packet before it is decoded, so that decoding copies no
+/// secret.
 package enum PasswordFrame {
-    /// Lends the password of a packet, if it has one, and blanks it there.
+    /// Calls `body` with the packet's password, if it has one, and then overwrites it with zeros.
     ///
-    /// What is decoded afterwards has zeros in its place: whoever checks the frame holds no secret.
+    /// The packet can still be decoded; its password field then contains zeros. Returns nil,
+    /// without calling `body`, if there is no password field.
     package static func take<Result: ~Copyable>(
         from packet: inout Bytes, _ body: (Span<UInt8>) -> Result
     ) -> Result? {
@@ -13,7 +15,7 @@ package enum PasswordFrame {
         return result
     }
 
-    /// Where a password stands in a packet of any kind; nil if the packet ends before one does.
+    /// The range of a password in a packet of any kind; nil if none is found.
     static func range(in packet: Bytes) -> Range<Int>? {
         var position = Frame.headerLength
         while packet.count - position >= Frame.fieldHeaderLength {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A frame that carries a part of a secret, so built and found that each copy can be wiped.
+/// The layout of a frame that carries a part of a secret.
+///
+/// The caller builds the frame around the part and finds the part in it, so that every copy of the
+/// secret lies in memory that the caller can wipe.
 package enum SecretPartFrame {
     private static let start = Frame.headerLength + Frame.fieldHeaderLength
 
-    /// How many bytes the next part has when so many are left: all parts but the last are full.
+    /// The size of the next part when `left` bytes remain; all parts but the last are full.
     package static func count(ofNext left: Int) -> Int { min(left, Limit.secretPart) }
 
-    /// What stands before the part in a frame of this kind; `count` is at most `Limit.secretPart`.
+    /// The bytes before the part in a frame of this kind; `count` is at most `Limit.secretPart`.
     package static func header(_ kind: Kind, count: Int) -> Bytes {
         [
             Frame.version, kind.rawValue, Field.secretPart.rawValue,
@@ -14,7 +17,7 @@ package enum SecretPartFrame {
         ]
     }
 
-    /// The place of the part if the packet is such a frame, nil if it is another kind.
+    /// The range of the part in a packet; nil if the packet is of another kind.
     ///
     /// Throws unless a packet of this kind is exactly one well-formed frame.
     package static func range(_ kind: Kind, in packet: Bytes) throws(WireFault) -> Range<Int>? {
@@ -31,21 +34,21 @@ package enum SecretPartFrame {
         return start..<packet.count
     }
 
-    /// Which way the secret goes; the raw value is the frame's kind.
+    /// The direction of the secret; the raw value is the frame's kind.
     package enum Kind: UInt8, Sendable {
-        /// From the client, to be kept.
+        /// From the client, to be stored.
         case kept = 17
         /// To the client, after a touch.
         case released = 140
     }
 }
 
-/// How far the parts of one announced secret have come: each has the one size that it must have.
+/// The progress of a secret that is sent in parts, each of which must have the size due next.
 package struct SecretProgress: Equatable, Sendable {
-    /// Bytes that have still to come.
+    /// The number of bytes still to come.
     package private(set) var left: Int
 
-    /// Before the first part; nil unless the secret has a size that one may have.
+    /// Starts before the first part; nil unless `count` is a size that a secret may have.
     package init?(count: UInt32) {
         guard let count = Int(exactly: count), (1...Limit.secret).contains(count) else {
             return nil
@@ -53,10 +56,10 @@ package struct SecretProgress: Equatable, Sendable {
         left = count
     }
 
-    /// Whether all parts have come.
+    /// Whether all parts have arrived.
     package var isWhole: Bool { left == 0 }
 
-    /// Takes a part of so many bytes; false, and nothing taken, unless it is the next one.
+    /// Accepts a part of this size; returns false, without effect, unless it is the size due next.
     package mutating func take(_ count: Int) -> Bool {
         guard left > 0, count == SecretPartFrame.count(ofNext: left) else { return false }
         left -= count

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// What a call of sudo, su or doas runs, in the form in which a person confirms it: the command first,
-/// then what stood in front of it (options and assignments) in brackets.
+/// The command that a call of sudo, su or doas runs, as the user reads it before a touch.
 ///
-/// The line is read as the program itself reads it. Where that is not sure there is no purpose, and
-/// nobody is asked to confirm something that they do not see.
+/// The text has the command first, then in brackets the options and assignments in front of it. The
+/// command line is parsed exactly as the program itself does. If the result is ambiguous there is
+/// no purpose, so that users never authorise a command that they do not see.
 package struct ConfirmedCommand: Equatable, Sendable {
-    /// What is confirmed; nil where the command line does not tell it for sure.
+    /// The command that the touch authorises; nil if the command line does not determine it.
     package let purpose: [UInt8]?
-    /// Whether sudo was told `-n`, `-A` or `-S`: then nothing else may ask on the terminal.
+    /// Whether sudo was told `-n`, `-A` or `-S`; then nothing else may prompt on the terminal.
     package let asksElsewhere: Bool
 
-    /// From the command line of a program.
+    /// Parses the command line of a program.
     package init(_ call: ProgramCall, of program: ConfirmingProgram) {
         var reader = OptionReader(call.words, program)
         let isClear = reader.read() && (call.isWhole || !reader.command.isEmpty)
@@ -27,16 +27,16 @@ package struct ConfirmedCommand: Equatable, Sendable {
     }
 }
 
-/// The programs whose command line says what a touch confirms.
+/// The programs whose command line says what a touch authorises.
 package enum ConfirmingProgram: Sendable {
-    /// sudo 1.9 and older, parse_args.c; which names it knows itself by, progname.c.
+    /// sudo 1.9 and older; options as in parse_args.c, program names as in progname.c.
     case sudo
-    /// util-linux's and shadow's su.
+    /// su of util-linux and of shadow.
     case su
     /// OpenDoas.
     case doas
 
-    /// The name that is shown, whatever the caller named the program.
+    /// The name that is shown, whatever argv[0] is.
     var name: StaticString {
         switch self {
         case .sudo: "sudo"
@@ -45,7 +45,7 @@ package enum ConfirmingProgram: Sendable {
         }
     }
 
-    /// The options that have a value, in the same word or the next.
+    /// The short options that have a value, in the same word or the next.
     var withValue: StaticString {
         switch self {
         case .sudo: "aCcDgpRrTtUu"
@@ -54,7 +54,7 @@ package enum ConfirmingProgram: Sendable {
         }
     }
 
-    /// The options that have none.
+    /// The short options without a value.
     var withoutValue: StaticString {
         switch self {
         case .sudo: "ABbEeHiKklNnPSsVv"
@@ -63,7 +63,8 @@ package enum ConfirmingProgram: Sendable {
         }
     }
 
-    /// Those of them that say what is done, and stand in front of the command.
+    /// The options without a value that determine what is done; they are shown in front of the
+    /// command.
     var modes: StaticString {
         switch self {
         case .sudo: "eilsKVv"
@@ -72,7 +73,8 @@ package enum ConfirmingProgram: Sendable {
         }
     }
 
-    /// The long names, each behind its letter; `?` for what ends the program.
+    /// The long options, each after the letter of its short form; `?` for one that ends the
+    /// program.
     var names: StaticString {
         switch self {
         case .sudo:
@@ -93,31 +95,32 @@ package enum ConfirmingProgram: Sendable {
 }
 
 extension StaticString {
-    /// Whether a byte is one of its own.
+    /// Whether it contains a byte.
     fileprivate func has(_ byte: UInt8) -> Bool {
         for index in 0..<utf8CodeUnitCount where unsafe utf8Start[index] == byte { return true }
         return false
     }
 }
 
-/// Reads a command line up to the command, as getopt_long(3) and the program do.
+/// Parses a command line up to the command, like getopt_long(3) and the program itself.
 private struct OptionReader {
-    /// Options that say what is done, without their hyphen, each once.
+    /// Options that determine what is done, without hyphen and without duplicates.
     private(set) var modes: [[UInt8]] = []
-    /// The other options, and assignments, as they were given.
+    /// The other options, and the assignments, as given.
     private(set) var aside: [[UInt8]] = []
-    /// What runs, with its arguments; of su the account, `-c` and its command, and the arguments.
+    /// The command with its arguments; for su the account, `-c` with its command, and the
+    /// arguments.
     private(set) var command: [[UInt8]] = []
-    /// Whether sudo was told `-n`, `-A` or `-S`.
+    /// Whether sudo was told to prompt elsewhere or not at all: `-n`, `-A` or `-S`.
     private(set) var asksElsewhere = false
-    /// Whether sudo edits files.
+    /// Whether sudo edits files instead of running a command.
     private(set) var edits = false
-    /// Whether it is not sure which of the two it does.
+    /// Whether the program's name leaves open which of the two sudo does.
     private let isAmbiguous: Bool
     private let words: [[UInt8]]
     private let program: ConfirmingProgram
     private var index = 1
-    /// What `su -c` runs.
+    /// `-c` and the command of su.
     private var shellCommand: [[UInt8]] = []
 
     private static let hyphen = UInt8(ascii: "-")
@@ -125,8 +128,8 @@ private struct OptionReader {
     init(_ words: [[UInt8]], _ program: ConfirmingProgram) {
         self.words = words
         self.program = program
-        // sudo goes by the name that it was called by. By one that only ends in "edit", older versions
-        // edit the file, and newer ones run it.
+        // sudo behaves according to the name by which it was called. If the name merely ends in
+        // "edit", older versions edit the file and newer versions run it.
         let name = words.first?.parts(between: UInt8(ascii: "/")).last ?? []
         let end = StaticString("edit").bytes
         let isEditor = name == StaticString("sudoedit").bytes
@@ -136,7 +139,7 @@ private struct OptionReader {
         edits = program == .sudo && isEditor
     }
 
-    /// Reads all of it; false where it is not sure what runs.
+    /// Parses the whole line; returns false if it does not determine what runs.
     mutating func read() -> Bool {
         guard !isAmbiguous else { return false }
         while index < words.count {
@@ -154,7 +157,7 @@ private struct OptionReader {
             }
         }
         if index < words.count { command += words[index...] }
-        // Some versions of sudo take it for an assignment.
+        // Some versions of sudo take such a word for an assignment.
         if program == .sudo, command.first?.first == UInt8(ascii: "=") { return false }
         command.insert(contentsOf: shellCommand, at: min(1, command.count))
         return true
@@ -164,11 +167,12 @@ private struct OptionReader {
         word.count == 2 && word[0] == OptionReader.hyphen && word[1] == OptionReader.hyphen
     }
 
-    /// Takes a word that is no option, if options may follow it.
+    /// Consumes a word that is not an option, if options may follow it; returns false at the
+    /// command.
     private mutating func takes(_ word: [UInt8]) -> Bool {
         switch program {
         case .sudo:
-            // As sudo has it: also where `--` is the value of an option.
+            // sudo does this too: also if `--` is the value of an option.
             guard isAssignment(word), index < 2 || !isEnd(words[index - 1]) else { return false }
             aside.append(word)
         case .su:
@@ -188,7 +192,7 @@ private struct OptionReader {
             && word.contains(UInt8(ascii: "="))
     }
 
-    /// A word of short options: one that has a value swallows the rest of the word.
+    /// Parses a word of short options; one with a value takes the rest of the word.
     private mutating func short(_ word: [UInt8]) -> Bool {
         var isAside = false
         var value: [UInt8]?
@@ -198,7 +202,7 @@ private struct OptionReader {
             if program.withoutValue.has(letter) {
                 if !note(letter) { isAside = true }
             } else if letter == UInt8(ascii: "h"), program == .sudo {
-                // `-h HOST`, `-hHOST`; else it asks for help.
+                // `-h HOST` and `-hHOST` name a host; any other `-h` asks for help.
                 guard rest.isEmpty else { return addAside([word]) }
                 guard word.count == 2, index < words.count, !words[index].isEmpty,
                     words[index].first != OptionReader.hyphen, !isAssignment(words[index])
@@ -216,7 +220,7 @@ private struct OptionReader {
         return isAside ? addAside([word]) : true
     }
 
-    /// A long option, or what is short for exactly one.
+    /// Parses a long option, which may be abbreviated if that is unambiguous.
     private mutating func long(_ word: [UInt8]) -> Bool {
         let equals = word.firstIndex(of: UInt8(ascii: "="))
         let written = [UInt8](word[2..<(equals ?? word.count)])
@@ -242,20 +246,20 @@ private struct OptionReader {
                 continue
             }
             if entry.count == written.count + 1 { return letter }
-            // Short for more than one.
+            // The abbreviation is ambiguous.
             guard found == nil else { return nil }
             found = letter
         }
         return found
     }
 
-    /// The next word, as a value.
+    /// Consumes the next word as a value.
     private mutating func next() -> [UInt8] {
         defer { index += 1 }
         return index < words.count ? words[index] : []
     }
 
-    /// Notes an option without a value; false where it stands aside.
+    /// Records an option without a value; returns false if it belongs in brackets.
     private mutating func note(_ letter: UInt8) -> Bool {
         if program == .sudo {
             if letter == UInt8(ascii: "e") { edits = true }
@@ -279,7 +283,7 @@ private struct OptionReader {
         program == .su && (letter == UInt8(ascii: "c") || letter == UInt8(ascii: "C"))
     }
 
-    /// The command of `su -c`; a second one leaves open which of them runs.
+    /// Records the command of `su -c`; a second one makes the line ambiguous.
     private mutating func take(shellCommand: [UInt8]) -> Bool {
         guard self.shellCommand.isEmpty else { return false }
         self.shellCommand = [StaticString("-c").bytes, shellCommand]

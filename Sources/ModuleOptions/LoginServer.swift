@@ -2,30 +2,31 @@
 import LoginProtocol
 import SignedFormats
 
-/// The server whose yes a login wants beside the touch: what the file behind `server=` says.
+/// The server that must approve a login as well: the contents of the file behind `server=`.
 ///
-/// A line each, `name = value`; lines that are empty or begin with `#` say nothing. One mistake
-/// refuses all of it, because what its writer wanted to forbid may stand in that line.
+/// Each line is `name = value`; empty lines and lines that begin with `#` are ignored. One mistake
+/// rejects the whole file, because the faulty line may be the one that restricts logins.
 package struct LoginServer: Equatable, Sendable {
-    /// The longest file in bytes.
+    /// The longest accepted file in bytes.
     package static let maximumLength = 2_048
 
-    /// The server's URL in its one form.
+    /// The server's URL in normal form, at most 200 bytes.
     package let url: [UInt8]
-    /// What its verdicts have to name.
+    /// The audience that its verdicts must name.
     package let audience: [UInt8]
-    /// The key that its verdicts have to be signed with.
+    /// The public key that must have signed its verdicts.
     package let key: SSHPublicKey
-    /// The accounts that it is for: names, and groups with an `@` in front; none means all.
+    /// The accounts that must log in with it: names, and groups with `@` in front; empty means all.
     package let accounts: [[UInt8]]
-    /// For how many hours an earlier verdict may stand for a server that cannot be asked, 0 to 720.
+    /// For how many hours an earlier verdict is accepted if the server is unreachable, from 0 to
+    /// 720.
     package let offlineHours: UInt32
-    /// Where the access token goes.
+    /// Where the access token is delivered; nil if none is requested.
     package let token: TokenDelivery?
-    /// Whether an account may have another name at the server.
+    /// Whether the account's name at the server may differ from the name here.
     package let mayDiffer: Bool
 
-    /// What a line may set.
+    /// The names that lines may have; the raw value is a bit in the set of lines seen.
     package enum Entry: UInt8, CaseIterable, Sendable {
         case url = 1
         case audience = 2
@@ -35,7 +36,7 @@ package struct LoginServer: Equatable, Sendable {
         case token = 32
         case names = 64
 
-        /// As it stands in the line.
+        /// The name in the file.
         package var name: StaticString {
             switch self {
             case .url: "url"
@@ -49,16 +50,16 @@ package struct LoginServer: Equatable, Sendable {
         }
     }
 
-    /// Why a file was refused.
+    /// Why a file was rejected.
     package enum Fault: Error, Equatable {
         case tooLong
-        /// The line, from 1, has an unknown or repeated name, or a value that is not good.
+        /// The line with this number, from 1, has an unknown or repeated name, or an invalid value.
         case line(Int)
-        /// A line that must be there is not.
+        /// A required line is missing.
         case missing(Entry)
     }
 
-    /// From the bytes of the file.
+    /// Parses the contents of the file; `url`, `audience` and `key` are required.
     package init(parsing text: [UInt8]) throws(Fault) {
         guard text.count <= LoginServer.maximumLength else { throw .tooLong }
         var lines = Lines()
@@ -80,7 +81,7 @@ package struct LoginServer: Equatable, Sendable {
     }
 }
 
-/// What was read so far.
+/// The values of the lines read so far.
 private struct Lines {
     var url: [UInt8] = []
     var audience: [UInt8] = []
@@ -91,7 +92,7 @@ private struct Lines {
     var mayDiffer = false
     private var seen: UInt8 = 0
 
-    /// Takes a line; false where it is not good.
+    /// Parses a line; returns false if it is invalid.
     mutating func take(_ line: [UInt8]) -> Bool {
         let parts = line.parts(between: UInt8(ascii: "="), most: 2)
         guard parts.count == 2 else { return false }
@@ -135,7 +136,7 @@ private struct Lines {
         }
     }
 
-    /// `refuse`, or `N hours` with 1 to 720.
+    /// Parses `refuse`, or `N hours` with N from 1 to 720.
     private mutating func takeOffline(_ words: [[UInt8]]) -> Bool {
         if words.count == 1 { return words[0] == StaticString("refuse").bytes }
         guard words.count == 2, let hours = Decimal.decode(words[0]), (1...720).contains(hours),
@@ -145,8 +146,9 @@ private struct Lines {
         return true
     }
 
-    /// Whether it could be the name of an account, or of a group with an `@` in front. What stands
-    /// between names in other files, as a comma, would make one of them a name that nobody has.
+    /// Whether a word can be the name of an account or, with `@` in front, of a group. Separators
+    /// of other file formats, such as a comma, are rejected, because they would make a name that
+    /// nobody has.
     private static func isName(_ word: [UInt8]) -> Bool {
         if word == [UInt8(ascii: "@")] { return false }
         for byte in word {
@@ -162,7 +164,7 @@ private struct Lines {
         return true
     }
 
-    /// Whether it could be a server's URL; the daemon, which asks there, is stricter.
+    /// Whether it can be a server's URL; the daemon, which connects to it, checks more strictly.
     private static func isURL(_ value: [UInt8]) -> Bool {
         guard value.starts(with: StaticString("https://").bytes), value.count <= 200 else {
             return false
@@ -172,7 +174,7 @@ private struct Lines {
 }
 
 extension [UInt8] {
-    /// Without spaces and tabs at both ends.
+    /// The bytes without spaces and tabs at both ends.
     fileprivate var trimmed: [UInt8] {
         var (start, end) = (0, count)
         while start < end, self[start].isBlank { start += 1 }

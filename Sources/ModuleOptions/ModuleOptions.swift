@@ -2,46 +2,51 @@
 import LoginProtocol
 import SignedFormats
 
-/// What the administrator wrote after the module's name in the PAM stack.
+/// The options that the administrator wrote after the module's name in the PAM stack.
+///
+/// pam_signet(8) describes them. Parsing is strict: an unknown, malformed or repeated option
+/// throws, and the module then does not serve the line, because an option that restricts logins may
+/// be misspelt.
 package struct ModuleOptions: Equatable, Sendable {
-    /// Seconds from the call to its end, 1 to 170.
+    /// Seconds that a login may take, from 1 to 170; `timeout=`.
     package private(set) var timeoutSeconds: UInt32 = 30
-    /// Scans that may fail to match, 1 to 5.
+    /// The number of scans that may fail to match, from 1 to 5; `max-tries=`.
     package private(set) var maximumTries: UInt8 = 3
-    /// Whether each step leaves a line in the journal.
+    /// Whether each step is logged to the journal; `debug`.
     package private(set) var debug = false
-    /// Where the daemon listens, an absolute path.
+    /// The path of the daemon's socket, absolute; `socket=`.
     package private(set) var socket: [UInt8] = StaticString("/run/signet/signetd.sock").bytes
-    /// How a touch is asked for.
+    /// How a touch is asked for; `prompt=`.
     package private(set) var prompt = Prompting.auto
-    /// Milliseconds before the reader is asked, 0 to 5,000.
+    /// Milliseconds to wait before the reader is used, from 0 to 5,000; `delay=`.
     package private(set) var delayMilliseconds: UInt32 = 0
-    /// The file that names the server whose yes is wanted too, an absolute path; empty for none.
+    /// The file that names the server which must also approve, an absolute path; empty for none;
+    /// `server=`.
     package private(set) var server: [UInt8] = []
-    /// Whether the login password is asked for, to open the keyring with.
+    /// Whether the login password is requested, to unlock the keyring; `keyring`.
     package private(set) var keyring = false
-    /// Whether an account without fingers is told after a login with its password that it could enrol
-    /// one.
+    /// Whether an account without fingers is offered enrolment after a login with its password;
+    /// `offer`.
     package private(set) var offer = false
     private var statedBackground: BackgroundPolicy?
 
-    /// Why an option was refused; the payload is its index.
+    /// Why an option was rejected; the payload is its index, from 0.
     package enum Fault: Error, Equatable {
-        /// No such option, or one that takes a value has none.
+        /// The option does not exist, or lacks a value that it must have.
         case unknown(Int)
-        /// The value is out of its range or form.
+        /// The value is out of range or has the wrong form.
         case malformed(Int)
-        /// The option stands there twice.
+        /// The option occurs twice.
         case repeated(Int)
     }
 
     /// The longest path that fits a socket's address, in bytes without the ending NUL.
     package static let longestSocketPath = 107
 
-    /// No options: everything at its default.
+    /// The options of a line without any: all defaults.
     package init() {}
 
-    /// From the words of the stack's line; throws on the first that is not exactly an option.
+    /// Parses the arguments of the stack's line; throws on the first that is not a valid option.
     package init(parsing words: [[UInt8]]) throws(Fault) {
         var seen: UInt16 = 0
         for (index, word) in words.enumerated() {
@@ -54,9 +59,10 @@ package struct ModuleOptions: Equatable, Sendable {
         }
     }
 
-    /// What becomes of a request from the background: as the line says, or as suits the service.
+    /// The policy for a request from the background: as the line states, or the service's default.
     ///
-    /// What gives rights on the spot is refused there: a touch could be meant for something else.
+    /// The default refuses services that grant privileges immediately, such as sudo, because the
+    /// touch could be meant for another program.
     package func background(for service: [UInt8]) -> BackgroundPolicy {
         if let statedBackground { return statedBackground }
         for name in ModuleOptions.attended where name.bytes == service { return .refuse }
@@ -102,7 +108,7 @@ package struct ModuleOptions: Equatable, Sendable {
         return true
     }
 
-    /// Whether a path is absolute and names every step: no `//`, `.`, `..`, no `/` at the end.
+    /// Whether a path is absolute and in normal form: no `//`, `.`, `..`, or `/` at the end.
     private static func isPlainPath(_ path: [UInt8]) -> Bool {
         let slash = UInt8(ascii: "/")
         let dot = UInt8(ascii: ".")
@@ -118,13 +124,13 @@ package struct ModuleOptions: Equatable, Sendable {
 
 /// How a touch is asked for.
 package enum Prompting: CaseIterable, Sendable {
-    /// With the line for a password where the terminal allows it, else with a message alone.
+    /// With a password line if the terminal permits it, otherwise with a message alone.
     case auto
-    /// With that line, or not at all.
+    /// With a password line, or not at all.
     case together
-    /// With a message alone: nothing is read from the terminal.
+    /// With a message alone; nothing is read from the terminal.
     case finger
-    /// Without a word.
+    /// Without any message.
     case off
 
     fileprivate var name: StaticString {
@@ -149,14 +155,14 @@ extension BackgroundPolicy: Choice {
     }
 }
 
-/// What is chosen by one of some words.
+/// An option's value that is one of a few words.
 private protocol Choice: CaseIterable {
-    /// The word.
+    /// The word in the stack's line.
     var name: StaticString { get }
 }
 
 extension Choice {
-    /// The choice of a word; nil if it is none.
+    /// The choice for a word; nil if it is not one of them.
     fileprivate init?(of value: [UInt8]) {
         for choice in Self.allCases where choice.name.bytes == value {
             self = choice
@@ -166,7 +172,7 @@ extension Choice {
     }
 }
 
-/// The options that there are; the raw value is a bit of the set of those seen.
+/// All options; the raw value is a bit in the set of options seen.
 private enum Option: UInt16, CaseIterable {
     case timeout = 1
     case maximumTries = 2
@@ -179,7 +185,7 @@ private enum Option: UInt16, CaseIterable {
     case keyring = 256
     case offer = 512
 
-    /// Whether it is a word of its own, without a value.
+    /// Whether it is a word without a value.
     var isFlag: Bool { self == .debug || self == .keyring || self == .offer }
 
     var prefix: [UInt8] {
@@ -208,7 +214,7 @@ private enum Option: UInt16, CaseIterable {
 }
 
 extension ModuleOptions {
-    /// The options that there are, without their values: what the manual page must have.
+    /// The names of all options, without values; tests compare the manual page with them.
     package static var names: [String] {
         Option.allCases.map { option in
             String(decoding: option.prefix, as: UTF8.self).filter { $0 != "=" }

@@ -1,37 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// How a program was called, in the form in which a person confirms it.
+/// How a program was called, in the form in which the user reads it before a touch.
 ///
-/// Words stand as a shell would want them, so that no word can pass for several or for none. What
-/// is too long loses its middle: what runs stands at the beginning, and the end is seen too.
+/// Arguments are quoted as for a shell, so that one cannot be mistaken for several or for none. A
+/// text that is too long loses its middle: what runs stands at the beginning, and the end stays
+/// visible.
 package struct ProgramCall: Equatable, Sendable {
     /// The longest purpose in bytes.
     package static let longestPurpose = 1_024
-    /// How much of a command line's beginning is wanted.
+    /// The number of bytes to read from the beginning of a command line.
     package static let longestBeginning = 16_384
-    /// How much of its end, where it is longer.
+    /// The number of bytes to keep of its end, if it is longer.
     package static let longestEnd = 1_024
 
-    /// What stands before and behind the ellipsis, of one word and of what stands in brackets.
+    /// The sizes before and after the ellipsis, of one word and of the text in brackets.
     private static let word = (head: 160, tail: 80)
     private static let brackets = (head: 200, tail: 95)
 
-    /// The words at the beginning; the first is the caller's to choose.
+    /// The words at the beginning. The first is argv[0], which the caller of the program chooses.
     let words: [[UInt8]]
     private let end: [UInt8]?
 
-    /// From the contents of /proc/PID/cmdline: words, each ended by NUL; `end` is the last of it
-    /// where that is not all in `beginning`.
+    /// Parses the contents of /proc/PID/cmdline, proc(5): words, each ended by NUL.
+    ///
+    /// - Parameter end: the last bytes of the command line; nil if `beginning` is all of it.
     package init(beginning: [UInt8], end: [UInt8]? = nil) {
         words = ProgramCall.words(beginning)
         self.end = end
     }
 
-    /// Whether all of it was read.
+    /// Whether the whole command line was read.
     var isWhole: Bool { end == nil }
 
-    /// A line of words, and in brackets behind it what is said aside; no word has a bare bracket.
+    /// Returns a line of words and, in brackets after it, further words, at most `longestPurpose`
+    /// bytes.
+    ///
+    /// Unquoted words contain no brackets, so the bracketed part cannot be imitated.
     func purpose(_ front: [[UInt8]], aside: [[UInt8]]) -> [UInt8] {
         var brackets = ProgramCall.joined(aside)
         let (head, tail) = ProgramCall.brackets
@@ -49,7 +54,7 @@ package struct ProgramCall: Equatable, Sendable {
         return ProgramCall.cut(line, last, room - 5 - end, end) + brackets
     }
 
-    /// Words as a shell would want them.
+    /// Joins words, quoted as for a shell.
     private static func joined(_ words: [[UInt8]]) -> [UInt8] {
         var line: [UInt8] = []
         for (index, word) in words.enumerated() {
@@ -60,7 +65,7 @@ package struct ProgramCall: Equatable, Sendable {
     }
 
     private static func words(_ text: [UInt8]) -> [[UInt8]] {
-        // Nothing was read, or there is nothing: not even a name.
+        // Nothing could be read, or the command line is empty.
         guard !text.isEmpty else { return [] }
         var words = text.parts(between: 0)
         if text.last == 0 { words.removeLast() }
@@ -73,7 +78,7 @@ package struct ProgramCall: Equatable, Sendable {
         line.beginning(of: head) + StaticString(" … ").bytes + last.end(of: tail)
     }
 
-    /// A word as a shell would want it, without its middle if it is long.
+    /// Quotes a word as for a shell, after its middle was cut out if it is long.
     private static func quoted(_ whole: [UInt8]) -> [UInt8] {
         let quote = UInt8(ascii: "'")
         let isLong = whole.count > word.head + word.tail + 3
@@ -92,7 +97,7 @@ package struct ProgramCall: Equatable, Sendable {
         return text + [quote]
     }
 
-    /// Whether a byte means itself to every shell.
+    /// Whether every shell takes a byte literally.
     private static func isPlainByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -104,7 +109,7 @@ package struct ProgramCall: Equatable, Sendable {
 }
 
 extension [UInt8] {
-    /// The first bytes, at most so many, without half a character at the end.
+    /// The first bytes, at most `length`, without an incomplete character at the end.
     fileprivate func beginning(of length: Int) -> [UInt8] {
         guard count > length else { return self }
         var kept = prefix(length)
@@ -113,7 +118,7 @@ extension [UInt8] {
         return [UInt8](kept.dropLast())
     }
 
-    /// The last bytes, at most so many, without half a character at the beginning.
+    /// The last bytes, at most `length`, without an incomplete character at the beginning.
     fileprivate func end(of length: Int) -> [UInt8] {
         guard count > length else { return self }
         return [UInt8](suffix(length).drop { $0.continues })
@@ -121,6 +126,6 @@ extension [UInt8] {
 }
 
 extension UInt8 {
-    /// Whether it continues a character of UTF-8.
+    /// Whether it is a continuation byte of UTF-8.
     fileprivate var continues: Bool { self & 0xC0 == 0x80 }
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
-/// polkit's authentication agent, on whose behalf polkit's helper asks: for the daemon it is the
-/// agent that has to be at this machine.
+/// polkit's authentication agent, for which polkit's helper calls this module.
 ///
-/// The process is held by a pidfd, so that its number still means the same process at the end.
+/// The daemon checks the presence of the agent's process instead of the helper's. A pidfd
+/// identifies the process, so its process id cannot be reused unnoticed by another one: `isAlive`
+/// is checked once more at the end of a login.
 final class Agent {
-    /// Its process id.
+    /// The agent's process id.
     let process: UInt32
-    /// The user that it was when it connected the helper's standard input; nil where it started the
-    /// helper itself.
+    /// The uid that the agent had when it connected to the helper's standard input; nil if the
+    /// agent started the helper itself.
     let user: UInt32?
     private let handle: Descriptor
 
@@ -19,11 +20,11 @@ final class Agent {
         self.handle = handle
     }
 
-    /// Finds the agent of this process; nil where it cannot be told.
+    /// Finds the agent behind this process; returns nil if it cannot be determined.
     ///
-    /// From polkit 127 on the helper is a service of root's, and its standard input is the agent's
-    /// socket. Before, the agent starts it with a setuid bit: then the real uid is the agent's, and
-    /// what is on standard input is the agent's to choose and tells nothing.
+    /// From polkit 127 on, the helper runs as a service of root's, and its standard input is the
+    /// agent's socket. In older versions the agent starts a setuid helper: the real uid is then the
+    /// agent's, and standard input proves nothing, because the agent chooses it.
     static func find() -> Agent? {
         var kind: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -31,7 +32,7 @@ final class Agent {
         return getuid() == 0 && isSocket ? behindSocket() : parent()
     }
 
-    /// Whether it is still there.
+    /// Whether the process still exists.
     var isAlive: Bool {
         var request = pollfd(fd: handle.number, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&request, 1, 0) == 0
@@ -39,7 +40,7 @@ final class Agent {
 
     private static func behindSocket() -> Agent? {
         guard let peer = Connection.peer(of: STDIN_FILENO), peer.pid > 0 else { return nil }
-        // The kernel's own handle on the peer, where it gives one: it cannot be another process's.
+        // The kernel's own pidfd of the peer, if it supports that, cannot refer to another process.
         guard let handle = Descriptor(adopting: peer_handle(STDIN_FILENO)) else {
             return current_errno() == ENOPROTOOPT ? opened(peer.pid, user: peer.uid) : nil
         }
@@ -48,7 +49,7 @@ final class Agent {
 
     private static func parent() -> Agent? {
         let number = getppid()
-        // Once it is held it is either still the parent, or was not.
+        // If it is the parent both before and after it was opened, the pidfd refers to it.
         guard number > 1, let agent = opened(number), getppid() == number else { return nil }
         return agent
     }

@@ -4,19 +4,21 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// The application that called, through the handle that libpam gave.
+/// The application that called the module, through the handle that libpam passed.
 ///
-/// A handle outlives each call that is made with it, and so this value, which no call keeps.
-// SAFETY: libpam keeps the handle alive until the call that gave it has returned.
+/// A handle outlives each call that is made with it, and a value of this type must not: no call
+/// stores one. Strings from libpam are copied; texts are bytes, not necessarily UTF-8.
+// SAFETY: libpam keeps the handle alive until the call that passed it has returned.
 @safe struct Application {
     private let handle: OpaquePointer
     private let flags: UInt32
     private let language = Language()
-    /// Whether the stack's line says `debug`.
+    /// Whether the stack's line has the option `debug`.
     var debug = false
-    /// Whether the person is to be told nothing.
+    /// Whether nothing is shown to the user; `prompt=off`.
     var isQuiet = false
-    /// Whether somebody sits at the terminal that the request comes from, and sees what is said there.
+    /// Whether the request comes from a terminal in whose foreground the process runs, so that the
+    /// user sees what is shown there.
     var isAttended = false
 
     init?(_ handle: OpaquePointer?, flags: Int32) {
@@ -25,7 +27,7 @@ import SignedFormats
         self.flags = UInt32(bitPattern: flags)
     }
 
-    /// The words after the module's name in the stack's line.
+    /// The arguments after the module's name in the stack's line.
     static func arguments(
         _ count: Int32, _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
     ) -> [Bytes] {
@@ -38,14 +40,14 @@ import SignedFormats
         return arguments
     }
 
-    /// What the flags of pam_setcred(3) ask for.
+    /// Whether the flags of pam_setcred(3) ask for credentials to be established or reinitialised.
     var establishesCredentials: Bool {
         flags & UInt32(PAM_ESTABLISH_CRED | PAM_REINITIALIZE_CRED) != 0
     }
 }
 
 extension Application {
-    /// The text of an item (PAM_SERVICE, PAM_TTY, …), empty where there is none.
+    /// Returns the text of an item (PAM_SERVICE, PAM_TTY, …), empty if it is not set.
     func item(_ item: Int32) throws(LoginFailure) -> Bytes {
         var value: UnsafeRawPointer?
         guard unsafe pam_get_item(handle, item, &value) == PAM_SUCCESS else {
@@ -55,7 +57,7 @@ extension Application {
         return unsafe CString.bytes(value.assumingMemoryBound(to: CChar.self))
     }
 
-    /// PAM_USER; the application or libpam asks for it where it is not known yet.
+    /// Returns PAM_USER; libpam prompts for it through the application if it is not set yet.
     func account() throws(LoginFailure) -> Bytes {
         var name: UnsafePointer<CChar>?
         let code = unsafe pam_get_user(handle, &name, nil)
@@ -64,7 +66,7 @@ extension Application {
         return unsafe CString.bytes(name)
     }
 
-    /// The uid of an account, or nil unless the system has one of exactly this name.
+    /// Returns the uid of an account; nil unless the system has an account of exactly this name.
     func uid(of account: Bytes) -> UInt32? {
         let found = account.withCString { name in
             unsafe pam_modutil_getpwnam(handle, name)
@@ -75,12 +77,14 @@ extension Application {
         return unsafe entry.pw_uid
     }
 
-    /// Whether an account is in a group; nil where there is none of that name, or nobody can tell.
+    /// Whether an account is a member of a group; nil if the group does not exist or a look-up
+    /// fails.
     func isMember(_ account: Bytes, of group: Bytes) -> Bool? {
         group.withCString { group in
             guard let entry = unsafe pam_modutil_getgrnam(handle, group)?.pointee
             else { return nil }
-            // libpam looks both up once more, and says no where it cannot: who is listed here is in it.
+            // libpam's function looks both up again and returns no if it cannot, so check the list
+            // first.
             var members = unsafe entry.gr_mem
             while let member = unsafe members?.pointee {
                 if unsafe CString.bytes(member) == account { return true }
@@ -97,13 +101,14 @@ extension Application {
         }
     }
 
-    /// Sets a variable, `NAME=value`, for the session that the application opens; pam_putenv(3).
+    /// Sets a variable, `NAME=value`, in the environment of the user's session; pam_putenv(3).
     func setVariable(_ variable: Bytes) throws(LoginFailure) {
         let code = variable.withCString { unsafe pam_putenv(handle, $0) }
         guard code == PAM_SUCCESS else { throw .libpam(code) }
     }
 
-    /// The password that the modules before have agreed on: PAM_AUTHTOK; nil where there is none.
+    /// Returns the password that earlier modules of the stack obtained, PAM_AUTHTOK; nil if not
+    /// set.
     func password() -> SecretLine? {
         var value: UnsafeRawPointer?
         guard unsafe pam_get_item(handle, PAM_AUTHTOK, &value) == PAM_SUCCESS,
@@ -116,7 +121,7 @@ extension Application {
         return line
     }
 
-    /// Gives the next modules a password: PAM_AUTHTOK.
+    /// Passes a password on to the next modules of the stack as PAM_AUTHTOK.
     func setPassword(_ password: inout SecretLine) throws(LoginFailure) {
         let code = password.withCString { text in
             unsafe pam_set_item(handle, PAM_AUTHTOK, text)
@@ -124,13 +129,13 @@ extension Application {
         guard code == PAM_SUCCESS else { throw .libpam(code) }
     }
 
-    /// A text in the system's language.
+    /// Returns a text in the system's language.
     func rendering(_ text: Text) -> Bytes {
         let terminal = (try? item(PAM_TTY)) ?? []
         return language.rendering(text, isConsole: Application.isConsole(terminal))
     }
 
-    /// Whether a terminal is one of Linux's own: `tty1`, `/dev/tty1`.
+    /// Whether a terminal is a Linux virtual console: `tty1`, `/dev/tty1`.
     private static func isConsole(_ terminal: Bytes) -> Bool {
         let device = StaticString("/dev/").bytes
         let name = terminal.starts(with: device) ? Bytes(terminal.dropFirst(5)) : terminal
@@ -140,10 +145,10 @@ extension Application {
         return name.count <= 5 && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(last)
     }
 
-    /// Shows a line to the person, through the application's conversation.
+    /// Shows a line to the user through the application's conversation function.
     ///
-    /// PAM_SILENT is honoured, but not of sudo, which always sets it.
-    /// Gives whether the application took it.
+    /// PAM_SILENT is honoured except from sudo, which always sets it. Returns whether the
+    /// conversation function succeeded.
     @discardableResult
     func show(_ text: Text, asError: Bool = false) -> Bool {
         guard mayShow else { return false }
@@ -155,16 +160,16 @@ extension Application {
         }
     }
 
-    /// Whether the person may be told anything.
+    /// Whether messages may be shown to the user.
     var mayShow: Bool { !isQuiet && (flags & UInt32(PAM_SILENT) == 0 || isSudo) }
 
-    /// Whether the application is sudo, by the name of its service.
+    /// Whether the application is sudo, judged by the name of its service.
     var isSudo: Bool {
         guard let service = try? item(PAM_SERVICE) else { return false }
         return service == StaticString("sudo").bytes || service == StaticString("sudo-i").bytes
     }
 
-    /// Writes a line to the journal, under libpam's facility: in English, as the whole journal is.
+    /// Writes a line to the journal through pam_syslog(3), in English like the whole journal.
     func log(_ level: Int32, _ text: Text) {
         unsafe text.bytes.withUnsafeBytes { bytes in
             unsafe log_line(
@@ -173,14 +178,15 @@ extension Application {
         }
     }
 
-    /// Writes a line to the journal where the stack's line says `debug`.
+    /// Writes a line to the journal if the stack's line has the option `debug`.
     func trace(_ text: @autoclosure () -> Text) {
         if debug { log(LOG_DEBUG, text()) }
     }
 }
 
 extension Application {
-    /// What is kept for later calls on the same handle, by the names that libpam knows it by.
+    /// Data that is stored on the handle for later calls, by the names under which libpam stores
+    /// it.
     enum Record {
         /// The account whose password lifts a lockout.
         static let asked: StaticString = "signet"
@@ -188,7 +194,8 @@ extension Application {
         static let offer: StaticString = "signet-offer"
     }
 
-    /// Keeps a text for later calls on the same handle, until libpam ends it.
+    /// Stores a text on the handle for later calls; pam_set_data(3). libpam frees it with the
+    /// handle.
     func keep(_ text: Bytes, as record: StaticString = Record.asked) throws(LoginFailure) {
         guard let copy = text.withCString({ unsafe strdup($0) }) else {
             throw .libpam(PAM_BUF_ERR)
@@ -202,7 +209,7 @@ extension Application {
         }
     }
 
-    /// The text that an earlier call on the same handle kept, if there was one.
+    /// Returns the text that an earlier call stored on the same handle; nil if there is none.
     func kept(_ record: StaticString = Record.asked) -> Bytes? {
         var copy: UnsafeRawPointer?
         guard unsafe pam_get_data(handle, Application.name(record), &copy) == PAM_SUCCESS,
@@ -216,9 +223,9 @@ extension Application {
     }
 }
 
-/// Texts as C has them.
+/// Conversion of C strings.
 enum CString {
-    /// The bytes before the NUL.
+    /// Copies the bytes before the NUL.
     static func bytes(_ text: UnsafePointer<CChar>) -> Bytes {
         let length = unsafe strlen(text)
         return unsafe Bytes(UnsafeRawBufferPointer(start: text, count: length))
@@ -226,13 +233,13 @@ enum CString {
 }
 
 extension [UInt8] {
-    /// Calls with the bytes as a C string; what stands behind a NUL is not seen by C.
-    // SAFETY: the pointer holds for the call; what the body does with it is marked there.
+    /// Calls `body` with the bytes as a C string; C sees nothing after an embedded NUL.
+    // SAFETY: the pointer is valid during the call; what the body does with it is marked there.
     @safe func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         unsafe body(ended)
     }
 
-    // Never inlined: one copy is enough.
+    // Never inlined: one copy in the module's code is enough.
     private var ended: [CChar] {
         @inline(never) get { map { CChar(bitPattern: $0) } + [0] }
     }

@@ -3,34 +3,40 @@ import CPAMModule
 import LoginProtocol
 import SignedFormats
 
-/// What makes a proof good for this moment only: the process, or the machine, may have been stopped
-/// at any point since it was asked for.
+/// The last checks of a proof, which make it good only for the present moment.
 ///
-/// The daemon confirms a touch once, within a second of its answer. What happens after that is
-/// seen by the clocks and by the registered key, which are looked at last.
+/// The process or the machine may have been stopped at any time since the proof was requested. The
+/// daemon therefore confirms each touch once, within a second of its assertion. What happens after
+/// that is detected by two clocks and by the registered key, which `checkLast` examines last. A
+/// failure here is `.expired` if something changed or was too late, `.refused` if an answer is
+/// wrong.
 struct Confirmation {
     private let login: Login
     private let deadline: Deadline
-    /// Until when a proof may be used, from the moment at which it was read.
+    /// The end of the two seconds, counted from reading the proof, in which it may be used.
     private let end: Deadline
 
-    /// How long the daemon may take to confirm.
+    /// The time in milliseconds that the daemon may take to confirm.
     private static let answerMilliseconds: UInt32 = 1_000
-    /// How long a proof may be used.
+    /// The time in milliseconds for which a proof may be used.
     private static let useMilliseconds: UInt32 = 2_000
 
-    /// Begins when a proof was read; `deadline` is the login's own.
+    /// Starts the clock; call it as soon as a proof was read. `deadline` is that of the login.
     init(of login: Login, deadline: Deadline) {
         self.login = login
         self.deadline = deadline
         end = Deadline(milliseconds: Confirmation.useMilliseconds)
     }
 
-    /// Asks the daemon whether the touch is still valid; gives the login password, where one came.
+    /// Asks the daemon whether the touch is still valid.
+    ///
+    /// - Returns: the login password, if it was requested and released.
+    /// - Throws: `.expired` for a denial, a lost connection or a late answer; `.refused` for an
+    ///   answer that was not asked for.
     func ask(
         _ daemon: inout Connection, about request: AuthenticateRequest
     ) throws(LoginFailure) -> SecretLine? {
-        // What is there already was sent before the question.
+        // An answer that is here already was sent before the question.
         guard try answer(from: &daemon) == nil else {
             throw .refused("an answer came before it was asked for")
         }
@@ -54,15 +60,16 @@ struct Confirmation {
         }
     }
 
-    /// Succeeds only if nothing has changed since the proof and no time has passed: nothing else is
-    /// waited for after this.
+    /// Succeeds only if nothing has changed since the proof and it is recent enough.
+    ///
+    /// It waits for nothing, and no blocking call may follow before the login succeeds.
     func checkLast(
         _ statement: Statement, _ registered: RegisteredKey, _ place: Place, seconds: UInt32
     ) throws(LoginFailure) {
         guard case .key(let now)? = try? RegisteredKey.look(for: login.account, uid: login.uid),
             now.key == registered.key, now.credential == registered.credential
         else { throw .expired(LoginDenial(.changedMeanwhile), account: login.account) }
-        // Its number may be another program's by now, which the daemon looked at in its place.
+        // Otherwise the process id that the daemon examined may have belonged to another program.
         guard login.agent.map({ $0.isAlive }) ?? true else {
             throw .expired(LoginDenial(.changedMeanwhile), account: login.account)
         }
@@ -73,7 +80,7 @@ struct Confirmation {
         guard end.millisecondsLeft > 0, deadline.millisecondsLeft > 0 else { throw tooLate }
     }
 
-    /// A daemon that has gone confirms nothing.
+    /// Receives an answer; a closed connection counts as a late answer, never as a confirmation.
     private func answer(from daemon: inout Connection) throws(LoginFailure) -> LoginAnswer? {
         do throws(LoginFailure) {
             return try daemon.receive()

@@ -4,13 +4,18 @@ import LoginMessages
 import LoginProtocol
 import ModuleOptions
 
-/// A conversation with the daemon over its socket; ends, and cancels, when nobody has it any more.
+/// A connection to the daemon's socket, on which one login or one report takes place.
+///
+/// `open` checks that only root can have created the socket and that its other end is root. The
+/// connection is closed when the value is destroyed, and the daemon then cancels a touch that is
+/// still awaited. Nothing here is trusted beyond its form: `receive` limits the number and length
+/// of answers, and rejects malformed ones.
 struct Connection: ~Copyable {
     private let socket: Descriptor
-    /// More frames than any touch can give rise to.
+    /// The limit on answers in one connection, more than any touch can cause.
     private static let maximumFrames = 1_000
     private var frames = 0
-    /// The password that came with an answer; the answer itself has only zeros.
+    /// The password that came with the last answer; the decoded packet has only zeros in its place.
     private var password: SecretLine?
 
     /// The descriptor to poll for answers.
@@ -21,8 +26,11 @@ struct Connection: ~Copyable {
         password = nil
     }
 
-    /// Connects, and makes sure that the other end is root; waits for no longer than 200 ms, where
-    /// others are before it.
+    /// Connects, and checks that the peer is root; waits at most 200 ms if the daemon's queue is
+    /// full.
+    ///
+    /// - Throws: `.unavailable` if the daemon cannot be reached, `.refused` if the path or the peer
+    ///   is not root's.
     static func open(_ path: Bytes) throws(LoginFailure) -> Connection {
         do throws(TrustedPath.Fault) {
             try TrustedPath.checkSocket(path)
@@ -46,7 +54,7 @@ struct Connection: ~Copyable {
         return Connection(socket: socket)
     }
 
-    /// How long to wait for a place in the daemon's queue.
+    /// The maximum time in milliseconds to wait for a place in the daemon's queue.
     private static let queueMilliseconds: UInt32 = 200
 
     private static func connect(_ socket: Int32, to path: Bytes) throws(LoginFailure) -> Bool {
@@ -60,7 +68,7 @@ struct Connection: ~Copyable {
         let length = socklen_t(MemoryLayout<sockaddr_un>.size)
         let deadline = Deadline(milliseconds: queueMilliseconds)
         while true {
-            // connect(2) waits for a place in a full queue as long as SO_SNDTIMEO says; socket(7).
+            // connect(2) waits for a place in a full queue for up to SO_SNDTIMEO; socket(7).
             var time = timeval(
                 tv_sec: 0, tv_usec: __suseconds_t(max(1, deadline.millisecondsLeft)) * 1_000)
             guard
@@ -76,7 +84,10 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// SO_PEERCRED, unix(7): who listens, or listened for a daemon that systemd starts.
+    /// Returns the peer's credentials, SO_PEERCRED, unix(7).
+    ///
+    /// These are the process that called listen(2): systemd, if it started the daemon for this
+    /// socket.
     static func peer(of socket: Int32) -> ucred? {
         var peer = ucred()
         var length = socklen_t(MemoryLayout<ucred>.size)
@@ -86,12 +97,12 @@ struct Connection: ~Copyable {
         return peer
     }
 
-    /// Sends a request in one packet.
+    /// Sends a request as one packet, then wipes it; throws `.declined` if it cannot be encoded.
     func send(_ request: () throws(WireFault) -> Bytes) throws(LoginFailure) {
         guard var frame = try? request() else {
             throw .declined("the login's names do not fit a request")
         }
-        // It may hold a password.
+        // The request may contain a password.
         defer { wipe(&frame) }
         let sent = unsafe frame.withUnsafeBytes { bytes in
             unsafe CPAMModule.send(
@@ -102,7 +113,10 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// The next answer, if one is there.
+    /// Returns the next answer, or nil if none has arrived.
+    ///
+    /// - Throws: `.unavailable` if the daemon closed the connection; `.refused` for too many, too
+    ///   long or malformed answers.
     mutating func receive() throws(LoginFailure) -> LoginAnswer? {
         guard let length = try nextLength() else { return nil }
         frames += 1
@@ -121,10 +135,10 @@ struct Connection: ~Copyable {
         return answer
     }
 
-    /// The length in bytes of the next answer, if one is there: room is made for it and no more, since
-    /// what is touched of the application's memory stays with it.
+    /// Returns the length in bytes of the next answer, or nil if none has arrived.
     ///
-    /// Source: `MSG_TRUNC`, recv(2).
+    /// Exactly this much memory is allocated, because the application's heap does not shrink again.
+    /// MSG_TRUNC, recv(2), returns the packet's real length.
     private func nextLength() throws(LoginFailure) -> Int? {
         let flags = Int32(MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT)
         let length = recv(socket.number, nil, 0, flags)
@@ -135,11 +149,13 @@ struct Connection: ~Copyable {
         return length
     }
 
-    /// The password that came with the last answer, if one did.
+    /// Takes the password that came with the last answer; nil if there was none.
     mutating func consumePassword() -> SecretLine? { password.take() }
 
-    /// Tells the daemon something, and waits so many milliseconds at the most for it to be heard:
-    /// whatever the answer is.
+    /// Sends one message on a new connection and waits for an answer, whatever it is.
+    ///
+    /// - Parameter arguments: the stack's line; nothing is sent if it has an invalid option.
+    /// - Parameter milliseconds: the longest time to wait for the answer.
     @inline(never)
     static func report(
         _ arguments: [Bytes], _ milliseconds: UInt32, _ request: () throws(WireFault) -> Bytes
@@ -151,7 +167,7 @@ struct Connection: ~Copyable {
         _ = daemon.wait(until: deadline)
     }
 
-    /// Waits until an answer may be there; false when the time is up first.
+    /// Waits until an answer may have arrived; returns false if the deadline passes first.
     func wait(until deadline: Deadline) -> Bool {
         var request = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
         while true {

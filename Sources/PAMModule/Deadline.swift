@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
-/// A moment of CLOCK_BOOTTIME by which something must be over: time goes on while the process is
-/// stopped and while the machine sleeps.
+/// A moment on CLOCK_BOOTTIME by which something must be finished.
+///
+/// That clock also advances while the process is stopped and while the machine is suspended. If it
+/// cannot be read, every deadline has passed.
 struct Deadline {
     private let nanoseconds: UInt64
 
-    /// So many milliseconds from now.
+    /// The moment this many milliseconds from now.
     init(milliseconds: UInt32) {
         let (end, overflow) = Deadline.now.addingReportingOverflow(UInt64(milliseconds) * 1_000_000)
-        // Without a clock it has passed already.
+        // If the clock cannot be read, the deadline has passed already.
         nanoseconds = overflow ? 0 : end
     }
 
@@ -17,13 +19,13 @@ struct Deadline {
         self.nanoseconds = nanoseconds
     }
 
-    /// The earlier of this and so many milliseconds from now.
+    /// The earlier of this deadline and the moment this many milliseconds from now.
     func within(milliseconds: UInt32) -> Deadline {
         let other = Deadline(milliseconds: milliseconds)
         return Deadline(nanoseconds: min(nanoseconds, other.nanoseconds))
     }
 
-    /// What is left, rounded up, in milliseconds; 0 when it has passed.
+    /// The remaining milliseconds, rounded up; 0 once the deadline has passed.
     var millisecondsLeft: Int32 {
         let now = Deadline.now
         guard nanoseconds > now else { return 0 }

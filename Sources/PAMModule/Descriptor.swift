@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
-/// An open file of this process, closed when nobody has it any more.
+/// An open file descriptor, closed when the value is destroyed.
 struct Descriptor: ~Copyable {
     let number: Int32
 
-    /// Takes over what a system call gave; nil if it failed.
+    /// Takes ownership of what a system call returned; nil if it failed.
     init?(adopting number: Int32) {
         guard number >= 0 else { return nil }
         self.number = number

@@ -3,23 +3,28 @@ import CPAMModule
 import LoginMessages
 import LoginProtocol
 
-/// What goes on between the request and the proof: messages, the clock, and the password line.
+/// The time between the request and the proof: messages, the clock, signals and the password line.
+///
+/// `assertion` returns the daemon's assertion unchecked; `Login` verifies it. A dialogue may change
+/// the terminal's settings and the signal mask of the application. The caller must call `end`,
+/// which restores both, on every path.
 struct Dialogue {
     private let application: Application
     private let login: Login
     private let deadline: Deadline
     private let place: Place
     private var line: PasswordLine?
-    /// Held back from the beginning, where the process is in a terminal's foreground.
+    /// The signals held back from the beginning, if the process is in a terminal's foreground.
     private var signals: HeldSignals?
     private var mismatches: UInt8 = 0
-    /// Whether the daemon has said that it is there: what it does is shown where that takes long.
+    /// Whether the daemon has reported once that it is preparing; only the second report is shown.
     private var isPreparing = false
 
-    /// How long the daemon may take to say anything at all.
+    /// The time within which the daemon must send its first answer.
     private static let firstAnswerMilliseconds: UInt32 = 5_000
 
-    /// Begins one; `place` tells where a password may be typed, and where the request comes from.
+    /// Creates a dialogue; `place` says where a password may be typed and where the request comes
+    /// from.
     init(_ application: Application, _ login: Login, deadline: Deadline, _ place: Place) {
         self.application = application
         self.login = login
@@ -28,9 +33,13 @@ struct Dialogue {
         signals = place.presence == .foreground ? HeldSignals.hold(for: .answer) : nil
     }
 
-    /// The daemon's assertion; everything else throws.
+    /// Waits for the daemon's assertion, shows its notices and reads a password if one is typed.
     ///
-    /// `prepare` runs once before that: after the prompt is shown, so that nobody waits for it.
+    /// `prepare` runs once, after the touch prompt is shown, so that its work costs the user no
+    /// time.
+    ///
+    /// - Throws: the failure that ends the attempt: a denial, the deadline, a signal, a typed
+    ///   password, or an answer that violates the protocol.
     mutating func assertion(
         from daemon: inout Connection, preparing prepare: () -> Void
     ) throws(LoginFailure) -> Assertion {
@@ -54,7 +63,7 @@ struct Dialogue {
         }
     }
 
-    /// Closes the password line: restores the terminal, then lets held signals through.
+    /// Closes the password line and restores the terminal, then releases held signals.
     mutating func end() {
         line?.end()
         line = nil
@@ -79,11 +88,11 @@ struct Dialogue {
         }
     }
 
-    /// Shows a notice; whether the person can have seen it.
+    /// Shows a notice; returns whether the user can have seen it.
     private mutating func show(_ notice: Notice) throws(LoginFailure) -> Bool {
         if notice.kind == .noMatch {
             mismatches = mismatches == .max ? .max : mismatches + 1
-            // The denial that follows says it.
+            // The denial that follows reports it.
             if notice.triesLeft == 0 { return false }
         }
         if notice.kind == .preparing, !isPreparing {
@@ -93,7 +102,7 @@ struct Dialogue {
         guard let text = text(of: notice) else { return false }
         line?.makeRoom()
         let isShown = application.show(text)
-        // What is told ahead of the touch stands above the line on which a password is typed.
+        // This notice precedes the touch, so the password line opens only after it.
         guard notice.kind != .passwordStale else { return isShown }
         if line == nil, let terminal = place.terminal {
             let prompt = application.rendering(Prompt.orPassword)
@@ -112,7 +121,7 @@ struct Dialogue {
         return Prompt.touch(notice, purpose: login.purpose, who: who, place.warning)
     }
 
-    /// Waits until an answer may be there; false when the time is up first.
+    /// Waits until an answer may have arrived; returns false if the deadline passes first.
     private func awaitAnswer(
         of daemon: borrowing Connection, until deadline: Deadline
     ) throws(LoginFailure) -> Bool {
@@ -139,7 +148,7 @@ struct Dialogue {
 }
 
 extension LoginAnswer {
-    /// Whether it says that the reader waits for a finger.
+    /// Whether it is the notice that the reader is waiting for a finger.
     fileprivate var isTouchNotice: Bool {
         guard case .notice(let notice) = self else { return false }
         return notice.kind == .touch

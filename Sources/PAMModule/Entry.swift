@@ -4,7 +4,11 @@ import LoginMessages
 import ModuleOptions
 import SignedFormats
 
-/// pam_sm_authenticate(3): a touch that is proven, or the way on to the password.
+/// pam_sm_authenticate(3): authenticates the user by fingerprint.
+///
+/// Returns PAM_SUCCESS only after a proof for this login was verified and confirmed. Every other
+/// outcome is a `LoginFailure`, which `Application.conclude` shows, logs and turns into a PAM code;
+/// none of those codes is PAM_IGNORE.
 @c @implementation
 public func pam_sm_authenticate(
     _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
@@ -22,7 +26,7 @@ public func pam_sm_authenticate(
     }
 }
 
-/// pam_sm_setcred(3): no credentials are set; a password that was accepted is reported.
+/// pam_sm_setcred(3): sets no credentials; reports to the daemon that a password was accepted.
 @c @implementation
 public func pam_sm_setcred(
     _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
@@ -34,28 +38,30 @@ public func pam_sm_setcred(
     return unsafe SetCredentials.settle(application, Application.arguments(count, words))
 }
 
-/// pam_sm_acct_mgmt(3): not served.
+/// pam_sm_acct_mgmt(3): not supported; PAM_IGNORE.
 @c @implementation
 public func pam_sm_acct_mgmt(
     _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> Int32 { unsafe notServed(handle, "account") }
 
-/// pam_sm_open_session(3): not served.
+/// pam_sm_open_session(3): not supported; PAM_IGNORE.
 @c @implementation
 public func pam_sm_open_session(
     _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> Int32 { unsafe notServed(handle, "session") }
 
-/// pam_sm_close_session(3): not served.
+/// pam_sm_close_session(3): not supported; PAM_IGNORE.
 @c @implementation
 public func pam_sm_close_session(
     _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> Int32 { unsafe notServed(handle, "session") }
 
-/// pam_sm_chauthtok(3): a new password is reported, for the keyring; always PAM_IGNORE.
+/// pam_sm_chauthtok(3): reports a new password to the daemon, for the keyring.
+///
+/// It always returns PAM_IGNORE: this module neither checks nor changes passwords.
 @c @implementation
 public func pam_sm_chauthtok(
     _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
@@ -68,8 +74,9 @@ public func pam_sm_chauthtok(
     return PasswordChange.report(application, isUpdate: isUpdate, arguments)
 }
 
-/// Says that the stack's line is a mistake. PAM_IGNORE lets nobody in: libpam fails a stack
-/// that has nothing else.
+/// Logs that the stack's line is a mistake, and returns PAM_IGNORE.
+///
+/// PAM_IGNORE authenticates nobody: libpam fails a stack in which no other module decides.
 private func notServed(_ handle: OpaquePointer?, _ type: StaticString) -> Int32 {
     if let application = unsafe Application(handle, flags: 0) {
         let type = Text(escaping: type.bytes)

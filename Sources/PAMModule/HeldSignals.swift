@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
-/// Signals by which a person ends or stops a program at a terminal, held back while a touch is awaited
-/// there: the wait ends first, what was changed is restored, and only then one of them is delivered.
+/// Signals that end or stop a program at a terminal, blocked while a touch is awaited there.
 ///
-/// sudo blocks SIGINT and SIGQUIT while it authenticates: without this, ^C would end nothing there. So
-/// what the application holds back itself counts, too.
+/// The wait ends first, terminal settings are restored, and only then is the signal delivered. The
+/// module installs no signal handlers: it blocks signals with pthread_sigmask(3) and polls a
+/// signalfd(2). Signals that the application blocks itself count too: sudo blocks SIGINT and
+/// SIGQUIT while it authenticates, so Ctrl-C would otherwise have no effect there. The previous
+/// mask is restored by `release`, at the latest when the object is destroyed.
 final class HeldSignals {
     private let signals: Descriptor
     private var mask: sigset_t
     private var areHeld = true
 
-    /// What they are held back for.
+    /// The wait during which signals are blocked; it decides whether SIGTSTP is one of them.
     enum Occasion {
-        /// A line on which a password may be typed.
+        /// A line on which a password may be typed; SIGTSTP and SIGTTOU are blocked as well.
         case line
-        /// An answer of the daemon: there ^Z stops the program, with nothing to restore.
+        /// An answer of the daemon; Ctrl-Z stops the program at once, since nothing has to be
+        /// restored.
         case answer
     }
 
-    /// What has come.
+    /// A pending signal, by its effect.
     enum Event {
-        /// Nothing that matters.
+        /// No signal that matters.
         case none
-        /// The process is asked to stop.
+        /// SIGTSTP: the process is asked to stop.
         case suspended
-        /// The process is asked to end.
+        /// SIGTERM, SIGHUP, SIGINT or SIGQUIT: the process is asked to end.
         case interrupted
     }
 
@@ -36,10 +39,10 @@ final class HeldSignals {
 
     deinit { release() }
 
-    /// The descriptor to poll for them.
+    /// The signalfd to poll.
     var descriptor: Int32 { signals.number }
 
-    /// Holds them back, or gives nil and leaves everything as it was.
+    /// Blocks the signals; returns nil and changes nothing if that fails.
     static func hold(for occasion: Occasion) -> HeldSignals? {
         var held = sigset_t()
         unsafe sigemptyset(&held)
@@ -49,22 +52,23 @@ final class HeldSignals {
             let signals = unsafe Descriptor(
                 adopting: signalfd(-1, &held, Int32(SFD_CLOEXEC | SFD_NONBLOCK)))
         else { return nil }
-        // With SIGTTOU held, restoring the terminal can never stop the process half-way.
+        // With SIGTTOU blocked, restoring the terminal can never stop the process half-way.
         if occasion == .line { unsafe sigaddset(&held, SIGTTOU) }
         var mask = sigset_t()
         guard unsafe pthread_sigmask(SIG_BLOCK, &held, &mask) == 0 else { return nil }
         return HeldSignals(signals, mask: mask)
     }
 
-    /// Lets them through.
+    /// Restores the previous mask, which delivers pending signals. Later calls do nothing.
     func release() {
         guard areHeld else { return }
         areHeld = false
         _ = unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
     }
 
-    /// Waits until something came on a socket, and throws where the process is asked to end; false when
-    /// the time is up first.
+    /// Waits until a socket is readable; returns false if the deadline passes first.
+    ///
+    /// - Throws: `.interrupted` if the process is asked to end.
     func wait(for socket: Int32, until deadline: Deadline) throws(LoginFailure) -> Bool {
         let input = Int16(POLLIN)
         while true {
@@ -84,7 +88,9 @@ final class HeldSignals {
         }
     }
 
-    /// Leaves them pending, for `release()` to deliver; swallows one that nobody would notice.
+    /// Returns the pending event and leaves its signal pending, for `release()` to deliver.
+    ///
+    /// An ignored signal has no effect, so it is consumed from the signalfd.
     func take() -> Event {
         var pending = sigset_t()
         guard unsafe sigpending(&pending) == 0 else { return .interrupted }

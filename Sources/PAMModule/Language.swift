@@ -4,15 +4,16 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// The language of the system, for what is shown; what goes to the journal is English.
+/// The system's language, for messages to the user; the journal is always in English.
 ///
-/// Nothing is read before the first text is shown, and no variable of the environment ever: in
-/// sudo's process those are the caller's. Whatever is missing, damaged or not root's: English.
+/// The locale files are read when the first text is shown. Environment variables are never
+/// consulted, because in sudo's process the caller controls them. If anything is missing, damaged
+/// or not owned by root, texts are English.
 final class Language {
     private var catalogue: Catalogue?
     private var isKnown = false
 
-    /// The text for the person, as UTF-8; `isConsole` as `Languages` has it.
+    /// Returns a text for the user as UTF-8; `isConsole` is passed to `Languages`.
     func rendering(_ text: Text, isConsole: Bool) -> Bytes {
         if !isKnown {
             isKnown = true
@@ -46,7 +47,7 @@ final class Language {
         return Catalogue(bytes)
     }
 
-    /// Root's own regular file at an absolute path; nil where it is absent or not to be trusted.
+    /// Reads a regular file of root's at an absolute path; nil if it is absent or untrusted.
     private static func contents(of path: Bytes, cap: Int) -> Bytes? {
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")),
             let directory = try? TrustedPath.directory(Bytes(path[..<slash]))

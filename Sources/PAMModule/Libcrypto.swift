@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
-/// The functions of libcrypto that a verification needs, found in an opened library.
+/// The functions of libcrypto that a verification uses, looked up in a loaded library.
 ///
-/// Their types are those of <openssl/ec.h>, <bn.h>, <sha.h> and <err.h>, of OpenSSL 3.
-// SAFETY: whoever opened the library keeps it open as long as a function may be called.
+/// Their types are those of <openssl/ec.h>, <bn.h>, <sha.h> and <err.h> in OpenSSL 3.
+// SAFETY: the caller that opened the library keeps it open as long as a function may be called.
 @safe struct Libcrypto {
     /// NID_X9_62_prime256v1
     static let curve: Int32 = 415
@@ -31,7 +31,7 @@ import CPAMModule
     let markErrors: @convention(c) () -> Int32
     let forgetErrors: @convention(c) () -> Int32
 
-    /// Finds them all; nil if one is missing.
+    /// Looks up every function with dlsym(3); returns nil if one is missing.
     init?(of library: UnsafeMutableRawPointer) {
         guard
             let initialise = unsafe dlsym(library, "OPENSSL_init_crypto"),

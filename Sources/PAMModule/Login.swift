@@ -5,27 +5,39 @@ import LoginProtocol
 import ModuleOptions
 import SignedFormats
 
-/// One login: who, where, and what for.
+/// One login: the account, the service, the terminal and what a touch would authorise.
+///
+/// `prove` is the whole of pam_sm_authenticate. It returns only if the daemon sent a statement
+/// about exactly this login, signed by the account's registered key over a challenge of 32 random
+/// bytes made here, if the server's verdict (with `server=`) is good as well, and if the daemon
+/// then confirmed the proof. The names come from the application, which may be unprivileged, and
+/// need not be UTF-8.
 struct Login {
     let account: Bytes
     let uid: UInt32
     let service: Bytes
     let terminal: Bytes
     let requester: Bytes
-    /// What is confirmed; empty where the service says nothing of it, nil where it has to, and it is
-    /// not sure.
+    /// The text of the command that a touch authorises.
+    ///
+    /// Empty if the service has none; nil if it should have one but the command line is ambiguous.
     private let command: Bytes?
-    /// What is confirmed, as the daemon is told.
+    /// The purpose that is sent to the daemon and must appear in the statement.
     var purpose: Bytes { command ?? [] }
-    /// Whether the application was told not to ask on the terminal.
+    /// Whether sudo was told not to prompt on the terminal.
     let asksElsewhere: Bool
-    /// The program that asks through polkit.
+    /// The polkit agent that asks through polkit's helper; nil for every other service.
     let agent: Agent?
 
-    /// How often a process may be stopped and continued while it waits for one touch.
+    /// How often a process may be stopped and continued during one login.
     private static let maximumStops = 100
 
-    /// Returns when a touch was proven; everything else throws.
+    /// Authenticates the user, and returns only if that succeeded.
+    ///
+    /// It blocks the application for up to the `timeout=` of the stack's line, after each stop
+    /// anew, and stores on the PAM handle what `SetCredentials` needs to know later.
+    ///
+    /// - Throws: every other outcome, including a password typed instead of a touch.
     static func prove(
         to application: inout Application, _ arguments: [Bytes]
     ) throws(LoginFailure) {
@@ -44,16 +56,17 @@ struct Login {
             throw error
         }
         let server = try ServerLogin.look(options.server, for: login.account, application)
-        // From here on the daemon may hold failures against the account, which a password lifts.
+        // From here on the daemon may count failures towards a lockout, which a password lifts.
         try application.keep(login.account)
         let place = try Place(of: login, application, options)
         application.isAttended = place.presence == .foreground
         guard login.command != nil else {
             throw .unavailable("the command line is not clear", shown: Prompt.unclear)
         }
-        // Where the password is typed beside the touch, there is no greeter's field to wait for.
+        // `delay=` gives users of a greeter time to type; a password line of our own makes it
+        // needless.
         if place.terminal == nil { pause(milliseconds: options.delayMilliseconds) }
-        // A program that holds SIGTSTP back is asked to stop, and never stops.
+        // A program that blocks SIGTSTP never stops, so the number of rounds is limited.
         var stops = 0
         repeat {
             do throws(LoginFailure) {
@@ -67,19 +80,20 @@ struct Login {
         throw .declined("the process is in the background, or does not stop when it is asked to")
     }
 
-    /// Leaves the person a moment, before the daemon knows of anything.
+    /// Gives the user a moment to start typing before the daemon learns of the login.
     private static func pause(milliseconds: UInt32) {
         let end = Deadline(milliseconds: milliseconds)
         while end.millisecondsLeft > 0 { _ = poll(nil, 0, end.millisecondsLeft) }
     }
 
-    /// From what the application says; declines where the module is not to act.
+    /// Collects the login's data; throws `.declined` if the module must not act.
     private init(of application: Application) throws(LoginFailure) {
         guard try application.item(PAM_RHOST).isEmpty else {
             throw .declined("the session is remote")
         }
         account = try application.account()
-        // As for an account that has no finger, so that nobody learns which accounts there are.
+        // The same outcome as for an account without a finger, so that account names cannot be
+        // probed.
         guard let uid = application.uid(of: account) else {
             throw .declined("there is no such account")
         }
@@ -88,7 +102,7 @@ struct Login {
         terminal = Login.label(try application.item(PAM_TTY))
         requester = Login.label(try application.item(PAM_RUSER))
         agent = StaticString("polkit-1").bytes == service ? Agent.find() : nil
-        // What a program without root's rights says of its command line proves nothing.
+        // An unprivileged program controls its own command line, which therefore proves nothing.
         guard geteuid() == 0,
             let program = application.isSudo ? .sudo : Login.program(of: service)
         else {
@@ -99,13 +113,13 @@ struct Login {
         (command, asksElsewhere) = (confirmed.purpose, confirmed.asksElsewhere)
     }
 
-    /// The program behind a service, where its command line says what a touch would confirm.
+    /// The program behind a service, if its command line says what a touch would authorise.
     private static func program(of service: Bytes) -> ConfirmingProgram? {
         for name in ["su", "su-l"] as [StaticString] where name.bytes == service { return .su }
         return StaticString("doas").bytes == service ? .doas : nil
     }
 
-    /// Whether the command line says what is confirmed.
+    /// Whether the command line says what a touch would authorise.
     private var hasCommand: Bool { command?.isEmpty == false }
 
     private static func read(_ arguments: [Bytes]) throws(LoginFailure) -> ModuleOptions {
@@ -119,25 +133,30 @@ struct Login {
         }
     }
 
-    /// A text that tells more about the login, left out where it is too long for a request.
+    /// Returns a descriptive text for the request, or nothing if it exceeds the limit.
     private static func label(_ text: Bytes) -> Bytes {
         text.count <= Limit.label ? text : []
     }
 }
 
 extension Login {
-    /// Asks once: connects, sends a fresh challenge, awaits the answer, and checks it.
+    /// Makes one attempt: connects, sends a fresh challenge, awaits the answer and checks it.
+    ///
+    /// It throws `.suspended` if the user pressed Ctrl-Z at the password line and has come back;
+    /// the caller may then try again, on a new connection with a new challenge.
     private func attempt(
         _ application: Application, _ options: ModuleOptions,
         _ registration: RegisteredKey.Registration, _ server: ServerLogin?, _ place: Place
     ) throws(LoginFailure) {
         let deadline = Deadline(milliseconds: options.timeoutSeconds * 1_000)
         var dialogue = Dialogue(application, self, deadline: deadline, place)
-        // Runs after the connection is closed: no finger is awaited while the process is stopped.
+        // This runs after the connection is closed, so no touch is awaited while the process is
+        // stopped.
         defer { dialogue.end() }
         var verifier: Verifier?
         var digest: Bytes = []
-        // The digest is part of what is asked for: there libcrypto is opened before, not meanwhile.
+        // The request contains the digest, so libcrypto must be loaded first; otherwise it is
+        // loaded while the finger is awaited.
         if hasCommand, case .key(let registered) = registration {
             verifier = Verifier.open(registered.key)
             guard let found = verifier?.digestOfCommandLine() else {
@@ -160,9 +179,10 @@ extension Login {
                 servers = server?.verifier()
             }
             let confirmation = Confirmation(of: self, deadline: deadline)
-            // Signals that were held take effect here: a process that one of them stops comes too late.
+            // Signals that were held back take effect here. If one stops the process, the
+            // confirmation below comes too late.
             dialogue.end()
-            // A touch that was made since was meant for somebody else.
+            // A touch made after the process went to the background was meant for another program.
             guard !place.wasLeft else {
                 throw .declined("the process has gone to the background")
             }
@@ -206,7 +226,10 @@ extension Login {
             server: server?.wish)
     }
 
-    /// Succeeds only for a statement of this very login, signed by the registered key, and gives it.
+    /// Returns the statement if it is about exactly this login and signed by the registered key.
+    ///
+    /// - Throws: `.refused` with the first check that fails, in this order: the statement's form,
+    ///   its contents, the signature's form, key, namespace, and ECDSA.
     private func check(
         _ assertion: Assertion, _ request: AuthenticateRequest, _ registered: RegisteredKey,
         _ server: ServerLogin?, _ verifier: borrowing Verifier

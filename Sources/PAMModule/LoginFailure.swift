@@ -4,40 +4,45 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// Every way in which a login ends other than with a proof that verified.
+/// Every way in which a login ends without a verified proof.
+///
+/// `Application.conclude` maps each case to messages and a PAM code. Codes differ by meaning: an
+/// absent factor is PAM_AUTHINFO_UNAVAIL, a failed or refused one is PAM_AUTH_ERR or PAM_MAXTRIES,
+/// and a mistake in the configuration is PAM_SERVICE_ERR.
 enum LoginFailure: Error {
-    /// There is nothing to do here; told to nobody but a debugger.
+    /// The module has nothing to do here; this is logged only with `debug`.
     case declined(StaticString)
-    /// The finger cannot be asked for just now; the person is told.
+    /// A fingerprint cannot be asked for at present; the user is told.
     case unavailable(StaticString, shown: Text)
-    /// A password was typed and handed on.
+    /// A password was typed and passed on as PAM_AUTHTOK.
     case passwordTyped
-    /// Enter alone: the next module shall ask.
+    /// Enter was pressed on an empty line, so the next module should ask for the password.
     case passwordWanted
-    /// The person interrupted it.
+    /// The user interrupted the login.
     case interrupted
-    /// The person suspended it, and is back.
+    /// The user suspended the process and has continued it.
     case suspended
-    /// The time was up; `mismatches` scans did not match before.
+    /// The deadline passed; `mismatches` scans had not matched.
     case timeUp(mismatches: UInt8)
-    /// The daemon said no.
+    /// The daemon denied the request.
     case denied(LoginDenial, account: Bytes)
-    /// A proof was good, and is not, or was not found to be, good any more.
+    /// A proof was good but is no longer valid, or its validity could not be confirmed in time.
     case expired(LoginDenial, account: Bytes)
-    /// Something that must be right is not: nobody is let in, and the journal is alarmed.
+    /// A security check failed: the login is refused, and an alert is logged.
     case refused(StaticString)
-    /// The stack's line has an option that is refused.
+    /// The stack's line has an invalid option.
     case badOption(Bytes)
-    /// The server's file is not there, or not understood: a line of it, or 0 for all of it.
+    /// The server's file is missing or invalid; the number is the faulty line, or 0 for the whole
+    /// file.
     case badServer(Bytes, UInt32)
-    /// A call of libpam failed with this code.
+    /// A libpam function failed with this code.
     case libpam(Int32)
 }
 
 extension Application {
-    /// Tells the person and the journal of an ending, and gives its PAM code.
+    /// Shows and logs a failure, and returns its PAM code.
     ///
-    /// PAM_IGNORE is never among them: a skipped factor must not look like an absent one.
+    /// The code is never PAM_IGNORE: a skipped factor must not look like an absent one.
     func conclude(_ ending: LoginFailure) -> Int32 {
         switch ending {
         case .declined(let why):
@@ -51,7 +56,7 @@ extension Application {
             trace("the password is used instead")
             return PAM_AUTHINFO_UNAVAIL
         case .interrupted:
-            // As when a password prompt is interrupted: stacks with `conv_err=die` end here.
+            // Like an interrupted password prompt: stacks with `conv_err=die` end here.
             trace("interrupted")
             return PAM_CONV_ERR
         case .timeUp(let mismatches):
@@ -73,12 +78,12 @@ extension Application {
             show(Prompt.refused, asError: true)
             return PAM_AUTH_ERR
         case .badOption(let option):
-            // Not PAM_AUTHINFO_UNAVAIL: a factor that is misconfigured is not an absent one.
-            // A sufficient line goes on to the password, a required one denies.
+            // Not PAM_AUTHINFO_UNAVAIL: a misconfigured factor is not an absent one. A sufficient
+            // line continues with the password, a required one denies.
             log(LOG_ERR, "option '\(option)' is unknown, malformed or repeated: not serving")
             return PAM_SERVICE_ERR
         case .badServer(let path, let line):
-            // As for an option; louder, since a server was to decide.
+            // As for a bad option, but at a higher level, because a server was meant to decide.
             if line == 0 {
                 log(LOG_ALERT, "the server's file '\(path)' is not there or not whole: not serving")
             } else {
@@ -93,13 +98,13 @@ extension Application {
 }
 
 extension LoginDenial {
-    /// The PAM code, as the table of return codes has it.
+    /// The PAM code, as in the table of return codes in docs/admin/CONFIGURATION.md.
     fileprivate var code: Int32 {
         switch reason {
         case .noMatch: return PAM_MAXTRIES
         case .lockedForNow, .lockedUntilPassword:
             return mismatches > 0 ? PAM_MAXTRIES : PAM_AUTHINFO_UNAVAIL
-        // The server was asked and refused, or the proof is not valid any more.
+        // The server was asked and refused, or the proof is no longer valid.
         case .answerTooLate, .changedMeanwhile, .serverRefused, .serverKeyReplaced,
             .serverKeyRemoved,
             .serverKeyBlocked:
@@ -120,11 +125,14 @@ extension LoginDenial {
 }
 
 extension LoginDenialReason {
-    /// Whether a proof that was good is refused: something may have held the process, or changed.
+    /// Whether a valid proof was refused afterwards: the process may have been held up, or the
+    /// state of the account or machine changed. This raises an alert.
     fileprivate var isAlarming: Bool { self == .answerTooLate || self == .changedMeanwhile }
 
-    /// Whether nothing is said. What keeps a finger out for long is told at a terminal, where one line
-    /// does no harm, and not at each login of a desktop; who never enrolled is told nothing.
+    /// Whether nothing is shown.
+    ///
+    /// A lasting obstacle is reported at a terminal, where one line does no harm, but not at every
+    /// login of a desktop. Users who never enrolled are told nothing.
     fileprivate func isSilent(isAttended: Bool) -> Bool {
         switch self {
         case .notEnrolled, .cancelled, .notPermitted, .unknownAccount, .inBackground: true
@@ -144,7 +152,7 @@ extension LoginDenialReason {
 }
 
 extension Text.Interpolation {
-    /// Appends words that stand in this module's source.
+    /// Appends fixed text of the module's own source.
     mutating func appendInterpolation(literal: StaticString) {
         appendInterpolation(literal.bytes)
     }

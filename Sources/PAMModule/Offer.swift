@@ -4,14 +4,17 @@ import LoginMessages
 import LoginProtocol
 import ModuleOptions
 
-/// A word on enrolling, to who logged in with the password for want of a finger: only where the stack's
-/// line has `offer`, and where a finger would have been asked for.
+/// The suggestion to enrol a finger, for a user who logged in with the password.
+///
+/// It is made only if the stack's line has `offer`, the account has no registered key, and a finger
+/// would otherwise have been asked for. It takes two calls: `note` during authenticate, when the
+/// password is not checked yet, and `make` in setcred, once it has been accepted.
 enum Offer {
-    /// How long a login may be held up for it.
+    /// The longest time in milliseconds that an offer may delay the login.
     private static let milliseconds: UInt32 = 500
 
-    /// Notes that the account of a login has no key; says nothing yet, since whether the password is
-    /// right is not known.
+    /// Stores on the handle that the account has no key; shows nothing yet, because the password
+    /// has not been checked.
     static func note(
         _ login: Login, _ application: Application, _ options: ModuleOptions
     ) throws(LoginFailure) {
@@ -22,8 +25,7 @@ enum Offer {
         try application.keep([digit(place.presence)] + login.account, as: Application.Record.offer)
     }
 
-    /// Says it where the daemon does not mind, once. Nothing that happens here is a reason for a login
-    /// to fail.
+    /// Shows the suggestion once, if the daemon agrees. A failure here never fails the login.
     static func make(_ application: Application, _ arguments: [Bytes]) {
         guard let noted = application.kept(Application.Record.offer), let first = noted.first,
             application.mayShow,
@@ -42,12 +44,12 @@ enum Offer {
             else { return }
             application.show(text)
         } catch {
-            // Another day will do.
+            // The suggestion can wait for another login.
             return
         }
     }
 
-    /// Where a login came from, as a character of a text that is kept.
+    /// Encodes where a login came from as one digit of the stored text.
     private static func digit(_ presence: TerminalPosition) -> UInt8 {
         UInt8(ascii: "0") + presence.rawValue
     }

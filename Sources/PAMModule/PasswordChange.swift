@@ -3,16 +3,20 @@ import CPAMModule
 import LoginMessages
 import LoginProtocol
 
-/// What happens when a password is changed: the daemon hears the new one, for the keyring.
+/// pam_sm_chauthtok: reports a changed password to the daemon, for the keyring.
+///
+/// The daemon can release the login password at a touch only if it has the current one. Only a
+/// program that runs as root reports, and only for an account that has, or had, a registered key.
 enum PasswordChange {
-    /// How long the change of a password may be held up for it.
+    /// The longest time in milliseconds that a report may delay the change.
     private static let milliseconds: UInt32 = 5_000
 
-    /// Tells the daemon, in the pass in which the password is changed.
+    /// Reports the new password in the pass that changes it, PAM_UPDATE_AUTHTOK; returns
+    /// PAM_IGNORE.
     ///
-    /// Always PAM_IGNORE: in the first pass it makes libpam ignore this line in the second one too,
-    /// so the line neither fails a change nor is a reason for one to succeed. What the daemon did
-    /// not hear, it finds out at the next touch.
+    /// PAM_IGNORE in the preliminary pass makes libpam ignore this line in the second pass too, so
+    /// the line neither fails a change nor makes one succeed. If a report does not reach the
+    /// daemon, the daemon notices the stale password at the next touch.
     static func report(
         _ application: Application, isUpdate: Bool, _ arguments: [Bytes]
     ) -> Int32 {
@@ -32,7 +36,7 @@ enum PasswordChange {
     ) throws(LoginFailure) {
         let account = try application.account()
         guard let uid = application.uid(of: account) else { return }
-        // Where no key was ever registered, nobody is asked.
+        // Without a registered key the daemon is not contacted.
         _ = try RegisteredKey.look(for: account, uid: uid)
         let service = try application.item(PAM_SERVICE)
         try Connection.report(arguments, milliseconds) { () throws(WireFault) in

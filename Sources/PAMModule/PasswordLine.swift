@@ -4,8 +4,9 @@ import LoginProtocol
 
 /// The line on the terminal where a password may be typed while a finger is awaited.
 ///
-/// While it is open, nothing is echoed, and the signals that would end or stop the process are
-/// held back, so that the terminal is restored before any of them is delivered.
+/// While it is open, the terminal echoes nothing and is in canonical mode, and signals that end or
+/// stop the process are blocked, so that the terminal is restored before any of them is delivered.
+/// Destroying the object restores the terminal too.
 final class PasswordLine {
     private let terminal: Terminal
     private let prompt: Bytes
@@ -14,15 +15,15 @@ final class PasswordLine {
     private var isOpen = true
     private var isAsking = false
 
-    /// What happened on the line.
+    /// The reason why `wait` returned.
     enum Event {
-        /// Nothing; look at the socket and the clock.
+        /// Nothing happened on the line; the caller checks the socket and the deadline.
         case none
-        /// A line was typed: take it.
+        /// A line was typed; the caller reads it with `take`.
         case typed
         /// The process is asked to stop.
         case suspended
-        /// The process is asked to end, or the terminal is gone.
+        /// The process is asked to end, or the terminal has hung up.
         case interrupted
     }
 
@@ -37,8 +38,9 @@ final class PasswordLine {
 
     deinit { end() }
 
-    /// Opens a line on a terminal, or gives nil and leaves everything as it was; `prompt` is what
-    /// stands before the cursor.
+    /// Opens a line on a terminal; returns nil and changes nothing if that fails.
+    ///
+    /// `prompt` is written before the cursor at the first `wait`, and again after `makeRoom`.
     static func open(on terminal: Terminal, prompt: Bytes) -> PasswordLine? {
         guard let saved = terminal.settings() else { return nil }
         guard let signals = HeldSignals.hold(for: .line) else { return nil }
@@ -54,9 +56,10 @@ final class PasswordLine {
         return line
     }
 
-    /// Restores the terminal, discards what is half typed, then lets held signals through.
+    /// Restores the terminal, discards partial input, then releases held signals.
     ///
-    /// A process in the background leaves the terminal alone: its settings are another's.
+    /// In the background it leaves the terminal alone, because another process has its settings
+    /// now.
     func end() {
         guard isOpen else { return }
         isOpen = false
@@ -67,14 +70,15 @@ final class PasswordLine {
         signals.release()
     }
 
-    /// Ends the visible line, so that a message can be shown.
+    /// Ends the visible line, so that a message can be shown; the next `wait` shows the prompt
+    /// again.
     func makeRoom() {
         guard isAsking else { return }
         isAsking = false
         terminal.write([UInt8(ascii: "\n")])
     }
 
-    /// Waits for the line, a signal, the socket, or so many milliseconds.
+    /// Waits for input, a signal, the socket or the timeout.
     func wait(for socket: Int32, milliseconds: Int32) -> Event {
         if !isAsking {
             isAsking = true
@@ -95,7 +99,7 @@ final class PasswordLine {
         return watched[0].revents != 0 ? .interrupted : .none
     }
 
-    /// What was typed: a line, or nil if it cannot be a password.
+    /// Returns the typed line, or nil if it cannot be a password, such as an empty line.
     func take() -> SecretLine? {
         var line = SecretLine()
         _ = line.read(from: terminal.descriptor)

@@ -5,21 +5,27 @@ import ModuleOptions
 import SignedFormats
 
 /// Where a login is asked for: at a terminal or not, and whether a password may be typed there.
+///
+/// It decides, by the options `prompt=` and `background=`, whether a touch may be asked for at all.
+/// A process in the background must not take a touch that was meant for another program.
 struct Place {
-    /// Where a password may be typed instead of a touch: nil if nowhere.
+    /// The terminal on which a password may be typed instead of a touch; nil if there is none.
     let terminal: Terminal?
-    /// Where the request comes from.
+    /// The process's position relative to its terminal, which the daemon is told.
     let presence: TerminalPosition
-    /// Whether nothing is to be asked where no password can be typed.
+    /// Whether a touch is asked for only if a password can be typed as well; `prompt=together`.
     let wantsLine: Bool
-    /// The terminal in whose foreground the process has to be still when the touch comes.
+    /// The terminal in whose foreground the process must still be when the touch comes; nil if it
+    /// need not.
     private let attended: Terminal?
-    /// Where a request comes from that the text is to warn of, nil where it need not.
+    /// The position that the prompt must warn of; nil if there is nothing to warn of.
     let warning: TerminalPosition?
 
-    /// Looks for the terminal of a login; declines where no touch is to be asked for.
+    /// Finds the login's terminal.
     ///
-    /// A process in the background must not take a touch that was meant for another.
+    /// - Throws: `.declined` if no touch may be asked for: in the background under
+    ///   `background=refuse`, when sudo was told not to prompt, or when `prompt=together` finds no
+    ///   terminal for a password.
     init(
         of login: Login, _ application: Application, _ options: ModuleOptions
     ) throws(LoginFailure) {
@@ -32,10 +38,11 @@ struct Place {
         if let found {
             presence = found.isForeground ? .foreground : .background
         } else {
-            // Its streams may be files: what controls it tells all the same.
+            // Its standard streams may be files; the controlling terminal still tells.
             presence = Terminal.holdsBack ? .background : .noTerminal
         }
-        // Without a terminal it is for the daemon to say, who can tell whether there is a seat.
+        // Without a terminal the daemon decides, because it can tell whether the session is at a
+        // seat.
         guard presence != .background || background != .refuse else {
             throw .declined("the process is in the background")
         }
@@ -49,15 +56,16 @@ struct Place {
         }
     }
 
-    /// Whether the process was sent to the background since it was asked.
+    /// Whether the process went to the background after the touch was asked for.
     var wasLeft: Bool { attended.map { !$0.isForeground } ?? false }
 
-    /// Whether a login that was suspended may go on.
+    /// Whether a suspended login may continue.
     var isForeground: Bool { terminal?.isForeground ?? false }
 }
 
 extension ProgramCall {
-    /// How this process was called.
+    /// This process's command line; its middle is omitted if it is longer than what `purpose`
+    /// needs.
     static var ofThisProcess: ProgramCall {
         guard let file = openOfThisProcess() else { return ProgramCall(beginning: []) }
         let beginning = file.beginning(cap: longestBeginning)
@@ -71,7 +79,7 @@ extension ProgramCall {
         return ProgramCall(beginning: beginning, end: end.isEmpty ? nil : end)
     }
 
-    /// The whole command line, words that end with NUL, for reading.
+    /// Opens this process's command line, in which each argument ends with NUL.
     static func openOfThisProcess() -> Descriptor? {
         Descriptor(
             adopting: StaticString("/proc/self/cmdline").bytes.withCString { path in

@@ -5,23 +5,29 @@ import ModuleOptions
 import SignedFormats
 
 /// The public key that was registered on this machine for an account's fingers.
+///
+/// The daemon writes it to a directory that only root can write to, and the module verifies every
+/// statement with it.
 struct RegisteredKey {
     let key: SSHPublicKey
     /// The credential's id, 16 bytes.
     let credential: Bytes
 
-    /// What there is for an account.
+    /// What is registered for an account.
     enum Registration {
         case key(RegisteredKey)
-        /// The credential was destroyed: the daemon knows why.
+        /// The credential was destroyed; the daemon knows the reason.
         case switchedOff
     }
 
     private static let directory: StaticString = "/var/lib/signet/keys"
 
-    /// Looks an account up; declines where nothing was ever registered.
+    /// Looks up the registration of an account.
     ///
     /// The daemon writes `UID.pub` when it issues a credential, and `UID.off` when it destroys one.
+    ///
+    /// - Throws: `.declined` if nothing was ever registered or the directory cannot be read,
+    ///   `.refused` if the file is not trusted or malformed.
     static func look(for account: Bytes, uid: UInt32) throws(LoginFailure) -> Registration {
         let number = Decimal.encode(UInt64(uid))
         do throws(TrustedPath.Fault) {
@@ -46,7 +52,7 @@ struct RegisteredKey {
         }
     }
 
-    /// The one form that a key's file has: the comment names its account and its credential.
+    /// Parses the key's file, whose comment must be `signet:ACCOUNT:CREDENTIAL` for this account.
     private static func parse(
         _ line: Bytes, account: Bytes
     ) throws(TrustedPath.Fault) -> RegisteredKey {

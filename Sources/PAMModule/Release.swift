@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the module's file says of itself: `signet doctor` reads it there, without loading it.
+/// The version of the module's file, which `signet doctor` reads without loading the module.
 enum Release {
-    /// A mark to look for, and the version; the same as the other programs' (Policy/Version.swift).
+    /// The mark to search for, then the version, which must equal that in Policy/Version.swift.
     static let mark: StaticString = "signet-module 0.2.0"
 }

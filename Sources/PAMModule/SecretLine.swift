@@ -2,18 +2,21 @@
 import CPAMModule
 import LoginProtocol
 
-/// A password that was typed or sent, and that nobody may see; its memory is wiped when nobody has it any more.
+/// A password that was typed or sent, 1 to 1,023 bytes without NUL.
+///
+/// It lies in one allocation, which is never moved and is wiped when the value is destroyed. The
+/// value cannot be copied; `withCString` and `withSpan` only lend its bytes.
 // SAFETY: the memory is allocated by init, freed by deinit, and never leaves the value.
 @safe struct SecretLine: ~Copyable {
     private let bytes: UnsafeMutableRawBufferPointer
     private var count = 0
 
-    /// Room for the longest password and the ending of the line.
+    /// Allocates room for the longest password and its line terminator.
     init() {
         unsafe bytes = .allocate(byteCount: Limit.password + 1, alignment: 1)
     }
 
-    /// Copies a text; what is longer than any password can be is none.
+    /// Copies a text; if it is longer than any password, the value stays empty.
     init(copying text: Span<UInt8>) {
         self.init()
         guard text.count <= Limit.password else { return }
@@ -27,7 +30,7 @@ import LoginProtocol
         unsafe bytes.deallocate()
     }
 
-    /// Reads a line from a terminal, without its LF. Gives what read(2) gave.
+    /// Reads a line from a terminal, without its LF. Returns the result of read(2).
     mutating func read(from terminal: Int32) -> Int {
         let length = unsafe CPAMModule.read(terminal, bytes.baseAddress, bytes.count)
         count = max(0, length)
@@ -35,7 +38,7 @@ import LoginProtocol
         return length
     }
 
-    /// Whether it can be a password: something, not too long, and without NUL.
+    /// Whether it can be a password: neither empty nor too long, and without NUL.
     var isPassword: Bool {
         guard count > 0, unsafe count < bytes.count, let start = unsafe bytes.baseAddress else {
             return false
@@ -43,15 +46,15 @@ import LoginProtocol
         return unsafe memchr(start, 0, count) == nil
     }
 
-    /// Calls with the line as a C string.
-    // SAFETY: the pointer holds for the call; what the body does with it is marked there.
+    /// Calls `body` with the line as a C string; returns PAM_BUF_ERR if it cannot be a password.
+    // SAFETY: the pointer is valid during the call; what the body does with it is marked there.
     @safe mutating func withCString(_ body: (UnsafePointer<CChar>) -> Int32) -> Int32 {
         guard isPassword, let start = unsafe bytes.baseAddress else { return PAM_BUF_ERR }
         unsafe bytes[count] = 0
         return unsafe body(start.assumingMemoryBound(to: CChar.self))
     }
 
-    /// Lends the line.
+    /// Calls `body` with the line's bytes.
     func withSpan<Result>(
         _ body: (Span<UInt8>) throws(WireFault) -> Result
     ) throws(WireFault) -> Result {

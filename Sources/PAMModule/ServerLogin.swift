@@ -5,7 +5,12 @@ import LoginProtocol
 import ModuleOptions
 import SignedFormats
 
-/// The other half of a login that a server has to say yes to: what is asked for, and what is believed.
+/// The server's part of a login: what the daemon must ask the server for, and what is believed.
+///
+/// A stack's line with `server=` names a file that only root can write. For the accounts that it
+/// names (all, if it names none), a touch alone does not suffice: the server must also have
+/// approved this login with a verdict, signed by the key that the file pins. Every doubt about the
+/// file ends in `.badServer` or `.refused`, never in a login without the server.
 final class ServerLogin {
     private let server: LoginServer
 
@@ -13,7 +18,8 @@ final class ServerLogin {
         self.server = server
     }
 
-    /// What the stack's line says of a server for an account; nil where the account logs in without.
+    /// Returns the server that an account must log in with; nil if the line or file names none for
+    /// it.
     static func look(
         _ path: Bytes, for account: Bytes, _ application: Application
     ) throws(LoginFailure) -> ServerLogin? {
@@ -25,7 +31,7 @@ final class ServerLogin {
         return server.accounts.isEmpty ? ServerLogin(server) : nil
     }
 
-    /// The file, which only root can have written.
+    /// Reads the file, which only root can have written.
     private static func contents(of path: Bytes) throws(LoginFailure) -> Bytes {
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { throw .badServer(path, 0) }
         do throws(TrustedPath.Fault) {
@@ -52,9 +58,10 @@ final class ServerLogin {
         }
     }
 
-    /// Whether a name of the file means an account: its own, or that of a group with an `@` in front.
+    /// Whether a name in the file is this account or, with `@` in front, a group that it belongs
+    /// to.
     ///
-    /// A group that cannot be looked up may have the account in it: then nobody is let in.
+    /// If a group cannot be looked up, the login is refused, because the account may be a member.
     private static func isMeant(
         _ account: Bytes, by name: Bytes, _ application: Application
     ) throws(LoginFailure) -> Bool {
@@ -65,23 +72,26 @@ final class ServerLogin {
         return isMember
     }
 
-    /// What the daemon is asked for.
+    /// The request to the daemon to ask the server.
     var wish: ServerLoginRequest {
         ServerLoginRequest(
             url: server.url, audience: server.audience, key: server.key.point,
             offlineHours: server.offlineHours, token: server.token)
     }
 
-    /// What the local statement has to say of it.
+    /// What the local statement must say about the server.
     var expectation: ServerExpectation {
         ServerExpectation(
             url: server.url, mayBeOffline: server.offlineHours > 0, mayDiffer: server.mayDiffer)
     }
 
-    /// The pinned key, ready to check with.
+    /// Loads the pinned key for verification; returns nil if it cannot be used.
     func verifier() -> Verifier? { Verifier.open(server.key) }
 
-    /// Succeeds only if the server has let in whom a statement is about, which was found good before.
+    /// Succeeds only if the server approved the login of a statement that was already verified.
+    ///
+    /// - Throws: `.refused` with the first check that fails; `.unavailable` if the key cannot be
+    ///   used.
     func check(
         _ proof: ServerProof?, for statement: Statement, of account: Bytes, _ challenge: Bytes,
         _ verifier: consuming Verifier?
@@ -119,15 +129,17 @@ final class ServerLogin {
         }
     }
 
-    /// Hands the token on as the file says, where one came: after everything was found good.
+    /// Passes the access token on as the file demands, if one came; call it after all checks.
+    ///
+    /// - Throws: `.refused` for a token that is not printable ASCII without spaces.
     func handOn(_ proof: ServerProof?, uid: UInt32, _ application: Application) throws(LoginFailure)
     {
         guard let proof, let delivery = server.token else { return }
         switch delivery {
         case .answer:
-            // sudo passes the variables on to a command that may run as anybody.
+            // sudo passes its PAM environment on to a command that may run as any user.
             guard let token = proof.accessToken, !application.isSudo else { return }
-            // Whoever reads the environment takes it for one line of plain characters.
+            // Readers of the environment expect one line of printable characters.
             for byte in token where byte <= 0x20 || byte >= 0x7F {
                 throw .refused("the server's token has control characters")
             }
@@ -141,9 +153,9 @@ final class ServerLogin {
     }
 }
 
-/// The time of day, which only root can set.
+/// The system's clock of the time of day, which only root can set.
 enum WallClock {
-    /// Seconds since 1970; 0 before.
+    /// Seconds since 1970; 0 for times before.
     static var now: UInt64 {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -3,19 +3,21 @@ import CPAMModule
 import LoginMessages
 import LoginProtocol
 
-/// What happens after the login: a password that was accepted lifts a lockout, or leads to a word on
-/// enrolling.
+/// pam_sm_setcred: what follows a login in which the module took part.
+///
+/// If the password was used after the daemon may have counted failures, it reports that a password
+/// was accepted, which lifts a lockout. If the account has no finger yet, it may offer enrolment.
 enum SetCredentials {
-    /// How long a login may be held up for it.
+    /// The longest time in milliseconds that a report may delay the login.
     private static let milliseconds: UInt32 = 500
 
-    /// Reports an accepted password where one was accepted, and gives the code of pam_setcred.
+    /// Reports an accepted password if there was one, and returns the code of pam_setcred(3).
     ///
-    /// PAM_SUCCESS after an authenticate of this module: libpam ends with an error where
-    /// authenticate succeeded and this would be ignored. PAM_IGNORE without one, as from cron.
+    /// PAM_SUCCESS if this module's authenticate ran on the handle: libpam fails if authenticate
+    /// succeeded and setcred is ignored. PAM_IGNORE otherwise, as for cron.
     static func settle(_ application: Application, _ arguments: [Bytes]) -> Int32 {
         guard let account = application.kept() else { return PAM_IGNORE }
-        // libpam frees the text with its handle; the application may have changed PAM_USER.
+        // This is the account of authenticate; the application may have changed PAM_USER since.
         guard application.establishesCredentials, geteuid() == 0 else { return PAM_SUCCESS }
         guard !account.isEmpty else {
             Offer.make(application, arguments)

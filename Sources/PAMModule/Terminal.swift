@@ -3,7 +3,7 @@ import CPAMModule
 import LoginProtocol
 import SignedFormats
 
-/// The terminal that the application named, where it is the one that controls this process.
+/// The terminal that the application named, if it is this process's controlling terminal.
 ///
 /// PAM_TTY alone is not trusted: it must be the device behind /dev/tty.
 final class Terminal {
@@ -13,7 +13,8 @@ final class Terminal {
         self.file = file
     }
 
-    /// The terminal, or nil where there is none or it is another; for reading too if that is said.
+    /// Opens the terminal, for reading too if `toRead`; nil if there is none or it is not this
+    /// process's.
     static func open(named name: Bytes, toRead: Bool) -> Terminal? {
         guard !name.isEmpty else { return nil }
         let isPath = name.first == UInt8(ascii: "/")
@@ -29,14 +30,14 @@ final class Terminal {
         return Terminal(file: file)
     }
 
-    /// Whether this process is in the background of a terminal that controls it, named or not.
+    /// Whether this process is in the background of its controlling terminal, named or not.
     static var holdsBack: Bool {
         guard let file = own(O_WRONLY) else { return false }
         return !Terminal(file: file).isForeground
     }
 
-    /// The terminal that controls this process, as a description of its own, so that O_NONBLOCK
-    /// concerns nobody else.
+    /// Opens the controlling terminal with a file description of its own, so that O_NONBLOCK does
+    /// not affect other processes.
     private static func own(_ mode: Int32) -> Descriptor? {
         Descriptor(
             adopting: StaticString("/dev/tty").bytes.withCString { path in
@@ -44,26 +45,26 @@ final class Terminal {
             })
     }
 
-    /// The descriptor to poll.
+    /// The file descriptor to poll.
     var descriptor: Int32 { file.number }
 
-    /// Whether this process may use the terminal now.
+    /// Whether this process's group is the terminal's foreground group.
     var isForeground: Bool { tcgetpgrp(file.number) == getpgrp() }
 
-    /// Writes a text as it is.
+    /// Writes a text unchanged; errors are ignored.
     func write(_ text: Bytes) {
         _ = unsafe text.withUnsafeBytes { bytes in
             unsafe CPAMModule.write(file.number, bytes.baseAddress, bytes.count)
         }
     }
 
-    /// How the terminal is set now.
+    /// The terminal's current settings; tcgetattr(3).
     func settings() -> termios? {
         var settings = termios()
         return unsafe tcgetattr(file.number, &settings) == 0 ? settings : nil
     }
 
-    /// Sets the terminal, and discards what was typed and not yet read.
+    /// Changes the terminal's settings and discards unread input; TCSAFLUSH of tcsetattr(3).
     func set(_ settings: termios) -> Bool {
         unsafe withUnsafePointer(to: settings) { settings in
             unsafe tcsetattr(file.number, TCSAFLUSH, settings) == 0

@@ -4,22 +4,25 @@ import LoginProtocol
 import ModuleOptions
 import SignedFormats
 
-/// Finds files that only root can have put where they are.
+/// Opens files that only root can have put where they are.
 ///
-/// Every directory on the way must belong to root, must not be writable by others, and must be
-/// a directory, not a symbolic link to one.
+/// Every directory from the root down must belong to root, must not be writable by group or others,
+/// and must be a directory, not a symbolic link to one. Each component is opened relative to the
+/// one before, so no part of the path can be exchanged after it was checked.
+///
+/// The functions throw a `Fault`, which says whether a file is absent, untrusted or unreadable.
 enum TrustedPath {
-    /// Why a path was refused.
+    /// Why a path was rejected.
     enum Fault: Error {
-        /// There is nothing of that name; every directory before it was sound.
+        /// No such file exists, and every directory above it is trusted.
         case absent
-        /// It is there, and it is not to be trusted.
+        /// The file or a directory above it exists but cannot be trusted.
         case untrusted
-        /// It could not be looked at.
+        /// A system call failed for another reason.
         case failed
     }
 
-    /// The directory at an absolute path, as O_PATH.
+    /// Opens the directory at an absolute path, with O_PATH.
     static func directory(_ path: Bytes) throws(Fault) -> Descriptor {
         var directory = try open("/", below: AT_FDCWD)
         for name in path.parts(between: UInt8(ascii: "/")) where !name.isEmpty {
@@ -28,9 +31,10 @@ enum TrustedPath {
         return directory
     }
 
-    /// Succeeds where an absolute path leads to root's own socket.
+    /// Succeeds if an absolute path leads to a socket that root owns.
     ///
-    /// Its mode does not matter: to write to a socket is to connect, which everybody may.
+    /// The socket's mode does not matter: write permission only allows a client to connect, which
+    /// everybody may.
     static func checkSocket(_ path: Bytes) throws(Fault) {
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { throw .untrusted }
         let parent = try directory(Bytes(path[..<slash]))
@@ -42,15 +46,16 @@ enum TrustedPath {
         guard status.isOf(S_IFSOCK), status.st_uid == 0 else { throw .untrusted }
     }
 
-    /// The contents of root's own regular file in a directory, if it is no longer than `cap`.
+    /// Returns the contents of a regular file of root's in a directory.
     ///
-    /// It must have one link and not be writable by others.
+    /// The file must have one link and must not be writable by group or others. A file longer than
+    /// `cap` bytes is `.untrusted`.
     static func contents(
         of name: Bytes, in directory: borrowing Descriptor, cap: Int
     ) throws(Fault) -> Bytes {
         let number = directory.number
         let opened = name.withCString { name in
-            // O_NONBLOCK: a FIFO must not hold the login up.
+            // O_NONBLOCK: opening a FIFO must not block the login.
             unsafe open_at(number, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         }
         guard let file = Descriptor(adopting: opened) else { throw fault() }
@@ -59,14 +64,14 @@ enum TrustedPath {
         guard status.isOf(S_IFREG), isRootsOwn(status), status.st_nlink == 1 else {
             throw .untrusted
         }
-        // Room for what is there, not for all that might be: the application's memory is its own.
+        // Allocate only what is needed: the memory belongs to the application.
         guard status.st_size <= cap, let contents = file.contents(cap: Int(status.st_size)) else {
             throw .untrusted
         }
         return contents
     }
 
-    /// Whether a directory has an entry of this name, whatever it is.
+    /// Whether a directory has an entry of this name, of any type.
     static func isPresent(_ name: Bytes, in directory: borrowing Descriptor) -> Bool {
         let number = directory.number
         return name.withCString { name in
@@ -95,7 +100,7 @@ enum TrustedPath {
         status.st_uid == 0 && status.st_mode & 0o022 == 0
     }
 
-    /// What errno says after a failed look-up. ELOOP and ENOTDIR: a symbolic link.
+    /// Translates errno after a failed look-up. ELOOP and ENOTDIR mean a symbolic link.
     private static func fault() -> Fault {
         switch current_errno() {
         case ENOENT: .absent
@@ -106,20 +111,20 @@ enum TrustedPath {
 }
 
 extension stat {
-    /// Whether it is a file of a type: S_IFREG, S_IFSOCK, …
+    /// Whether it describes a file of this type: S_IFREG, S_IFSOCK, …
     func isOf(_ type: Int32) -> Bool {
         st_mode & mode_t(S_IFMT) == mode_t(type)
     }
 }
 
 extension Descriptor {
-    /// What can be read from here to the end, or nil if that fails or is longer than `cap`.
+    /// Reads to the end of the file; returns nil for more than `cap` bytes.
     borrowing func contents(cap: Int) -> Bytes? {
         let contents = beginning(cap: cap + 1)
         return contents.count <= cap ? contents : nil
     }
 
-    /// What can be read from here, at most `cap` bytes.
+    /// Reads up to `cap` bytes; returns what was read before the end of the file or an error.
     borrowing func beginning(cap: Int) -> Bytes {
         var contents = Bytes(repeating: 0, count: cap)
         var length = 0

@@ -4,11 +4,13 @@ import LoginProtocol
 import ModuleOptions
 import SignedFormats
 
-/// Checks ECDSA signatures of one P-256 public key with libcrypto, opened for the purpose.
+/// Verifies ECDSA signatures of one P-256 public key, with libcrypto loaded by dlopen(3).
 ///
-/// ECDSA_do_verify(3) decides; EVP would fetch providers for 2 million instructions more. What it
-/// may add to the application's queue of errors is taken off again.
-// SAFETY: the library stays open, and the key stays whole, as long as the value lives.
+/// The module is not linked with libcrypto: `open` loads it when a login needs it, and destroying
+/// the value closes it again. ECDSA_do_verify(3) is used because EVP would fetch providers first,
+/// which costs 2 million instructions more. Entries that libcrypto adds to the application's error
+/// queue are removed again.
+// SAFETY: the library stays loaded, and the key stays valid, as long as the value lives.
 @safe struct Verifier: ~Copyable {
     private let library: UnsafeMutableRawPointer
     private let libcrypto: Libcrypto
@@ -25,7 +27,7 @@ import SignedFormats
         _ = unsafe dlclose(library)
     }
 
-    /// Opens the library and reads the key; nil where either cannot be used.
+    /// Loads the library and the key; returns nil if either cannot be used.
     static func open(_ key: SSHPublicKey) -> Verifier? {
         let theirs = unsafe load(RTLD_NOLOAD)
         let isOurs = unsafe theirs == nil
@@ -44,16 +46,16 @@ import SignedFormats
         return verifier
     }
 
-    /// Opens libcrypto; with RTLD_NOLOAD only if the application has it already.
+    /// Loads libcrypto; with RTLD_NOLOAD only if the application has loaded it already.
     ///
-    /// Where it has not, no openssl.cnf is read: neither that file nor the environment that names
-    /// another may have a say in what verifies.
+    /// If the application has not, `open` initialises it without openssl.cnf: neither that file nor
+    /// the environment variables that name another may influence the verification.
     private static func load(_ further: Int32) -> UnsafeMutableRawPointer? {
         let name: StaticString = "libcrypto.so.3"
         return name.bytes.withCString { unsafe dlopen($0, RTLD_NOW | RTLD_LOCAL | further) }
     }
 
-    /// Whether a signature is the key's own over a statement's text.
+    /// Whether a signature was made by the key over a statement's text; PROTOCOL.sshsig.
     borrowing func verifies(_ signature: SSHSignature, of statement: Bytes) -> Bool {
         guard let inner = digest(statement),
             let outer = digest(
@@ -62,20 +64,20 @@ import SignedFormats
         return holds(r: signature.r, s: signature.s, over: outer)
     }
 
-    /// Takes the key's point; false unless it lies on the curve.
+    /// Loads the key's point; returns false unless it lies on the curve.
     private borrowing func reads(_ key: SSHPublicKey) -> Bool {
         _ = libcrypto.markErrors()
         defer { _ = libcrypto.forgetErrors() }
         return unsafe libcrypto.readKey(self.key, key.point, key.point.count, nil) == 1
     }
 
-    /// Checks a signature that is none: what that needs is then in memory when a real one comes.
+    /// Verifies an invalid signature, so that the code needed for a real one is already in memory.
     private borrowing func warmUp() {
         let one = Bytes(repeating: 0, count: 31) + [1]
         _ = holds(r: one, s: one, over: one)
     }
 
-    /// Whether two numbers are the key's signature over a digest; ECDSA_do_verify(3).
+    /// Whether r and s are the key's signature over a digest; ECDSA_do_verify(3).
     private borrowing func holds(r: Bytes, s: Bytes, over digest: Bytes) -> Bool {
         _ = libcrypto.markErrors()
         defer { _ = libcrypto.forgetErrors() }
@@ -83,7 +85,7 @@ import SignedFormats
         defer { unsafe libcrypto.freeSignature(signature) }
         let first = unsafe libcrypto.readNumber(r, Int32(r.count), nil)
         let second = unsafe libcrypto.readNumber(s, Int32(s.count), nil)
-        // The signature takes both numbers over, or neither.
+        // ECDSA_SIG_set0 takes ownership of both numbers, or of neither.
         guard unsafe libcrypto.setSignature(signature, first, second) == 1 else {
             unsafe libcrypto.freeNumber(first)
             unsafe libcrypto.freeNumber(second)
@@ -92,7 +94,7 @@ import SignedFormats
         return unsafe libcrypto.verify(digest, Int32(digest.count), signature, key) == 1
     }
 
-    /// SHA-256 of this process's whole command line; nil where it cannot be read.
+    /// Returns the SHA-256 of this process's complete command line; nil if it cannot be read.
     borrowing func digestOfCommandLine() -> Bytes? {
         guard let file = ProgramCall.openOfThisProcess() else { return nil }
         var part = file.beginning(cap: ProgramCall.longestBeginning)
@@ -111,9 +113,9 @@ import SignedFormats
         }
     }
 
-    /// SHA-256 of all parts, up to an empty one.
+    /// Returns the SHA-256 of the concatenated parts; `next` returns an empty part at the end.
     private borrowing func digest(_ next: () -> Bytes) -> Bytes? {
-        // SHA256_CTX is 112 bytes.
+        // SHA256_CTX is 112 bytes; this is larger.
         var state = InlineArray<32, UInt64>(repeating: 0)
         var digest = Bytes(repeating: 0, count: 32)
         let libcrypto = libcrypto

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why what a person typed is no activation code.
+/// Why typed text is not an activation code.
 package enum ActivationCodeFault: Error, Equatable {
     /// It has too few or too many characters.
     case length
-    /// A character is none of a code's.
+    /// It has a character that codes do not use.
     case character
-    /// The check character does not fit: something was mistyped.
+    /// The check character is wrong, so something was mistyped.
     case mistyped
 }
 
 /// The code that starts a registration: `XXXXX-XXXXX-XXXXX-XXXXX`, 95 random bits.
 ///
-/// Crockford's 32 characters, without I, L, O and U. The last one is a check over GF(32), which
-/// tells every single mistyped character and every exchange of two, without asking the server.
+/// It uses Crockford's 32 characters, without I, L, O and U. The last character is a checksum over
+/// GF(32), which detects every mistyped character and every transposition of two without asking the
+/// server.
 package struct ActivationCode: Equatable, Sendable {
-    /// How many random bytes make a code.
+    /// The number of random bytes that make a code.
     package static let randomCount = symbolCount - 1
 
     private static let symbolCount = 20
     private static let groupCount = 5
-    /// The longest text that is looked at, in bytes.
+    /// The longest accepted text in bytes.
     private static let maximumLength = 64
     private static let alphabet: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-    /// Twenty numbers below 32, the check last.
+    /// Twenty numbers below 32, the checksum last.
     private let symbols: [UInt8]
 
-    /// From 19 random bytes, of which five bits each are used; nil for another count.
+    /// Creates a code from 19 random bytes, using five bits of each; nil for another count.
     package init?(random: [UInt8]) {
         guard random.count == ActivationCode.randomCount else { return nil }
         let data = random.map { $0 & 31 }
         symbols = data + [ActivationCode.check(data)]
     }
 
-    /// Reads what a person typed: in any case, with or without hyphens and spaces, with I and L
+    /// Parses typed text: in upper or lower case, with or without hyphens and spaces, with I and L
     /// for 1 and O for 0.
     package init(typed: [UInt8]) throws(ActivationCodeFault) {
         guard typed.count <= ActivationCode.maximumLength else { throw .length }
@@ -49,7 +50,7 @@ package struct ActivationCode: Equatable, Sendable {
         self.symbols = symbols
     }
 
-    /// The one form that is shown and hashed: upper case, in groups of five.
+    /// The only form that is shown and hashed: upper case, in groups of five.
     package var text: [UInt8] {
         let alphabet = ActivationCode.alphabet.bytes
         var text: [UInt8] = []
@@ -72,9 +73,10 @@ package struct ActivationCode: Equatable, Sendable {
         }
     }
 
-    /// The symbol that makes the sum of all, each times its own power of x, zero.
+    /// The symbol that makes the sum of all symbols, each times its own power of x, zero.
     ///
-    /// GF(32) by x⁵ + x² + 1, where x has order 31: no two of 20 places have the same weight.
+    /// GF(32) is defined by x⁵ + x² + 1, where x has order 31, so no two of 20 positions have equal
+    /// weight.
     private static func check(_ data: [UInt8]) -> UInt8 {
         var sum: UInt8 = 0
         for symbol in data { sum = timesX(sum) ^ symbol }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The text around an OpenSSH signature (PROTOCOL.sshsig), as `ssh-keygen -Y verify` reads it.
+/// The PEM-like armour of an OpenSSH signature, as `ssh-keygen -Y verify` reads it;
+/// PROTOCOL.sshsig.
 package enum Armour {
     private static let begin: StaticString = "-----BEGIN SSH SIGNATURE-----\n"
     private static let end: StaticString = "-----END SSH SIGNATURE-----\n"
     private static let width = 70
 
-    /// The armoured form of a signature's blob, lines of 70 characters, ended by LF.
+    /// Armours a signature's blob, in lines of 70 characters that end with LF.
     package static func wrap(_ blob: [UInt8]) -> [UInt8] {
         let text = Base64.encode(blob, .standard)
         var lines = begin.bytes
@@ -16,7 +17,7 @@ package enum Armour {
         return lines + end.bytes
     }
 
-    /// The blob, or nil unless the text is exactly what `wrap` makes of it.
+    /// The blob in an armoured text; nil unless the text is exactly what `wrap` returns for it.
     package static func unwrap(_ text: [UInt8]) -> [UInt8]? {
         guard text.starts(with: begin.bytes), text.count >= begin.bytes.count + end.bytes.count
         else { return nil }
@@ -28,14 +29,14 @@ package enum Armour {
     }
 }
 
-/// A receipt as it is kept: a statement's text, then its armoured signature.
+/// A receipt as stored: a statement's text, then its armoured signature.
 package enum Receipt {
-    /// The text of a receipt.
+    /// Joins a statement and its signature's blob into a receipt.
     package static func text(statement: [UInt8], signature blob: [UInt8]) -> [UInt8] {
         statement + Armour.wrap(blob)
     }
 
-    /// The statement's text and the signature's blob, or nil unless the text is one receipt.
+    /// Splits a receipt into the statement's text and the signature's blob; nil if it is malformed.
     package static func split(_ text: [UInt8]) -> (statement: [UInt8], signature: [UInt8])? {
         // No line of a statement begins with a hyphen.
         var lineStart = 0

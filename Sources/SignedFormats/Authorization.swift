@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why an `Authorization` header was refused.
+/// Why an `Authorization` header was rejected.
 package enum HeaderFault: Error, Equatable {
-    /// It is of another scheme, and somebody else's to read.
+    /// It has another scheme, so another component may accept it.
     case anotherScheme
-    /// It is longer than its cap.
+    /// It exceeds its limit.
     case tooLong
-    /// It is not in the one form that it has.
+    /// It is not in its canonical form.
     case malformed
 }
 
 /// The header that carries a request statement: `Signet statement="…", signature="…"`.
+///
+/// Both values are base64url. They are decoded here but neither parsed nor verified.
 package struct SignetAuthorization: Equatable, Sendable {
     /// The longest header in bytes, scheme included.
     package static let maximumLength = 4_096
     /// The scheme's name.
     package static let scheme: StaticString = "Signet"
 
-    /// The request statement's text, unread.
+    /// The request statement's text, not parsed.
     package let statement: [UInt8]
-    /// The blob of its signature, unread.
+    /// The blob of its signature, not parsed.
     package let signature: [UInt8]
 
-    /// Joins both.
+    /// Creates a header.
     package init(statement: [UInt8], signature: [UInt8]) {
         self.statement = statement
         self.signature = signature
     }
 
-    /// The header's value, or nil if it would be longer than its cap.
+    /// The header's value; nil if it would exceed `maximumLength`.
     package var header: [UInt8]? {
         var writer = HeaderWriter(SignetAuthorization.scheme)
         writer.put("statement", Base64.encode(statement, .url))
@@ -35,7 +37,7 @@ package struct SignetAuthorization: Equatable, Sendable {
         return writer.text.count <= SignetAuthorization.maximumLength ? writer.text : nil
     }
 
-    /// Reads exactly what `header` writes.
+    /// Parses exactly what `header` writes; throws a `HeaderFault` for anything else.
     package init(header: [UInt8]) throws(HeaderFault) {
         var reader = try HeaderReader(
             header, SignetAuthorization.scheme, cap: SignetAuthorization.maximumLength)
@@ -50,21 +52,21 @@ package struct SignetAuthorization: Equatable, Sendable {
 
 /// The header of a MAC token: `SignetMAC token="…", nonce="…", issued="…", mac="…"`.
 package struct MACAuthorization: Equatable, Sendable {
-    /// The longest header in bytes, scheme included. It has 207, always.
+    /// The longest accepted header in bytes, scheme included. A valid header has exactly 207.
     package static let maximumLength = 256
     /// The scheme's name.
     package static let scheme: StaticString = "SignetMAC"
 
     /// The token's id, 16 bytes.
     package let token: [UInt8]
-    /// The client's own random bytes, 32, never used twice.
+    /// The client's nonce, 32 random bytes, used only once.
     package let nonce: [UInt8]
-    /// When it was made.
+    /// When the header was made.
     package let issued: Instant
-    /// HMAC-SHA256 of the `MACText`, 32 bytes.
+    /// The HMAC-SHA256 of the `MACText`, 32 bytes.
     package let mac: [UInt8]
 
-    /// All of it; the sizes are checked where the header is read.
+    /// Creates a header; sizes are checked only by `init(header:)`.
     package init(token: [UInt8], nonce: [UInt8], issued: Instant, mac: [UInt8]) {
         self.token = token
         self.nonce = nonce
@@ -82,7 +84,7 @@ package struct MACAuthorization: Equatable, Sendable {
         return writer.text
     }
 
-    /// Reads exactly what `header` writes.
+    /// Parses exactly what `header` writes; throws a `HeaderFault` for anything else.
     package init(header: [UInt8]) throws(HeaderFault) {
         var reader = try HeaderReader(
             header, MACAuthorization.scheme, cap: MACAuthorization.maximumLength)
@@ -99,7 +101,7 @@ package struct MACAuthorization: Equatable, Sendable {
     }
 }
 
-/// Writes `Scheme name="value", name="value"`; no value needs an escape.
+/// Writes `Scheme name="value", name="value"`; no value needs escaping.
 private struct HeaderWriter {
     private(set) var text: [UInt8]
     private var isFirst = true
@@ -116,7 +118,7 @@ private struct HeaderWriter {
     }
 }
 
-/// Reads just that form: the names in their order, one space after scheme and comma.
+/// Reads exactly that form: names in order, and one space after the scheme and after each comma.
 private struct HeaderReader {
     private let text: [UInt8]
     private var position: Int

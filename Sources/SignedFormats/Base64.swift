@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Base64 of RFC 4648, without Foundation: Embedded Swift has none.
+/// Base64 of RFC 4648, because Embedded Swift has no Foundation.
+///
+/// Only canonical encodings are decoded: no white space, exact padding, unused bits zero.
 package enum Base64 {
-    /// Which 64 characters, and whether `=` fills the last group.
+    /// The alphabet, and whether the text is padded with `=`.
     package enum Alphabet: Sendable {
         /// Section 4, padded: OpenSSH keys and signatures.
         case standard
-        /// Section 5, not padded: values in a statement.
+        /// Section 5, without padding: values in a statement.
         case url
 
         fileprivate var characters: StaticString {
@@ -16,12 +18,12 @@ package enum Base64 {
         }
     }
 
-    /// What each ASCII character from `-` to `z` stands for in the URL's alphabet, and 64 more; a
-    /// blank for those that stand for nothing.
+    /// The value of each ASCII character from `-` to `z` in the URL alphabet, plus 64; a blank for
+    /// a character that is not in the alphabet.
     private static let meanings: StaticString =
         "~  tuvwxyz{|}       @ABCDEFGHIJKLMNOPQRSTUVWXY    \u{7f} Z[\\]^_`abcdefghijklmnopqrs"
 
-    /// The text of some bytes.
+    /// Encodes bytes.
     package static func encode(_ bytes: [UInt8], _ alphabet: Alphabet) -> [UInt8] {
         let characters = alphabet.characters
         let room = (bytes.count + 2) / 3 * 4
@@ -48,19 +50,20 @@ package enum Base64 {
         }
     }
 
-    /// The bytes of a text, or nil unless it is exactly what `encode` makes of them.
+    /// Decodes a text; nil unless it is exactly what `encode` returns for the result.
     package static func decode(_ text: [UInt8], _ alphabet: Alphabet) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3 + 3)
         var group: UInt32 = 0
         var held: UInt32 = 0
-        // Of each character's meaning, the bit that only those of the alphabet have.
+        // The bit that only values of the alphabet's characters have, over all characters so far.
         var sign: UInt8 = 64
         for written in text {
             var character = written
             if alphabet == .standard {
                 if character == UInt8(ascii: "=") { break }
-                // What stands for these in a URL is found when it is written again.
+                // A `-` or `_` of the text itself is found at the end, when the result is encoded
+                // again.
                 if character == UInt8(ascii: "+") { character = UInt8(ascii: "-") }
                 if character == UInt8(ascii: "/") { character = UInt8(ascii: "_") }
             }
@@ -82,7 +85,7 @@ package enum Base64 {
             held -= 8
             bytes.append(UInt8(truncatingIfNeeded: group >> held))
         }
-        // Without padding only the bits that are left over could differ.
+        // Without padding, only the unused bits can differ from the canonical encoding.
         if alphabet == .url { return held < 6 && group & (1 << held - 1) == 0 ? bytes : nil }
         return encode(bytes, alphabet) == text ? bytes : nil
     }

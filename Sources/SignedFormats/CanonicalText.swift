@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A text of lines with exactly one form: what a reader accepts is what a writer writes.
+/// A signed text of lines with exactly one encoding: a reader accepts only what a writer writes.
 ///
-/// The first line is the kind's own name with the version 1, so no text is read as another kind.
+/// The first line is the kind's name with version 1, so a text of one kind is never accepted as
+/// another. `init(parsing:)` throws a `LineFault` for a text that deviates in any byte.
 package protocol CanonicalText: Equatable, Sendable {
     /// The name of the first line.
     static var kind: StaticString { get }
-    /// The longest text in bytes.
+    /// The longest accepted text in bytes.
     static var maximumLength: Int { get }
     /// Writes every line after the first.
     func write(to lines: inout LineWriter)
@@ -22,7 +23,7 @@ extension CanonicalText {
         return lines.text
     }
 
-    /// Reads exactly what `encoded()` writes; anything else is refused.
+    /// Parses exactly what `encoded()` writes; throws a `LineFault` for anything else.
     package init(parsing text: [UInt8]) throws(LineFault) {
         guard text.count <= Self.maximumLength else { throw .tooLong }
         var lines = LineReader(text)
@@ -32,39 +33,39 @@ extension CanonicalText {
     }
 }
 
-/// A value that is one of few words.
+/// A value that is one of a few words.
 package protocol LineWord: CaseIterable, Equatable, Sendable {
-    /// As it stands in the line.
+    /// The word in the line.
     var word: StaticString { get }
 }
 
 extension LineWriter {
-    /// Appends a line with one of few words.
+    /// Appends a line whose value is a word.
     package mutating func put<Word: LineWord>(_ name: StaticString, word: Word) {
         put(name, word.word.bytes)
     }
 
-    /// Appends a line with a moment.
+    /// Appends a line whose value is a moment.
     package mutating func put(_ name: StaticString, _ instant: Instant) {
         put(name, instant.text)
     }
 }
 
 extension LineReader {
-    /// The next line's word, which must be one of the kind's.
+    /// The word in the next line; throws `.malformed` unless it is one of the type's.
     package mutating func word<Word: LineWord>(_ name: StaticString) throws(LineFault) -> Word {
         let written = try value(name, cap: 32)
         for word in Word.allCases where word.word.isSpelled(by: written[...]) { return word }
         throw .malformed
     }
 
-    /// The next line's moment.
+    /// The moment in the next line.
     package mutating func instant(_ name: StaticString) throws(LineFault) -> Instant {
         guard let instant = Instant(text: try value(name, cap: 20)) else { throw .malformed }
         return instant
     }
 
-    /// The next line's value, 1 to `cap` bytes, each of which `allowed` takes.
+    /// The value of the next line, 1 to `cap` bytes, for each of which `allowed` must return true.
     package mutating func value(
         _ name: StaticString, cap: Int, allowed: (UInt8) -> Bool
     ) throws(LineFault) -> [UInt8] {
@@ -74,7 +75,7 @@ extension LineReader {
         return value
     }
 
-    /// An HTTP method: 1 to 16 of upper-case letters, digits and hyphens.
+    /// The line `method`, an HTTP method: 1 to 16 upper-case letters, digits and hyphens.
     package mutating func method() throws(LineFault) -> [UInt8] {
         try value("method", cap: 16, allowed: RequestLines.isMethodByte)
     }

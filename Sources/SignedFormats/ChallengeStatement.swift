@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a device signs to answer a challenge of anybody's, in canonical text.
+/// The statement that answers a challenge of any relying party, signed by a device after a touch.
 ///
-/// Signed in the namespace `challenge@signet`; docs/developer/PROTOCOL.md tells each line. Whoever asks chooses
-/// the challenge, so it stands in a line of its own among others, and never alone under a signature.
+/// Its namespace is `challenge@signet`; docs/developer/PROTOCOL.md describes each line. The relying
+/// party chooses the challenge, so it is one line among others and is never signed on its own.
 package struct ChallengeStatement: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-challenge"
@@ -11,14 +11,14 @@ package struct ChallengeStatement: CanonicalText {
     /// The longest challenge in bytes.
     package static let longestChallenge = 1_024
 
-    /// Who says it to whom; the account's name is that on the device.
+    /// The audience, account, device and credential; the account's name is the one on the device.
     package var head: StatementHead
-    /// The challenge as it was given, 1 to 1,024 bytes.
+    /// The challenge as given, 1 to 1,024 bytes.
     package var challenge: [UInt8]
-    /// How it came about.
+    /// How the signature was made.
     package var claims: StatementClaims
 
-    /// All of it; the sizes are checked where the text is read.
+    /// Creates a statement; sizes are checked only by `init(parsing:)`.
     package init(head: StatementHead, challenge: [UInt8], claims: StatementClaims) {
         self.head = head
         self.challenge = challenge

@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a relying party knows before the answer comes, and therefore demands of it.
+/// What a relying party knows before a statement arrives, and therefore demands of it.
+///
+/// `mismatch(with:)` compares only the contents. The caller verifies the signature as well, and
+/// checks with `isCurrent` that the statement is recent.
 package struct Expectation: Sendable {
-    /// Its own name.
+    /// The relying party's own name.
     package var audience: [UInt8]
-    /// Whom it asked for.
+    /// The account that it asked for.
     package var account: [UInt8]
     /// That account's uid.
     package var uid: UInt32
-    /// The requester that the application named; empty where it named none.
+    /// The requester that the application named; empty if it named none.
     package var requester: [UInt8]
-    /// Its own challenge.
+    /// The relying party's own challenge, 32 bytes.
     package var challenge: [UInt8]
-    /// Its own service.
+    /// The PAM service.
     package var service: [UInt8]
-    /// The terminal that it named.
+    /// The terminal in the request.
     package var terminal: [UInt8]
-    /// The purpose that it named.
+    /// The purpose in the request.
     package var purpose: [UInt8]
-    /// The digest of the command line that it named; empty where there was none.
+    /// The digest of the command line in the request, 32 bytes; empty if there was none.
     package var command: [UInt8]
-    /// The credential that it registered, 16 bytes.
+    /// The credential that is registered, 16 bytes.
     package var credential: [UInt8]
-    /// The server that it asked for, too; nil for none.
+    /// The server that must approve as well; nil for none.
     package var server: ServerExpectation?
 
-    /// All of it.
+    /// Creates an expectation.
     package init(
         audience: [UInt8], account: [UInt8], uid: UInt32, requester: [UInt8], challenge: [UInt8],
         service: [UInt8], terminal: [UInt8], purpose: [UInt8], command: [UInt8],
@@ -43,7 +46,7 @@ package struct Expectation: Sendable {
         self.server = server
     }
 
-    /// What an assertion has other than it must.
+    /// The part of a statement that differs from what was expected.
     package enum Mismatch: Error, Equatable {
         case version
         case audience
@@ -57,9 +60,9 @@ package struct Expectation: Sendable {
         case server
     }
 
-    /// Whether a statement says what was asked; nil if it does, else the first difference.
+    /// Returns nil if a statement is about exactly this request, otherwise the first difference.
     package func mismatch(with statement: Statement) -> Mismatch? {
-        // An old statement does not say who asked, nor for which command.
+        // A statement of version 1 names neither the requester nor the command.
         guard statement.version == Statement.currentVersion else { return .version }
         guard statement.audience == audience else { return .audience }
         guard statement.account == account, statement.uid == uid else { return .account }
@@ -74,10 +77,13 @@ package struct Expectation: Sendable {
         return isServer(statement.server) ? nil : .server
     }
 
-    /// How far the time of a statement may be off the clock it was taken from, in seconds.
+    /// The permitted difference between a statement's time and the clock it was taken from, in
+    /// seconds.
     package static let leeway: UInt64 = 5
 
-    /// Whether a statement was made within so many seconds before `now`, in seconds since 1970.
+    /// Whether a statement was made within `seconds` before `now`, give or take `leeway`.
+    ///
+    /// `now` is in seconds since 1970.
     package static func isCurrent(
         _ statement: Statement, at now: UInt64, within seconds: UInt64
     ) -> Bool {
@@ -86,15 +92,18 @@ package struct Expectation: Sendable {
         return now - issued <= seconds + leeway
     }
 
-    /// Whether a requester is named, and another one than the account where the application says so:
-    /// who that is, the daemon knows better. `su bob`, then sudo: the application names bob, and the
-    /// session is alice's.
+    /// Whether the statement names a requester, and not the account if the application named
+    /// another user.
+    ///
+    /// It need not be the user whom the application named, because the daemon knows better: after
+    /// `su bob`, sudo names bob, but the session is alice's.
     private func isRequester(_ said: [UInt8]) -> Bool {
         let isOther = !requester.isEmpty && requester != account
         return !said.isEmpty && (!isOther || said != account)
     }
 
-    /// Whether the server is the one that was asked for, in a way that may be; none is one, too.
+    /// Whether the statement names the expected server in a permitted mode, or no server if none is
+    /// expected.
     private func isServer(_ said: ServerLines?) -> Bool {
         guard let server, let said else { return self.server == nil && said == nil }
         guard said.url == server.url else { return false }
@@ -103,16 +112,16 @@ package struct Expectation: Sendable {
     }
 }
 
-/// What a local statement has to say of the server that a login is to be at.
+/// What a local statement must say about the server that has to approve the login.
 package struct ServerExpectation: Sendable {
     /// Its URL.
     package var url: [UInt8]
-    /// Whether an earlier verdict may stand for it.
+    /// Whether an earlier verdict is accepted if the server is unreachable.
     package var mayBeOffline: Bool
-    /// Whether the account's name there may be another than here.
+    /// Whether the account's name at the server may differ from the name here.
     package var mayDiffer: Bool
 
-    /// All of it.
+    /// Creates an expectation.
     package init(url: [UInt8], mayBeOffline: Bool, mayDiffer: Bool) {
         self.url = url
         self.mayBeOffline = mayBeOffline
@@ -120,7 +129,7 @@ package struct ServerExpectation: Sendable {
     }
 }
 
-/// What a server's verdict has to say, once a local statement has been found good.
+/// What a server's verdict must say, once the local statement has been verified.
 package struct VerdictExpectation: Sendable {
     /// The server's name.
     package var audience: [UInt8]
@@ -128,13 +137,14 @@ package struct VerdictExpectation: Sendable {
     package var local: [UInt8]
     /// The module's own challenge.
     package var challenge: [UInt8]
-    /// For how many seconds an earlier verdict may stand for a server that cannot be asked.
+    /// For how many seconds an earlier verdict is accepted if the server is unreachable; 0 for
+    /// never.
     package var offlineSeconds: UInt64
 
-    /// How far a server's clock may be ahead of this machine's, in seconds.
+    /// How far the server's clock may be ahead of this machine's, in seconds.
     package static let leeway: UInt64 = 300
 
-    /// All of it.
+    /// Creates an expectation.
     package init(
         audience: [UInt8], local: [UInt8], challenge: [UInt8], offlineSeconds: UInt64
     ) {
@@ -144,7 +154,7 @@ package struct VerdictExpectation: Sendable {
         self.offlineSeconds = offlineSeconds
     }
 
-    /// What a verdict has other than it must.
+    /// The part of a verdict that differs from what was expected.
     package enum Mismatch: Error, Equatable {
         case audience
         case account
@@ -154,11 +164,12 @@ package struct VerdictExpectation: Sendable {
         case age
     }
 
-    /// Whether a verdict lets in whom the statement is about, at `now`, in seconds since 1970; nil if
-    /// it does, else the first difference.
+    /// Returns nil if a verdict approves the login that the statement is about, otherwise the first
+    /// difference.
     ///
-    /// An online one is good for the module's own challenge and nothing else, whatever any clock
-    /// says. An offline one is good by its age alone: whoever kept it cannot prolong it.
+    /// An online verdict is bound to the module's own challenge, so its time does not matter. An
+    /// offline verdict is judged by its age alone, which its holder cannot change. `now` is in
+    /// seconds since 1970.
     package func mismatch(
         with verdict: Verdict, for statement: Statement, at now: UInt64
     ) -> Mismatch? {
@@ -177,8 +188,10 @@ package struct VerdictExpectation: Sendable {
         }
     }
 
-    /// Whether a verdict of a moment still stands for a server that cannot be asked; all in seconds,
-    /// the moments since 1970. One from further ahead than `leeway` does not: a clock is wrong.
+    /// Whether an earlier verdict is still accepted for an unreachable server.
+    ///
+    /// All values are in seconds, moments since 1970. A verdict issued more than `leeway` in the
+    /// future is rejected, because one of the clocks is wrong.
     package static func isGood(
         issued: UInt64, forSeconds limit: UInt64, at now: UInt64
     ) -> Bool {
@@ -187,15 +200,15 @@ package struct VerdictExpectation: Sendable {
     }
 }
 
-/// How a person was recognised, as a statement says it.
+/// How the user was authenticated, as a statement says.
 package enum Factor {
-    /// A finger on a reader of this machine.
+    /// A touch on a reader of this machine.
     package static var fingerprint: [UInt8] { StaticString("fingerprint").bytes }
-    /// The device alone, without a touch: good for taking back what it has.
+    /// Possession of the device without a touch; sufficient only to give up what the device has.
     package static var possession: [UInt8] { StaticString("possession").bytes }
 }
 
-/// The relying parties that have a name of their own.
+/// The audiences with fixed names.
 package enum Audience {
     /// The PAM module of this machine.
     package static var local: [UInt8] { StaticString("local").bytes }

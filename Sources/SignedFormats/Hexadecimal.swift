@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Lower-case hexadecimal, two characters a byte.
+/// Lower-case hexadecimal, two characters per byte.
 package enum Hexadecimal {
-    /// The text of some bytes.
+    /// Encodes bytes.
     package static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)
@@ -12,7 +12,7 @@ package enum Hexadecimal {
         return text
     }
 
-    /// The bytes of a text, or nil if a character is not a lower-case digit or one is missing.
+    /// Decodes a text; nil for an odd length or any character other than `0`–`9` and `a`–`f`.
     package static func decode(_ text: [UInt8]) -> [UInt8]? {
         guard text.count % 2 == 0 else { return nil }
         var bytes: [UInt8] = []
@@ -26,13 +26,13 @@ package enum Hexadecimal {
         return bytes
     }
 
-    /// The character of a number below 16.
+    /// The digit for a number below 16.
     static func digit(_ value: UInt8, upperCase: Bool = false) -> UInt8 {
         if value < 10 { return UInt8(ascii: "0") + value }
         return (upperCase ? UInt8(ascii: "A") : UInt8(ascii: "a")) + (value & 15) - 10
     }
 
-    /// The number of a lower-case character.
+    /// The number of a lower-case digit; nil for another character.
     static func value(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A moment of the wall clock in UTC, to the second, in the form of RFC 3339.
+/// A moment of wall-clock time in UTC, to the second, in the format of RFC 3339.
 package struct Instant: Equatable, Comparable, Sendable {
-    /// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+    /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
     package let seconds: UInt64
 
-    /// The last second that the form can say: the end of the year 9999.
+    /// The last second that the format can express: the end of the year 9999.
     package static let last: UInt64 = 253_402_300_799
 
-    /// A moment; what lies after the year 9999 becomes its end.
+    /// Creates a moment; a later one than `last` becomes `last`.
     package init(seconds: UInt64) {
         self.seconds = min(seconds, Instant.last)
     }
 
-    /// Earlier is less.
+    /// Orders moments by time.
     package static func < (left: Instant, right: Instant) -> Bool { left.seconds < right.seconds }
 
     /// `2026-11-20T17:24:00Z`.
@@ -37,7 +37,7 @@ package struct Instant: Equatable, Comparable, Sendable {
         return text
     }
 
-    /// Reads exactly the form of `text`, or gives nil.
+    /// Parses exactly the format of `text`; nil for anything else.
     package init?(text: [UInt8]) {
         guard text.count == 20 else { return nil }
         func number(_ range: Range<Int>) -> UInt64? {
@@ -61,13 +61,13 @@ package struct Instant: Equatable, Comparable, Sendable {
         else { return nil }
         let days = Instant.days(year: year, month: month, day: day)
         self.init(seconds: days * 86_400 + hour * 3_600 + minute * 60 + second)
-        // A day that its month does not have would be one of the next month.
+        // A day that does not exist in its month would be one of the next month.
         guard civilDate.day == day else { return nil }
     }
 
-    /// Year, month (1 to 12) and day (1 to 31) of the Gregorian calendar.
+    /// The year, month (1 to 12) and day (1 to 31) in the Gregorian calendar.
     package var civilDate: (year: UInt64, month: UInt64, day: UInt64) {
-        // Years are counted from March, so that the leap day is a year's last.
+        // Years are counted from March, so that the leap day is the last of a year.
         let shifted = seconds / 86_400 + 719_468
         let era = shifted / 146_097
         let dayOfEra = shifted % 146_097

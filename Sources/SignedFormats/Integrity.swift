@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a private key lies, as a statement claims it.
+/// Where a private key is stored, as a statement claims.
 package enum KeyProtection: LineWord {
-    /// In the TPM, which never lets it out.
+    /// In the TPM, which never releases it.
     case tpm
     /// In a sealed file.
     case file
 
-    /// As it stands in the line `key`.
+    /// The word in the line `key`.
     package var word: StaticString {
         switch self {
         case .tpm: "tpm"
@@ -15,14 +15,14 @@ package enum KeyProtection: LineWord {
     }
 }
 
-/// Whether the firmware checks what it starts, as a statement claims it.
+/// Whether the machine was started with secure boot, as a statement claims.
 package enum SecureBoot: LineWord {
     case on
     case off
-    /// The firmware does not say.
+    /// The firmware does not report it.
     case unknown
 
-    /// As it stands in the line `secure-boot`.
+    /// The word in the line `secure-boot`.
     package var word: StaticString {
         switch self {
         case .on: "on"
@@ -32,16 +32,16 @@ package enum SecureBoot: LineWord {
     }
 }
 
-/// What a device claims of itself.
+/// A device's claims about itself.
 ///
-/// A claim, not a proof: the device's own system says so, and whoever owns that can lie.
+/// They prove nothing: the device's own operating system makes them, and a compromised one can lie.
 package struct Integrity: Equatable, Sendable {
-    /// Where the key that signs lies.
+    /// Where the signing key is stored.
     package var key: KeyProtection
-    /// Whether the device was started with secure boot.
+    /// Whether secure boot was on.
     package var secureBoot: SecureBoot
 
-    /// Both claims.
+    /// Creates the claims.
     package init(key: KeyProtection, secureBoot: SecureBoot) {
         self.key = key
         self.secureBoot = secureBoot

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why a text of lines was refused.
+/// Why a text of lines was rejected.
 package enum LineFault: Error, Equatable {
-    /// The text ends before the line that must come next.
+    /// The text ends before the next required line.
     case truncated
-    /// The line that must come next has another name.
+    /// The next line has another name than required.
     case unexpectedName
-    /// A value is longer than its cap.
+    /// The text or a value exceeds its limit.
     case tooLong
-    /// A value is not in the one form that it has.
+    /// A value is not in its canonical form.
     case malformed
-    /// Something follows the last line.
+    /// There is more text after the last line.
     case trailing
 }
 
-/// Writes canonical text: one `name: value` a line, each ended by LF.
+/// Writes canonical text: one `name: value` per line, each ended by LF.
 ///
-/// Control characters, `%`, and bytes that are not well-formed UTF-8 become `%XX`.
+/// Control characters, `%`, and bytes that are not well-formed UTF-8 are written as `%XX`.
 package struct LineWriter {
     /// The text so far.
     package private(set) var text: [UInt8] = []
 
-    /// Begins an empty text.
+    /// Creates an empty text.
     package init() {}
 
-    /// Appends a line with any bytes as its value.
+    /// Appends a line with arbitrary bytes as its value.
     package mutating func put(_ name: StaticString, _ value: [UInt8]) {
         text.append(contentsOf: name.bytes)
         text.append(UInt8(ascii: ":"))
@@ -32,25 +32,26 @@ package struct LineWriter {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// Appends a line with a number, in decimal.
+    /// Appends a line with a decimal number.
     package mutating func put(_ name: StaticString, number: UInt64) {
         put(name, Decimal.encode(number))
     }
 }
 
-/// Reads canonical text line by line; the caller names each line that must come.
+/// Reads canonical text line by line; the caller names each line that must come next.
 ///
-/// Only the one form that `LineWriter` gives to a value is accepted.
+/// Only the encoding that `LineWriter` produces is accepted, so every text has one encoding. The
+/// caller must finish with `end()`.
 package struct LineReader {
     private let text: [UInt8]
     private var position = 0
 
-    /// Begins at the start of a text. The caller has checked its length.
+    /// Starts at the beginning of a text. The caller must have checked its length.
     package init(_ text: [UInt8]) {
         self.text = text
     }
 
-    /// The value of the next line, which must have this name; at most `cap` bytes, decoded.
+    /// The decoded value of the next line, which must have this name; at most `cap` bytes.
     package mutating func value(_ name: StaticString, cap: Int) throws(LineFault) -> [UInt8] {
         let valueStart = try startOfValue(name)
         position = valueStart
@@ -64,21 +65,22 @@ package struct LineReader {
         return value
     }
 
-    /// The decimal number of the next line, which must have this name.
+    /// The decimal number in the next line, which must have this name.
     package mutating func number(_ name: StaticString) throws(LineFault) -> UInt64 {
         guard let number = Decimal.decode(try value(name, cap: 20)) else { throw .malformed }
         return number
     }
 
-    /// Whether the next line has this name.
+    /// Whether the next line has this name; nothing is consumed.
     package func isNext(_ name: StaticString) -> Bool {
         (try? startOfValue(name)) != nil
     }
 
-    /// Where the value of the next line begins, which must have this name.
+    /// The position of the next line's value; throws `.unexpectedName` unless the line has this
+    /// name.
     private func startOfValue(_ name: StaticString) throws(LineFault) -> Int {
         var place = position
-        // Without a copy of the name: each line of each text comes by here.
+        // Compare without copying the name: this runs for every line of every text.
         let count = name.utf8CodeUnitCount
         for offset in 0..<count + 2 {
             guard place < text.count else { throw .truncated }
@@ -92,18 +94,18 @@ package struct LineReader {
         return place
     }
 
-    /// What follows the lines that were asked for, where it is not lines.
+    /// The unread rest, for a format in which something other than lines follows.
     package var rest: ArraySlice<UInt8> { text[position...] }
 
-    /// Succeeds when every line was asked for.
+    /// Succeeds if every line was read.
     package func end() throws(LineFault) {
         guard position == text.count else { throw .trailing }
     }
 }
 
-/// `%XX` for what may not stand in a line as it is; upper-case hexadecimal, as RFC 3986 has it.
+/// `%XX` for bytes that may not stand in a line, in upper-case hexadecimal as in RFC 3986.
 package enum PercentEncoding {
-    /// The only way in which these bytes are written.
+    /// Returns the only accepted encoding of these bytes.
     package static func encode(_ value: [UInt8]) -> [UInt8] {
         Printable.escaping(value, and: UInt8(ascii: "%")) { byte, text in
             text.append(UInt8(ascii: "%"))
@@ -112,9 +114,9 @@ package enum PercentEncoding {
         }
     }
 
-    /// The bytes of a text, or nil unless it is exactly what `encode` makes of them.
+    /// Decodes a text; nil unless it is exactly what `encode` returns for the result.
     package static func decode(_ text: [UInt8]) -> [UInt8]? {
-        // Most values are written as they are.
+        // Most values need no decoding.
         if text.allSatisfy({ (0x20...0x7e).contains($0) && $0 != UInt8(ascii: "%") }) {
             return text
         }
@@ -160,7 +162,8 @@ package enum Decimal {
         return digits
     }
 
-    /// The number, or nil if the text is empty, has other characters, or does not fit.
+    /// The number; nil if the text is empty, has other characters or leading zeros, or is too
+    /// large.
     package static func decode(_ text: [UInt8]) -> UInt64? {
         guard !text.isEmpty, text.count == 1 || text[0] != UInt8(ascii: "0") else { return nil }
         var number: UInt64 = 0
@@ -184,7 +187,7 @@ extension StaticString {
         }
     }
 
-    /// Whether these are its bytes: without a copy of either.
+    /// Whether its bytes are these; nothing is copied.
     @inline(never)
     package func isSpelled(by bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.count == utf8CodeUnitCount else { return false }

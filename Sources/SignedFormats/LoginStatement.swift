@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a device signs to answer a server's challenge, in canonical text.
+/// The statement that answers a server's challenge, signed by a device.
 ///
-/// Signed in the namespace `login@signet`, or in `registration@signet` to prove the possession of
-/// a key that is being registered; docs/developer/PROTOCOL.md tells each line.
+/// Its namespace is `login@signet`, or `registration@signet` to prove possession of a key that is
+/// being registered; docs/developer/PROTOCOL.md describes each line.
 package struct LoginStatement: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-login"
     /// The longest text in bytes.
     package static let maximumLength = 8_192
 
-    /// Who says it to whom.
+    /// The audience, account, device and credential.
     package var head: StatementHead
     /// The server's challenge, 32 bytes.
     package var challenge: [UInt8]
-    /// What the challenge is for: one of `LoginAction`, or another word of 1 to 32 lower-case
+    /// The purpose of the challenge: one of `LoginAction`, or another word of 1 to 32 lower-case
     /// letters, digits and hyphens.
     package var action: [UInt8]
-    /// The service that is logged in to, 0 to 64 bytes.
+    /// The service that the user logs in to, 0 to 64 bytes.
     package var service: [UInt8]
     /// The terminal, empty if there was none.
     package var terminal: [UInt8]
-    /// What was confirmed, empty if nothing was said.
+    /// The command or action that was authorised, empty if unknown.
     package var purpose: [UInt8]
-    /// How it came about.
+    /// How the signature was made.
     package var claims: StatementClaims
 
-    /// All of it; the sizes are checked where the text is read.
+    /// Creates a statement; sizes are checked only by `init(parsing:)`.
     package init(
         head: StatementHead, challenge: [UInt8], action: [UInt8], service: [UInt8],
         terminal: [UInt8], purpose: [UInt8], claims: StatementClaims
@@ -62,26 +62,28 @@ package struct LoginStatement: CanonicalText {
     }
 }
 
-/// What a login statement has as `purpose` where a PAM module wants the server's verdict: the module's
-/// challenge and the account's name on the device, so that whoever carries both changes neither.
+/// The `purpose` of a login statement that requests a server's verdict for a PAM module.
+///
+/// It contains the module's challenge and the account's name on the device, so that no process
+/// between the two can change either.
 package enum ModulePurpose {
-    /// `module CHALLENGE NAME`.
+    /// The text `module CHALLENGE NAME`, with the challenge in base64url.
     package static func text(_ challenge: [UInt8], _ local: [UInt8]) -> [UInt8] {
         Array("module ".utf8) + Base64.encode(challenge, .url) + [0x20] + local
     }
 }
 
-/// What a challenge may be for, as a login statement says it.
+/// The purposes of a challenge, as in the line `action` of a login statement.
 package enum LoginAction {
-    /// The proof that a new key is held; in the namespace `registration@signet`.
+    /// Proof of possession of a new key, in the namespace `registration@signet`.
     package static var register: [UInt8] { StaticString("register").bytes }
     /// A login.
     package static var login: [UInt8] { StaticString("login").bytes }
-    /// A MAC token is issued.
+    /// Issuing a MAC token.
     package static var macToken: [UInt8] { StaticString("mac-token").bytes }
-    /// A blocked registration is opened again.
+    /// Unblocking a registration.
     package static var unblock: [UInt8] { StaticString("unblock").bytes }
-    /// A registration is removed by its own device.
+    /// Removal of a registration by its own device.
     package static var remove: [UInt8] { StaticString("remove").bytes }
 
     static func isAllowed(_ byte: UInt8) -> Bool {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a person decided an operation.
+/// The user's decision on an operation.
 package enum OperationDecision: LineWord {
     case approve
     case reject
 
-    /// As it stands in the line `decision`.
+    /// The word in the line `decision`.
     package var word: StaticString {
         switch self {
         case .approve: "approve"
@@ -13,31 +13,31 @@ package enum OperationDecision: LineWord {
     }
 }
 
-/// What a device signs to approve or reject an operation, in canonical text.
+/// The statement that approves or rejects an operation, signed by a device after a touch.
 ///
-/// Signed in the namespace `operation@signet`; docs/developer/PROTOCOL.md tells each line.
+/// Its namespace is `operation@signet`; docs/developer/PROTOCOL.md describes each line.
 package struct OperationStatement: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-operation"
     /// The longest text in bytes.
     package static let maximumLength = 16_000
 
-    /// Who says it to whom.
+    /// The audience, account, device and credential.
     package var head: StatementHead
     /// The operation's id, 16 bytes.
     package var operation: [UInt8]
     /// The server's challenge, 32 bytes.
     package var challenge: [UInt8]
-    /// The name of the template that the text was made from, 0 to 64 bytes.
+    /// The name of the template that produced the text, 0 to 64 bytes.
     package var template: [UInt8]
-    /// The exact text that was shown, 0 to 4,096 bytes.
+    /// The exact text that was shown to the user, 0 to 4,096 bytes.
     package var data: [UInt8]
-    /// What the person decided.
+    /// The user's decision.
     package var decision: OperationDecision
-    /// How it came about.
+    /// How the signature was made.
     package var claims: StatementClaims
 
-    /// All of it; the sizes are checked where the text is read.
+    /// Creates a statement; sizes are checked only by `init(parsing:)`.
     package init(
         head: StatementHead, operation: [UInt8], challenge: [UInt8], template: [UInt8],
         data: [UInt8], decision: OperationDecision, claims: StatementClaims

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Decides what may stand in a line of text as it is: well-formed UTF-8 without controls.
+/// Which characters may be shown in a line of text: well-formed UTF-8 without control characters.
 ///
-/// Controls are C0, DEL, C1, the line and paragraph separators, and the marks that change
-/// the direction of writing: with these a line could show other than what it says.
+/// Control characters here are C0, DEL, C1, the line and paragraph separators, and the marks that
+/// change the direction of writing: these could make a line look different from what it says.
 package enum Printable {
-    /// The text with each byte of anything else, and of one further character, put through
-    /// `escape`, which appends what stands for it. With `invisible` that concerns characters too
-    /// that take no room or show nothing: in a form that is signed they stay as they are.
+    /// Replaces every byte of a character that may not be shown.
+    ///
+    /// - Parameter text: the bytes; those that are not well-formed UTF-8 are replaced one by one.
+    /// - Parameter further: one more ASCII character to replace.
+    /// - Parameter invisible: whether to replace characters without visible width as well;
+    ///   canonical text that is signed leaves them as they are.
+    /// - Parameter escape: appends the replacement of a byte.
     package static func escaping(
         _ text: [UInt8], and further: UInt8? = nil, invisible: Bool = false,
         by escape: (UInt8, inout [UInt8]) -> Void
@@ -27,7 +31,7 @@ package enum Printable {
         return escaped
     }
 
-    /// The length of the well-formed character at an index (Unicode, table 3-7), or 0.
+    /// The length of the well-formed character at an index, Unicode table 3-7; 0 if there is none.
     private static func characterLength(_ text: [UInt8], _ index: Int) -> Int {
         let lead = text[index]
         if lead < 0x80 { return 1 }
@@ -48,7 +52,7 @@ package enum Printable {
         return length
     }
 
-    /// The number of the well-formed character at an index.
+    /// The code point of the well-formed character at an index.
     private static func scalar(_ text: [UInt8], _ index: Int, _ length: Int) -> UInt32 {
         guard length > 1 else { return UInt32(text[index]) }
         var scalar = UInt32(text[index]) & (0x7F >> UInt32(length))
@@ -56,8 +60,8 @@ package enum Printable {
         return scalar
     }
 
-    /// Whether a character shows nothing where it stands: Unicode's Default_Ignorable_Code_Point,
-    /// the interlinear marks, and the blank pattern of Braille.
+    /// Whether a character is invisible: Unicode's Default_Ignorable_Code_Point, the interlinear
+    /// annotation characters, or the blank Braille pattern.
     private static func isInvisible(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0xAD, 0x34F, 0x61C, 0x115F...0x1160, 0x17B4...0x17B5, 0x180B...0x180F,
@@ -69,13 +73,13 @@ package enum Printable {
         }
     }
 
-    /// Whether the well-formed character at an index is one of the controls.
+    /// Whether the well-formed character at an index is a control character.
     private static func isControl(_ text: [UInt8], _ index: Int, _ length: Int) -> Bool {
         let lead = text[index]
         switch length {
         case 1: return lead < 0x20 || lead == 0x7F
         case 2:
-            // C1, and U+061C
+            // C1 and U+061C.
             return lead == 0xC2 && text[index + 1] < 0xA0
                 || lead == 0xD8 && text[index + 1] == 0x9C
         case 3:

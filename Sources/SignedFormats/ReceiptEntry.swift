@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A receipt as it stands in the log: its text, and behind it, where the daemon confirmed the proof, one
-/// line `granted: COUNTER` that says so.
+/// An entry of the receipt log: a receipt and, if the daemon confirmed the proof, a line `granted:
+/// COUNTER`.
 ///
-/// The line is not signed, and stock `ssh-keygen -Y verify` passes over it. What holds it to its
-/// receipt is the number, and what holds both in place is the chain: `previous` of the next receipt
-/// is the digest of the whole entry.
+/// The line is not signed, and stock `ssh-keygen -Y verify` ignores it. Its number ties it to its
+/// receipt, and the chain protects both: `previous` of the next receipt is the digest of the whole
+/// entry.
 package struct ReceiptEntry: Equatable, Sendable {
-    /// The most bytes that the line can have.
+    /// The longest `granted` line in bytes.
     package static let markLimit = 30
     private static let label: StaticString = "granted: "
     private static let lineFeed = UInt8(ascii: "\n")
 
     /// The statement's text.
     package let statement: [UInt8]
-    /// The signature's blob.
+    /// The blob of its signature.
     package let signature: [UInt8]
-    /// What the line says, nil where there is none. It has to be the statement's counter.
+    /// The number in the `granted` line, which must be the statement's counter; nil without that
+    /// line.
     package let grantedCounter: UInt64?
 
-    /// Takes an entry apart; nil unless the bytes are exactly one.
+    /// Parses an entry; nil unless the bytes are exactly one.
     package init?(_ bytes: [UInt8]) {
         var text = bytes
         var counter: UInt64?
@@ -34,12 +35,12 @@ package struct ReceiptEntry: Equatable, Sendable {
         grantedCounter = counter
     }
 
-    /// Whether the line, where there is one, belongs to a receipt with this counter.
+    /// Whether there is no `granted` line, or it belongs to a receipt with this counter.
     package func isWhole(counter: UInt64) -> Bool {
         grantedCounter == nil || grantedCounter == counter
     }
 
-    /// An entry's bytes.
+    /// Encodes an entry.
     package static func bytes(
         statement: [UInt8], signature: [UInt8], grantedCounter: UInt64?
     ) -> [UInt8] {
@@ -47,12 +48,13 @@ package struct ReceiptEntry: Equatable, Sendable {
             + (grantedCounter.map { mark($0) } ?? [])
     }
 
-    /// The line behind a receipt that was granted.
+    /// The `granted` line for a receipt with this counter, ended by LF.
     package static func mark(_ counter: UInt64) -> [UInt8] {
         label.bytes + Decimal.encode(counter) + [lineFeed]
     }
 
-    /// The line that begins at an offset, and where it ends; nil where none does.
+    /// Parses the `granted` line at an offset; returns its counter and its end, or nil if there is
+    /// none.
     package static func mark(
         in bytes: [UInt8], at start: Int
     ) -> (counter: UInt64, end: Int)? {

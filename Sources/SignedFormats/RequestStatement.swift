@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a device signs to authenticate one HTTP request, in canonical text.
+/// The statement that authenticates one HTTP request, signed by a device after a touch.
 ///
-/// Signed in the namespace `request@signet`; docs/developer/PROTOCOL.md tells each line.
+/// Its namespace is `request@signet`; docs/developer/PROTOCOL.md describes each line.
 package struct RequestStatement: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-request"
-    /// The longest text in bytes. The header that carries it holds less.
+    /// The longest text in bytes. The header that carries it has a lower limit.
     package static let maximumLength = 8_192
 
-    /// Who says it to whom.
+    /// The audience, account, device and credential.
     package var head: StatementHead
-    /// Which request is meant.
+    /// The request that is authenticated.
     package var request: RequestLines
-    /// How it came about.
+    /// How the signature was made.
     package var claims: StatementClaims
 
-    /// All of it; the sizes are checked where the text is read.
+    /// Creates a statement; sizes are checked only by `init(parsing:)`.
     package init(head: StatementHead, request: RequestLines, claims: StatementClaims) {
         self.head = head
         self.request = request
@@ -37,9 +37,10 @@ package struct RequestStatement: CanonicalText {
     }
 }
 
-/// What a MAC token authenticates of one HTTP request, in canonical text.
+/// The text by which a MAC token authenticates one HTTP request.
 ///
-/// HMAC-SHA256 under the token's secret; a server makes the text from the request and the header.
+/// Its HMAC-SHA256 under the token's secret is in the header; the server rebuilds the text from the
+/// request and the header.
 package struct MACText: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-mac"
@@ -50,12 +51,12 @@ package struct MACText: CanonicalText {
     package var audience: [UInt8]
     /// The token's id, 16 bytes.
     package var token: [UInt8]
-    /// Which request is meant.
+    /// The request that is authenticated.
     package var request: RequestLines
-    /// When it was made.
+    /// When the HMAC was computed.
     package var issued: Instant
 
-    /// All of it; the sizes are checked where the text is read.
+    /// Creates a text; sizes are checked only by `init(parsing:)`.
     package init(audience: [UInt8], token: [UInt8], request: RequestLines, issued: Instant) {
         self.audience = audience
         self.token = token

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why bytes in one of OpenSSH's forms were refused.
+/// Why bytes in a format of OpenSSH's were rejected.
 package enum SSHFault: Error, Equatable {
     case truncated
     case tooLong
     case malformed
-    /// Well formed, but not of the one algorithm, hash or version that is accepted.
+    /// Well-formed, but not the only algorithm, hash or version that is accepted.
     case unsupported
     case trailing
 }
 
-/// Writes the data types of RFC 4251, section 5.
+/// Encodes the data types of RFC 4251, section 5.
 struct SSHWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// Nearly all that is written has room in what is reserved.
+    /// Nearly every value fits into the reserved capacity.
     init() { bytes.reserveCapacity(256) }
 
     mutating func put(raw: [UInt8]) {
@@ -33,7 +33,7 @@ struct SSHWriter {
         put(raw: string)
     }
 
-    /// An `mpint` of an unsigned big-endian number.
+    /// Writes an unsigned big-endian number as an `mpint`.
     mutating func put(unsigned number: [UInt8]) {
         var digits = [UInt8](number.drop { $0 == 0 })
         if let first = digits.first, first >= 0x80 { digits.insert(0, at: 0) }
@@ -41,7 +41,7 @@ struct SSHWriter {
     }
 }
 
-/// Reads the data types of RFC 4251, section 5; each length is checked before a copy.
+/// Decodes the data types of RFC 4251, section 5; checks each length before copying.
 struct SSHReader {
     private let bytes: [UInt8]
     private var position: Int
@@ -67,22 +67,22 @@ struct SSHReader {
         [UInt8](bytes[try range(cap: cap)])
     }
 
-    /// Whether the next string is this one.
+    /// Consumes the next string and returns whether it is this one.
     mutating func isNext(_ string: StaticString, cap: Int) throws(SSHFault) -> Bool {
         string.isSpelled(by: bytes[try range(cap: cap)])
     }
 
-    /// Whether the next bytes, so many, are these.
+    /// Consumes as many bytes as the text has and returns whether they are equal.
     mutating func isNext(raw text: StaticString) throws(SSHFault) -> Bool {
         text.isSpelled(by: bytes[try skip(text.utf8CodeUnitCount)])
     }
 
-    /// Reads what is in the next string.
+    /// Returns a reader for the contents of the next string.
     mutating func inside(cap: Int) throws(SSHFault) -> SSHReader {
         SSHReader(bytes, try range(cap: cap))
     }
 
-    /// A positive `mpint` in its shortest form, as `count` big-endian bytes.
+    /// Reads a positive `mpint` in its shortest form, as `count` big-endian bytes.
     mutating func unsigned(count: Int) throws(SSHFault) -> [UInt8] {
         var digits = bytes[try range(cap: count + 1)]
         guard let first = digits.first, first < 0x80 else { throw .malformed }
@@ -100,14 +100,14 @@ struct SSHReader {
         guard position == limit else { throw .trailing }
     }
 
-    /// Where the next string is.
+    /// Consumes the next string and returns its range.
     private mutating func range(cap: Int) throws(SSHFault) -> Range<Int> {
         let length = Int(try number())
         guard length <= cap else { throw .tooLong }
         return try skip(length)
     }
 
-    /// Where the next bytes are, so many.
+    /// Consumes bytes and returns their range.
     private mutating func skip(_ count: Int) throws(SSHFault) -> Range<Int> {
         guard limit - position >= count else { throw .truncated }
         position += count

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A P-256 public key in OpenSSH's forms (RFC 5656, section 3.1).
+/// A P-256 public key in OpenSSH's formats; RFC 5656, section 3.1.
 package struct SSHPublicKey: Equatable, Sendable {
-    /// The only algorithm that Signet's keys have.
+    /// The algorithm of all of Signet's keys.
     package static let algorithm: StaticString = "ecdsa-sha2-nistp256"
-    /// The longest line of a key file in bytes.
+    /// The longest accepted line of a key file in bytes.
     package static let maximumLineLength = 2_048
 
-    /// The uncompressed point: 0x04, x, y; 65 bytes. Whether it lies on the curve is not checked.
+    /// The uncompressed point: 0x04, x, y; 65 bytes. It is not checked to lie on the curve.
     package let point: [UInt8]
 
-    /// From a point; nil unless it has the size and the first byte of an uncompressed one.
+    /// Creates a key from a point; nil unless it has 65 bytes and begins with 0x04.
     package init?(point: [UInt8]) {
         guard point.count == 65, point[0] == 4 else { return nil }
         self.point = point
     }
 
-    /// The key blob: algorithm, curve and point, each with its length.
+    /// The key blob: algorithm, curve and point, each preceded by its length.
     package var blob: [UInt8] {
         var writer = SSHWriter()
         writer.put(SSHPublicKey.algorithm.bytes)
@@ -24,12 +24,12 @@ package struct SSHPublicKey: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// From a key blob; throws unless it is exactly one P-256 key.
+    /// Parses a key blob; throws unless it is exactly one P-256 key.
     package init(blob: [UInt8]) throws(SSHFault) {
         try self.init(reading: SSHReader(blob))
     }
 
-    /// The same from a reader that ends with it.
+    /// Parses a key blob that must end where the reader's contents end.
     init(reading reader: SSHReader) throws(SSHFault) {
         var reader = reader
         guard try reader.isNext(SSHPublicKey.algorithm, cap: 32),
@@ -40,14 +40,14 @@ package struct SSHPublicKey: Equatable, Sendable {
         self = key
     }
 
-    /// `ecdsa-sha2-nistp256 AAAA… comment`, ended by LF.
+    /// The key file's line `ecdsa-sha2-nistp256 AAAA… comment`, ended by LF.
     package func line(comment: [UInt8]) -> [UInt8] {
         SSHPublicKey.algorithm.bytes + [UInt8(ascii: " ")]
             + Base64.encode(blob, .standard) + [UInt8(ascii: " ")] + comment
             + [UInt8(ascii: "\n")]
     }
 
-    /// From exactly one such line; gives the key and its comment.
+    /// Parses exactly one such line, which must have a comment and end with LF.
     package static func parse(
         line: [UInt8]
     ) throws(SSHFault) -> (key: SSHPublicKey, comment: [UInt8]) {

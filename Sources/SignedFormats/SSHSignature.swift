@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a signature is for: a signature for one use is never good for another.
+/// The purpose of a signature: a signature for one purpose is never valid for another.
+///
+/// It is the namespace of PROTOCOL.sshsig, which is part of the data that is signed.
 package enum SignatureNamespace: CaseIterable, Sendable {
     case login
     case secret
@@ -10,7 +12,7 @@ package enum SignatureNamespace: CaseIterable, Sendable {
     case verdict
     case challenge
 
-    /// As it stands in the signature.
+    /// The namespace in the signature.
     package var bytes: [UInt8] {
         switch self {
         case .login: StaticString("login@signet").bytes
@@ -25,15 +27,19 @@ package enum SignatureNamespace: CaseIterable, Sendable {
     }
 }
 
-/// An OpenSSH signature (PROTOCOL.sshsig) by a P-256 key over a SHA-256 digest.
+/// An OpenSSH signature by a P-256 key over a SHA-256 digest; PROTOCOL.sshsig.
+///
+/// Parsing checks only the form, and accepts only one version, algorithm and hash. The caller must
+/// compare the key and the namespace with those that it expects, and verify `r` and `s` over
+/// `signedData`.
 package struct SSHSignature: Equatable, Sendable {
-    /// Who signed.
+    /// The key that claims to have signed.
     package let publicKey: SSHPublicKey
-    /// What for.
+    /// The namespace.
     package let namespace: [UInt8]
-    /// The signature's two numbers, 32 bytes each, big endian.
+    /// The first ECDSA integer, 32 bytes, big-endian.
     package let r: [UInt8]
-    /// See `r`.
+    /// The second ECDSA integer, 32 bytes, big-endian.
     package let s: [UInt8]
 
     private static let magic: StaticString = "SSHSIG"
@@ -41,7 +47,7 @@ package struct SSHSignature: Equatable, Sendable {
     private static let version: UInt32 = 1
     private static let maximumLength = 512
 
-    /// From its parts; `r` and `s` are 32 bytes each.
+    /// Creates a signature; `r` and `s` have 32 bytes each.
     package init(publicKey: SSHPublicKey, namespace: SignatureNamespace, r: [UInt8], s: [UInt8]) {
         self.publicKey = publicKey
         self.namespace = namespace.bytes
@@ -49,7 +55,7 @@ package struct SSHSignature: Equatable, Sendable {
         self.s = s
     }
 
-    /// The bytes that the key signs, given the message's SHA-256 digest (32 bytes).
+    /// The data that the key signs, for a message with this SHA-256 digest of 32 bytes.
     package static func signedData(namespace: [UInt8], messageDigest: [UInt8]) -> [UInt8] {
         var writer = SSHWriter()
         writer.put(raw: magic.bytes)
@@ -60,7 +66,7 @@ package struct SSHSignature: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// The binary form that the armour wraps.
+    /// The binary encoding that the armour wraps.
     package var blob: [UInt8] {
         var numbers = SSHWriter()
         numbers.put(unsigned: r)
@@ -79,7 +85,7 @@ package struct SSHSignature: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// From the binary form; throws unless it is exactly one signature of the accepted kind.
+    /// Parses the binary encoding; throws unless it is exactly one signature of the accepted kind.
     package init(blob: [UInt8]) throws(SSHFault) {
         guard blob.count <= SSHSignature.maximumLength else { throw .tooLong }
         var reader = SSHReader(blob)

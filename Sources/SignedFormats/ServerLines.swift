@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Whether a server was asked about a login.
 package enum ServerMode: LineWord {
-    /// It was, and its verdict has to be about this very login.
+    /// It was asked, and its verdict must be about this login.
     case online
-    /// It could not be, and an earlier verdict stands for it.
+    /// It could not be reached, and an earlier verdict is used instead.
     case offline
 
-    /// As it stands in the line `server-mode`.
+    /// The word in the line `server-mode`.
     package var word: StaticString {
         switch self {
         case .online: "online"
@@ -15,18 +15,18 @@ package enum ServerMode: LineWord {
     }
 }
 
-/// The lines of a local statement that say at which server the login was, too, and how.
+/// The lines of a local statement that name the server which must approve the login as well.
 ///
-/// They are signed at the touch, so that what was asked for is settled before the server answers.
+/// They are signed at the touch, so the server and the mode are fixed before the server answers.
 package struct ServerLines: Equatable, Sendable {
-    /// The server's URL in its one form.
+    /// The server's URL in normal form.
     package var url: [UInt8]
-    /// The account's name there.
+    /// The account's name at the server.
     package var account: [UInt8]
     /// Whether it was asked.
     package var mode: ServerMode
 
-    /// All of it; the sizes are checked where the text is read.
+    /// Creates the lines; sizes are checked only when a text is parsed.
     package init(url: [UInt8], account: [UInt8], mode: ServerMode) {
         self.url = url
         self.account = account

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is signed at a touch, in canonical UTF-8 text that a person can read.
+/// The statement that a touch signs for this machine, in canonical UTF-8 text that people can read.
 ///
-/// One `name: value` a line, in the order of the members below; docs/developer/PROTOCOL.md tells each.
+/// Each line is `name: value`, in the order of the members below; docs/developer/PROTOCOL.md
+/// describes each. The credential signs it, in an SSHSIG signature with the namespace
+/// `login@signet` for logins. A text that deviates in any byte is rejected with a `LineFault`.
 package struct Statement: Equatable, Sendable {
-    /// The version of the form that is written for a new signature.
+    /// The version that new statements have.
     package static let currentVersion: UInt64 = 2
-    /// The longest text in bytes.
+    /// The longest accepted text in bytes.
     package static let maximumLength = 8_192
 
-    /// The version of the text's form, 1 or 2; 1 has neither `requester` nor `command`.
+    /// The version of the format, 1 or 2; version 1 has neither `requester` nor `command`.
     package var version = Statement.currentVersion
-    /// The relying party: `local` for the PAM module of this machine.
+    /// The relying party; `local` is the PAM module of this machine.
     package var audience: [UInt8]
     /// The account's name.
     package var account: [UInt8]
     /// The account's uid.
     package var uid: UInt32
-    /// The name of the user who asked for the touch; empty in version 1.
+    /// The login name of the user who asked for the touch; empty in version 1.
     package var requester: [UInt8]
     /// This machine's id, 16 bytes.
     package var device: [UInt8]
@@ -28,24 +30,26 @@ package struct Statement: Equatable, Sendable {
     package var service: [UInt8]
     /// The terminal, empty if there was none.
     package var terminal: [UInt8]
-    /// What was confirmed, empty if nothing was said.
+    /// The command or action that was authorised, empty if unknown.
     package var purpose: [UInt8]
-    /// SHA-256 of the whole command line that was confirmed, 32 bytes; empty where there was none.
+    /// The SHA-256 of the complete command line that was authorised, 32 bytes; empty if there was
+    /// none.
     package var command: [UInt8]
-    /// The server that the login was at, too; nil for one on this machine alone.
+    /// The server that must approve the login as well; nil for a login on this machine alone.
     package var server: ServerLines?
-    /// How the person was recognised: `fingerprint`.
+    /// How the user was authenticated: `fingerprint`.
     package var factor: [UInt8]
     /// The enrolment's generation.
     package var enrolment: UInt64
-    /// Grows strictly from one signature of this account to the next.
+    /// The signature counter, which strictly increases with each signature of this account.
     package var counter: UInt64
-    /// SHA-256 of the receipt before, 32 bytes; zeros for the first.
+    /// The SHA-256 of the previous receipt, 32 bytes; zeros for the first.
     package var previous: [UInt8]
     /// When it was signed.
     package var issued: Instant
 
-    /// All of it; the sizes named above are the caller's duty and are checked by `init(parsing:)`.
+    /// Creates a statement. The caller must respect the sizes above, which only `init(parsing:)`
+    /// checks.
     package init(
         audience: [UInt8], account: [UInt8], uid: UInt32, requester: [UInt8], device: [UInt8],
         credential: [UInt8], challenge: [UInt8], service: [UInt8], terminal: [UInt8],
@@ -95,7 +99,7 @@ package struct Statement: Equatable, Sendable {
         return lines.text
     }
 
-    /// Reads exactly what `encoded()` writes; anything else is refused.
+    /// Parses exactly what `encoded()` writes; throws a `LineFault` for anything else.
     package init(parsing text: [UInt8]) throws(LineFault) {
         guard text.count <= Statement.maximumLength else { throw .tooLong }
         var lines = LineReader(text)
@@ -123,14 +127,14 @@ package struct Statement: Equatable, Sendable {
         try lines.end()
     }
 
-    /// Whether a byte may stand in an account's name: no control character, no `/`, no `:`.
+    /// Whether an account's name may contain a byte: no control character, `/` or `:`.
     private static func isNameByte(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7F && byte != UInt8(ascii: "/") && byte != UInt8(ascii: ":")
     }
 }
 
 extension LineReader {
-    /// The bytes of the next line's hexadecimal value, exactly `count`.
+    /// The hexadecimal value of the next line; throws `.malformed` unless it has `count` bytes.
     package mutating func hexadecimal(
         _ name: StaticString, count: Int
     ) throws(LineFault) -> [UInt8] {
@@ -140,7 +144,7 @@ extension LineReader {
         return bytes
     }
 
-    /// The bytes of the next line's base64url value, exactly `count`.
+    /// The base64url value of the next line; throws `.malformed` unless it has `count` bytes.
     package mutating func base64(_ name: StaticString, count: Int) throws(LineFault) -> [UInt8] {
         guard let bytes = Base64.decode(try value(name, cap: count * 2), .url),
             bytes.count == count
@@ -148,7 +152,7 @@ extension LineReader {
         return bytes
     }
 
-    /// The SHA-256 digest in the next line, 32 bytes, or nothing where its value is empty.
+    /// The SHA-256 digest in the next line, 32 bytes, or no bytes if its value is empty.
     fileprivate mutating func digestOrNothing(
         _ name: StaticString
     ) throws(LineFault) -> [UInt8] {
@@ -158,7 +162,7 @@ extension LineReader {
         return digest
     }
 
-    /// The line `uid`, which fits 32 bits.
+    /// The number in the line `uid`, of 32 bits.
     package mutating func uid() throws(LineFault) -> UInt32 {
         guard let uid = UInt32(exactly: try number("uid")) else { throw .malformed }
         return uid

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The lines that begin every statement for a server: who says it to whom.
+/// The first lines of every statement for a server: the relying party and the signer.
 package struct StatementHead: Equatable, Sendable {
     /// The relying party's name.
     package var audience: [UInt8]
-    /// The account's name there.
+    /// The account's name at the relying party.
     package var account: [UInt8]
     /// The device's id, 16 bytes.
     package var device: [UInt8]
     /// The credential's id, 16 bytes.
     package var credential: [UInt8]
 
-    /// All of it; the sizes are checked where the text is read.
+    /// Creates the lines; sizes are checked only when a text is parsed.
     package init(audience: [UInt8], account: [UInt8], device: [UInt8], credential: [UInt8]) {
         self.audience = audience
         self.account = account
@@ -33,20 +33,20 @@ package struct StatementHead: Equatable, Sendable {
     }
 }
 
-/// The lines that end every statement for a server: how it came about.
+/// The last lines of every statement for a server: how the signature was made.
 package struct StatementClaims: Equatable, Sendable {
-    /// How the person was recognised: `fingerprint`.
+    /// How the user was authenticated: `fingerprint`, or `possession` without a touch.
     package var factor: [UInt8]
-    /// What the device claims of itself.
+    /// The device's claims about itself.
     package var integrity: Integrity
     /// The enrolment's generation.
     package var enrolment: UInt64
-    /// Grows strictly from one signature of this credential to the next.
+    /// The signature counter, which strictly increases with each signature of this credential.
     package var counter: UInt64
     /// When it was signed.
     package var issued: Instant
 
-    /// All of it.
+    /// Creates the lines.
     package init(
         factor: [UInt8], integrity: Integrity, enrolment: UInt64, counter: UInt64, issued: Instant
     ) {
@@ -76,15 +76,15 @@ package struct StatementClaims: Equatable, Sendable {
     }
 }
 
-/// The lines that say which HTTP request is meant.
+/// The lines that identify an HTTP request.
 package struct RequestLines: Equatable, Sendable {
-    /// The method, 1 to 16 of upper-case letters, digits and hyphens.
+    /// The method, 1 to 16 upper-case letters, digits and hyphens.
     package var method: [UInt8]
-    /// What is asked for, as signer and verifier name it; 0 to 1,024 bytes.
+    /// The resource, as signer and verifier name it; 0 to 1,024 bytes.
     package var resource: [UInt8]
-    /// The signer's own random bytes, 32, never used twice.
+    /// The signer's nonce, 32 random bytes, used only once.
     package var nonce: [UInt8]
-    /// SHA-256 of the exact body, 32 bytes.
+    /// The SHA-256 of the exact body, 32 bytes.
     package var body: [UInt8]
 
     /// Whether these bytes can be a request's method.
@@ -101,7 +101,7 @@ package struct RequestLines: Equatable, Sendable {
         }
     }
 
-    /// All of it; the sizes are checked where the text is read.
+    /// Creates the lines; sizes are checked only when a text is parsed.
     package init(method: [UInt8], resource: [UInt8], nonce: [UInt8], body: [UInt8]) {
         self.method = method
         self.resource = resource

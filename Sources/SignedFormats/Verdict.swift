@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a server lets happen.
+/// A server's decision on a login.
 package enum VerdictDecision: LineWord {
     case allow
     case deny
 
-    /// As it stands in the line `decision`.
+    /// The word in the line `decision`.
     package var word: StaticString {
         switch self {
         case .allow: "allow"
@@ -13,9 +13,10 @@ package enum VerdictDecision: LineWord {
     }
 }
 
-/// A server's answer to a PAM module, in canonical text, bound to that module's own challenge.
+/// A server's answer to a PAM module, in canonical text, bound to the module's own challenge.
 ///
-/// Signed by the server's key in the namespace `verdict@signet`; docs/developer/PROTOCOL.md tells each line.
+/// The server signs it in the namespace `verdict@signet`; docs/developer/PROTOCOL.md describes each
+/// line. `VerdictExpectation` decides whether it approves a login.
 package struct Verdict: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-verdict"
@@ -24,7 +25,7 @@ package struct Verdict: CanonicalText {
 
     /// The server's name.
     package var audience: [UInt8]
-    /// The account's name there.
+    /// The account's name at the server.
     package var account: [UInt8]
     /// The account's name on the device.
     package var local: [UInt8]
@@ -34,14 +35,14 @@ package struct Verdict: CanonicalText {
     package var challenge: [UInt8]
     /// The module's challenge, 32 bytes.
     package var module: [UInt8]
-    /// What the server lets happen.
+    /// The server's decision.
     package var decision: VerdictDecision
     /// When it was signed.
     package var issued: Instant
-    /// From when on it says nothing any more; never before `issued`.
+    /// When it expires; never before `issued`.
     package var expires: Instant
 
-    /// All of it; the sizes are checked where the text is read.
+    /// Creates a verdict; sizes are checked only by `init(parsing:)`.
     package init(
         audience: [UInt8], account: [UInt8], local: [UInt8], device: [UInt8], challenge: [UInt8],
         module: [UInt8], decision: VerdictDecision, issued: Instant, expires: Instant
