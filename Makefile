@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Signet: fingerprint login that proves itself. `make` lists what there is.
+# Signet: fingerprint login that can be verified. `make` lists what there is.
 
 PREFIX ?= /usr/local
 DESTDIR ?=

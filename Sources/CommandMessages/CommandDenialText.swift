@@ -11,13 +11,13 @@ extension Denial {
         case .enrolmentPaused: enrolmentPausedText
         case .enrolmentYielded:
             """
-            the enrolment was stopped because a login was waiting for the reader. \
-            Run the command again
+            the enrolment was stopped because another request was waiting for the reader. Run the \
+            command again
             """
         case .enrolmentLocked:
             """
-            too many attempts to enrol a finger: only an administrator can enrol one for \
-            \(account) now
+            too many enrolment attempts: only an administrator can enrol a finger for \(account) \
+            now
             """
         case .wrongPassword: "the password was wrong"
         case .passwordCheckFailed:
@@ -60,13 +60,13 @@ extension Denial {
     private func noPasswordText(_ account: Bytes) -> Text {
         if told == Detail.passwordLocked.bytes {
             return """
-                the password of \(account) is locked, so none is accepted. An administrator can \
-                unlock it with 'passwd -u \(account)', or run this command as root
+                the password of \(account) is locked, so no password is accepted. An administrator \
+                can unlock it with 'passwd -u \(account)', or run this command as root
                 """
         }
         return """
-            \(account) has no password on this machine, so none is accepted. An administrator can \
-            set one with 'passwd \(account)', or run this command as root
+            \(account) has no password on this machine, so no password is accepted. An \
+            administrator can set one with 'passwd \(account)', or run this command as root
             """
     }
 
@@ -86,32 +86,32 @@ extension Denial {
     private func damagedText(_ account: Bytes) -> Text {
         guard let finger else {
             return """
-                a stored fingerprint of \(account) is damaged, and no key is made without it. \
-                Run 'signet delete --all', then 'signet enroll', to start anew
+                a stored fingerprint of \(account) is damaged, so no key can be created. To start \
+                again, run 'signet delete --all', then 'signet enroll'
                 """
         }
         return """
-            the stored fingerprint \(finger.name.bytes) of \(account) is damaged, and no key is \
-            made without it. Run 'signet enroll \(finger.name.bytes)' to enroll it again, or \
-            'signet delete \(finger.name.bytes)' to do without it
+            the stored fingerprint \(finger.name.bytes) of \(account) is damaged, so no key can be \
+            created. Run 'signet enroll \(finger.name.bytes)' to enrol it again, or 'signet delete \
+            \(finger.name.bytes)' to delete it
             """
     }
 
     private var enrolmentPausedText: Text {
         guard let seconds else {
-            return "too many attempts to enrol a finger: wait a moment and try again"
+            return "too many enrolment attempts: wait a moment and try again"
         }
-        return "too many attempts to enrol a finger: wait \(number: seconds) s and try again"
+        return "too many enrolment attempts: wait \(number: seconds) s and try again"
     }
 
     private var secretText: Text {
-        let name: Text = told.map { "\($0)" } ?? "of this name"
+        let name: Text = told.map { "\($0)" } ?? "with this name"
         return switch reason {
-        case .secretExists: "there is a secret \(name) already. Say '--replace' to replace it"
+        case .secretExists: "the secret \(name) already exists. Use '--replace' to replace it"
         case .unknownSecret: "there is no secret \(name). See 'signet secret list'"
         case .secretStale:
-            "the fingers have changed since the secret \(name) was kept: set it again"
-        default: "no more secrets can be kept. Delete one with 'signet secret delete'"
+            "the fingers have changed since the secret \(name) was stored: set it again"
+        default: "no more secrets can be stored. Delete one with 'signet secret delete'"
         }
     }
 

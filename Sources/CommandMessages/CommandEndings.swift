@@ -13,13 +13,13 @@ package enum CommandEndings {
     }
     /// The same of the MAC tokens that came with it.
     package static func warning(tokens: Bytes, of server: Bytes) -> Text {
-        "MAC tokens of \(server) that end with this change: \(tokens)"
+        "this change ends these MAC tokens of \(server): \(tokens)"
     }
     /// The same of the signing key.
     package static let signingWarning: Text =
         """
-        the signing key ends with this change: after it you will have to make another, and give out \
-        its public half
+        this change ends the signing key: afterwards, you will have to create another one and \
+        distribute its public key
         """
 
     /// After a change of fingers: a registration has ended.
@@ -32,14 +32,14 @@ package enum CommandEndings {
     /// The same of the MAC tokens that came with it.
     package static func ended(tokens: Bytes, of server: Bytes) -> Text {
         """
-        MAC tokens of \(server) that have ended: \(tokens). Run 'signet mac-token add \(server) \
-        NAME' when you are registered there again
+        these MAC tokens of \(server) have ended: \(tokens). Run 'signet mac-token add \(server) \
+        NAME' after you have registered there again
         """
     }
     /// The same of the signing key.
     package static let signingEnded: Text =
         """
-        the signing key has ended: run 'signet enable --signing', and give out what 'signet sign \
-        --public-key' shows then. What was signed stays signed
+        the signing key has ended: run 'signet enable --signing', and distribute the public key \
+        that 'signet sign --public-key' then shows. Existing signatures remain valid
         """
 }

@@ -16,20 +16,23 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     /// What it means, for `signet help`.
     package var text: Text {
         switch self {
-        case .done: "done; for status: fingerprint login works; for doctor: sound"
+        case .done: "done; for status: fingerprint login works; for doctor: nothing to fix"
         case .denied:
             """
-            no, and the text says why; for status: fingerprint login does not work; for doctor: \
-            warnings
+            refused, and the message says why; for status: fingerprint login does not work; for \
+            doctor: warnings
             """
         case .usage: "the command was not understood"
-        case .noService: "the fingerprint service is not there, or takes no request now"
-        case .fault: "something failed that should not"
+        case .noService: "the fingerprint service is not running, or accepts no requests now"
+        case .fault: "an unexpected failure"
         case .wrongPassword: "the password was wrong, or could not be asked for"
         case .faultFound: "doctor found something that does not work"
-        case .dangerFound: "doctor found that somebody may be let in or locked out"
+        case .dangerFound:
+            """
+            doctor found that the wrong person may get in, or a user may be locked out
+            """
         case .interrupted:
-            "interrupted: nothing was changed, unless the text says that a server was asked"
+            "interrupted: nothing was changed, unless the message says that a server was asked"
         }
     }
 }

@@ -7,7 +7,8 @@ package enum CommandHelp {
     /// `--reason` of verify
     package static let reason: Text = "what the touch is for, in your own words"
     /// What the program is.
-    package static let summary: Text = "signet: fingerprint login that proves itself"
+    package static let summary: Text =
+        "signet: fingerprint login with a proof that others can verify"
     /// How it is called.
     package static let usage: Text = "usage: signet COMMAND [OPTION…]"
     /// How a sub-command is called: its name and what it takes.
@@ -23,114 +24,120 @@ package enum CommandHelp {
     /// Above the exit codes.
     package static let exitCodes: Text = "exit codes:"
     /// Where more is told.
-    package static let more: Text = "'signet COMMAND --help' tells what a command takes"
+    package static let more: Text = "run 'signet COMMAND --help' to see what a command takes"
 
     /// `status`
-    package static let status: Text = "what works, what does not, and what to do now"
+    package static let status: Text = "show what works, what does not, and what to do now"
     /// `enroll`
-    package static let enroll: Text = "add a finger: right-index, or the next that is free"
+    package static let enroll: Text = "add a finger: right-index, or the next free one"
     /// `list`
-    package static let list: Text = "the fingers of an account"
+    package static let list: Text = "list the fingers of an account"
     /// `delete`
-    package static let delete: Text = "remove a finger, or all"
+    package static let delete: Text = "delete one finger, or all"
     /// `verify`
-    package static let verify: Text = "try whether the reader knows the finger"
+    package static let verify: Text = "check whether the reader recognises the finger"
     /// `enable`
-    package static let enable: Text = "turn fingerprint login on, for the fingers there are now"
+    package static let enable: Text = "turn fingerprint login on for the fingers enrolled now"
     /// `disable`
-    package static let disable: Text = "turn fingerprint login off; the fingers stay"
+    package static let disable: Text = "turn fingerprint login off; the fingers stay enrolled"
     /// `login`
     package static let login: Text =
-        "log in to a server by a touch, and show its token; alone: which servers there are"
+        "log in to a server with a touch, and print its token; without a URL: list the servers"
     /// `sign`
     package static let sign: Text =
-        "sign files, a challenge of anybody's, or an HTTP request, by a touch"
+        "sign files, a challenge or an HTTP request with a touch"
     /// `unlock`
     package static let unlock: Text =
-        "end the lockout after too many fingers that did not match"
+        "end the lockout after too many failed scans"
     /// `readers`
-    package static let readers: Text = "the fingerprint readers of this machine"
+    package static let readers: Text = "list the fingerprint readers of this machine"
     /// `vault`
-    package static let vault: Text = "what keeps the keys; move an account's key to the other vault"
+    package static let vault: Text =
+        "show where the keys are stored, or move an account's key to the other vault"
     /// `log`
-    package static let log: Text = "the receipts of an account's logins"
+    package static let log: Text = "list the receipts of an account's logins"
     /// `config`
-    package static let config: Text = "the settings in force, and where they come from"
+    package static let config: Text = "show the settings in force, and where they come from"
     /// `doctor`
     package static let doctor: Text =
-        "what is wrong with this machine's stacks, files and service, and how to mend it"
+        "report what is wrong with this machine's stacks, files and service, and how to fix it"
     /// `import-fprintd`
     package static let importFprintd: Text =
-        "take over the fingers that fprintd knows, without a new scan"
+        "import the fingers that fprintd has stored, without a new scan"
     /// `operations`
     package static let operations: Text =
-        "what servers ask you to approve: list, show, approve or reject by a touch, watch"
+        "review what servers ask you to approve: list, show, approve or reject with a touch, watch"
     /// `mac-token`
     package static let macToken: Text =
-        "tokens that show servers this device, without a touch: add, list, remove, header"
+        """
+        manage tokens that identify this device to servers without a touch: add, list, remove, \
+        header
+        """
     /// `secret set`
     package static let secretSet: Text =
-        "keep a secret that a touch releases: standard input, or typed unseen"
+        "store a secret that a touch releases: from standard input, or typed without echo"
     /// `secret get`
-    package static let secretGet: Text = "release a secret to standard output, after a touch"
+    package static let secretGet: Text = "write a secret to standard output after a touch"
     /// `secret list`
-    package static let secretList: Text = "the names of the secrets, and whether they open"
+    package static let secretList: Text =
+        "list the names of the secrets, and whether they can be opened"
     /// `secret delete`
     package static let secretDelete: Text = "delete a secret"
     /// `notify`
     package static let notify: Text =
-        "show on the desktop who asks for the finger where no terminal does"
+        "show a desktop notice for a touch that no terminal announces"
     /// `help`
-    package static let help: Text = "this text"
+    package static let help: Text = "show this text"
     /// `--version`
-    package static let version: Text = "the version of this program"
+    package static let version: Text = "show the version of this program"
 
     /// `--account`
     package static let account: Text =
-        "the account it is about; without this, your own. Root has to name one"
+        "the account to use; the default is your own. Root must name one"
     /// `--json`
-    package static let json: Text = "answer in JSON, each document with version and kind"
+    package static let json: Text = "print JSON; each document has a version and a kind"
     /// `--help`
-    package static let optionHelp: Text = "what the command takes"
+    package static let optionHelp: Text = "show what the command takes"
     /// `--password-stdin`
     package static let passwordStdin: Text =
-        "read the password from standard input, up to a line end"
+        "read the password from standard input, up to the end of the line"
     /// `--reader`
-    package static let reader: Text = "which reader, by the id that 'signet readers' shows"
+    package static let reader: Text = "the reader to use, by the id that 'signet readers' shows"
     /// `readers --prints`
-    package static let prints: Text = "what the readers store, and whose it is; for root"
+    package static let prints: Text = "list what the readers store, and whose it is; root only"
     /// `--delete-foreign`
     package static let deleteForeign: Text =
-        "delete the fingerprints from the readers that no account here has; for root"
+        "delete fingerprints that belong to no account here from the readers; root only"
     /// `--clear`
     package static let clear: Text =
-        "delete all fingerprints from the readers, those of accounts here as well; for root"
+        "delete all fingerprints from the readers, including those of accounts here; root only"
     /// `readers --force`
-    package static let forceClear: Text = "with --clear: yes, all"
+    package static let forceClear: Text = "with --clear: confirm that all are deleted"
     /// `--server`
-    package static let server: Text = "of this server alone"
+    package static let server: Text = "for this server only"
     /// `enable --server`
-    package static let serverEnable: Text = "register this device at this server, and no more"
+    package static let serverEnable: Text =
+        "register this device at this server, and do nothing else"
     /// `disable --server`
-    package static let serverDisable: Text = "take back the registration at this server alone"
+    package static let serverDisable: Text = "remove the registration at this server only"
     /// `sign --server`
-    package static let serverSign: Text = "with the key for this server, where there are several"
+    package static let serverSign: Text = "use the key for this server, if there are several"
     /// `--all`
     package static let all: Text = "all fingers"
     /// `log --verify`
     package static let logVerify: Text = "check signatures, counters and the chain of receipts"
     /// `--export`
-    package static let export: Text = "write receipt N in files that ssh-keygen -Y verify takes"
+    package static let export: Text = "write receipt N to files that ssh-keygen -Y verify accepts"
     /// `--to`
-    package static let to: Text = "the directory for --export; made if it is not there"
+    package static let to: Text = "the directory for --export; created if it does not exist"
     /// `--signers`
-    package static let signers: Text = "the public keys, as an allowed_signers file"
+    package static let signers: Text = "print the public keys as an allowed_signers file"
     /// `--signing`
-    package static let signing: Text = "make, or destroy, the key that signs files and challenges"
+    package static let signing: Text = "create, or destroy, the key that signs files and challenges"
     /// `sign --challenge`
-    package static let challenge: Text = "sign this text of somebody's, who asks for proof"
+    package static let challenge: Text = "sign this text, chosen by a party that asks for proof"
     /// `sign --audience`
-    package static let audience: Text = "who asks, with --challenge"
+    package static let audience: Text = "the party that asks, with --challenge"
     /// `sign --request`
     package static let request: Text = "print the header for a request with this method"
     /// `sign --body`
@@ -138,21 +145,21 @@ package enum CommandHelp {
     /// `sign --public-key`
     package static let publicKey: Text = "print the public key, and a line for allowed_signers"
     /// `login --secret`
-    package static let secret: Text = "keep the token as this secret, and do not show it"
+    package static let secret: Text = "store the token as this secret, and do not print it"
     /// `--keyring`
     package static let keyring: Text =
-        "keep the login password for the keyring, released by a touch at a login"
+        "store the login password for the keyring, to be released by a touch at login"
     /// `--no-keyring`
-    package static let noKeyring: Text = "keep it no longer"
+    package static let noKeyring: Text = "no longer store the login password for the keyring"
     /// `secret set --replace` and `login --replace`
-    package static let replace: Text = "replace the secret of this name, if there is one"
+    package static let replace: Text = "replace the secret of this name, if it exists"
     /// `secret get --no-newline`
-    package static let noNewline: Text = "add no line end on a terminal; in short -n"
+    package static let noNewline: Text = "add no newline on a terminal; short form: -n"
     /// `secret get --force`
-    package static let force: Text = "show it on a terminal even if it is no text"
+    package static let force: Text = "show it on a terminal even if it is not text"
     /// `sign --force`
-    package static let forceSign: Text = "replace a signature that is there"
+    package static let forceSign: Text = "replace an existing signature"
     /// `--check`
     package static let check: Text =
-        "read the files, or those named, and say what is wrong in them"
+        "check the files, or those named, and report mistakes"
 }

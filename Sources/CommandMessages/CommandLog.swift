@@ -35,7 +35,7 @@ package enum CommandLog {
     private static func mode(of server: ServerLines) -> Text {
         switch server.mode {
         case .online: "asked \(server.url) as \(server.account)"
-        case .offline: "without \(server.url), which knows \(server.account)"
+        case .offline: "not asked: \(server.url) (as \(server.account))"
         }
     }
 
@@ -48,31 +48,28 @@ package enum CommandLog {
 
     /// Below receipts of logins at servers.
     package static let asked: Text =
-        "'asked' is no yes: what the server answered is in its own audit trail"
+        "'asked' does not mean approved: the server's answer is in its own audit trail"
 
     /// One that cannot be read.
     package static func unreadable(position: UInt64) -> Text {
-        """
-        receipt \(number: position) from the beginning cannot be read: \
-        see 'signet log --verify'
-        """
+        "the receipt at position \(number: position) cannot be read: see 'signet log --verify'"
     }
 
     /// Nothing is wrong.
     package static func intact(_ count: UInt64) -> Text {
         switch count {
         case 0: "there are no receipts, and none is missing"
-        case 1: "1 receipt: its signature is good and nothing is missing"
-        default: "\(number: count) receipts: each signature is good and nothing is missing"
+        case 1: "1 receipt: its signature is valid, and nothing is missing"
+        default: "\(number: count) receipts: all signatures are valid, and nothing is missing"
         }
     }
     /// Below what is wrong.
-    package static let notIntact: Text = "these receipts prove nothing from there on"
+    package static let notIntact: Text = "from that point on, the receipts prove nothing"
 
     /// In front of what is wrong with a receipt; the number is nil if it cannot be read.
     package static func receipt(position: UInt64, counter: UInt64?, _ problem: Text) -> Text {
         guard let counter else {
-            return "receipt \(number: position) from the beginning: \(problem)"
+            return "receipt at position \(number: position): \(problem)"
         }
         return "receipt #\(number: counter): \(problem)"
     }
@@ -80,23 +77,23 @@ package enum CommandLog {
     /// It has not the form of a receipt.
     package static let malformed: Text = "it cannot be read"
     /// It is another account's.
-    package static let anotherAccount: Text = "it is about another account"
+    package static let anotherAccount: Text = "it belongs to another account"
     /// Its key is nobody's.
     package static let unknownSigner: Text = "it was signed by a key that was never registered"
     /// Its signature is wrong.
-    package static let badSignature: Text = "its signature is not good: it was altered"
+    package static let badSignature: Text = "its signature is invalid: it was altered"
     /// It breaks the chain.
     package static let broken: Text =
-        "it does not follow the receipt before it: one was altered, removed or put in"
+        "it does not follow the receipt before it: one was altered, removed or inserted"
     /// Its counter is too small.
     package static let counterNotGreater: Text =
         "its number is not greater than that of the receipt before it"
     /// The end was removed.
     package static func tailMissing(_ counter: UInt64) -> Text {
-        "receipt #\(number: counter), the newest that the service knows of, is missing"
+        "receipt #\(number: counter), the newest known to the service, is missing"
     }
     /// The daemon did not tell the end.
-    package static let noEnd: Text = "the service did not say where the receipts end"
+    package static let noEnd: Text = "the service did not report where the receipts end"
     /// A signer that cannot be read.
     package static let badSigners: Text =
         "the list of registered keys cannot be read: see 'signet log --signers'"

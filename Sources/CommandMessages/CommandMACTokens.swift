@@ -10,17 +10,20 @@ package enum CommandMACTokens {
     /// No name for a token.
     package static func badName(_ name: Bytes) -> Text {
         """
-        \(name) cannot be a MAC token's name: that is 1 to 128 bytes of text without controls, \
-        and does not begin with a hyphen
+        \(name) is not a valid name for a MAC token: it needs 1 to 128 bytes of text without \
+        control characters, and must not begin with a hyphen
         """
     }
     /// The name that has a meaning.
     package static func reserved(_ name: Bytes) -> Text {
-        "\(name) is the token that 'signet operations' gets for itself. Choose another name"
+        """
+        \(name) is reserved for the token that 'signet operations' gets for itself. Choose another \
+        name
+        """
     }
     /// Several servers gave one of this name.
     package static func ambiguous(_ name: Bytes) -> Text {
-        "several servers gave a MAC token \(name): say '--server'"
+        "several servers issued a MAC token \(name): choose one with '--server'"
     }
 
     /// What the touch is for; `action` as `Prompt.action` has it.
@@ -30,19 +33,19 @@ package enum CommandMACTokens {
     /// It is there.
     package static func added(_ name: Bytes, _ server: Bytes, until: Text) -> Text {
         """
-        the MAC token \(name) of \(server) is kept, until \(until). It shows this device without \
-        a touch, to whoever runs 'signet mac-token header' as you
+        the MAC token \(name) of \(server) is stored, and valid until \(until). Any program that \
+        runs 'signet mac-token header' as you can identify this device with it, without a touch
         """
     }
     /// It is over, here and there.
     package static func removed(_ name: Bytes, _ server: Bytes) -> Text {
-        "the MAC token \(name) of \(server) has ended: nothing takes it any more"
+        "the MAC token \(name) of \(server) was revoked and is no longer accepted"
     }
     /// It is over here only.
     package static func removedLater(_ name: Bytes, _ server: Bytes) -> Text {
         """
-        the MAC token \(name) of \(server) is used no more here. The server could not be told: it \
-        will be, as soon as it can be reached, and takes the token until then
+        the MAC token \(name) of \(server) is no longer used here. The server could not be \
+        informed: it will be as soon as it can be reached, and accepts the token until then
         """
     }
     /// There is none.

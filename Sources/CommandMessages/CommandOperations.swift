@@ -10,15 +10,18 @@ package enum CommandOperations {
         "operations takes list, show ID, approve ID, reject ID or watch"
     /// No id, and no beginning of one.
     package static func badID(_ typed: Bytes) -> Text {
-        "\(typed) is no operation's id: 4 to 32 hexadecimal digits, as 'signet operations' shows them"
+        """
+        \(typed) is not an operation's id: type 4 to 32 hexadecimal digits, as 'signet operations' \
+        shows them
+        """
     }
     /// Several operations begin so.
     package static func ambiguous(_ typed: Bytes) -> Text {
-        "several operations begin with \(typed): type more of the id, or say '--server'"
+        "several operations begin with \(typed): type more of the id, or add '--server'"
     }
     /// None begins so.
     package static func unknown(_ typed: Bytes) -> Text {
-        "no operation that awaits you begins with \(typed)"
+        "no operation that awaits your decision begins with \(typed)"
     }
 
     /// Nothing awaits the person.
@@ -27,22 +30,22 @@ package enum CommandOperations {
     package static let heading: [Text] = ["id", "server", "template", "expires", "text"]
     /// How to go on, below them.
     package static let next: Text =
-        "see one whole, and decide: 'signet operations show ID', 'approve ID', 'reject ID'"
+        "to read one in full and decide: 'signet operations show ID', 'approve ID', 'reject ID'"
     /// Why one of the servers has told nothing.
     package static func trouble(_ server: Bytes, _ why: Text) -> Text {
         "\(server): \(why)"
     }
     /// It is being watched.
     package static let watching: Text =
-        "new operations are shown as they come. End with Ctrl-C"
+        "new operations are shown as they arrive. Press Ctrl-C to stop"
 
     /// The first column of one operation: who asks.
     package static let labels: [Text] = [
-        "id", "server", "application", "account", "template", "made", "expires", "state",
+        "id", "server", "application", "account", "template", "created", "expires", "state",
         "wrong signatures",
     ]
     /// Above the text.
-    package static let text: Text = "this text is what is signed:"
+    package static let text: Text = "this is the text that is signed:"
     /// How long until then, behind a moment; rounded down, in a unit that makes it at least two.
     package static func left(_ seconds: UInt64) -> Text {
         switch seconds {
@@ -59,19 +62,19 @@ package enum CommandOperations {
     /// How it stands.
     package static func state(_ state: OperationState) -> Text {
         switch state {
-        case .pending: "awaits a decision"
+        case .pending: "pending"
         case .approved: "approved"
         case .rejected: "rejected"
-        case .canceled: "taken back"
-        case .expired: "not decided in time"
-        case .failed: "over, after too many wrong signatures"
+        case .canceled: "withdrawn"
+        case .expired: "expired"
+        case .failed: "failed: too many wrong signatures"
         }
     }
 
     /// What the touch is for: to read.
     /// `action` as `Prompt.action` has it.
     package static func reading(_ action: Text) -> Text {
-        "\(action) to see what awaits your decision, for the next 30 days"
+        "\(action) to allow operations to be listed for the next 30 days"
     }
     /// What the touch is for.
     package static func touch(
@@ -79,14 +82,14 @@ package enum CommandOperations {
     ) -> Text {
         switch choice {
         case .approve:
-            "\(action) to approve operation \(id) of \(server), or end with Ctrl-C"
+            "\(action) to approve operation \(id) of \(server), or press Ctrl-C to stop"
         case .reject:
-            "\(action) to reject operation \(id) of \(server), or end with Ctrl-C"
+            "\(action) to reject operation \(id) of \(server), or press Ctrl-C to stop"
         }
     }
     /// Its text did not get out.
     package static let unshown: Text =
-        "the operation could not be written whole to standard output, and is not decided"
+        "the operation could not be written completely to standard output, and was not decided"
     /// It is decided.
     package static func decided(_ state: OperationState, _ id: Bytes, _ server: Bytes) -> Text {
         switch state {

@@ -8,14 +8,14 @@ import SignedFormats
 package enum CommandOutcome {
     /// A finger was added.
     package static func enrolled(_ finger: Bytes, account: Bytes, prints: UInt8) -> Text {
-        "\(finger) is enrolled for \(account): \(fingers(prints)) in all"
+        "\(finger) is enrolled for \(account): \(fingers(prints)) in total"
     }
     /// A finger was removed, or all.
     package static func deleted(_ finger: Bytes?, account: Bytes, prints: UInt8) -> Text {
         guard let finger else {
-            return "all fingers are deleted for \(account): \(fingers(prints)) left"
+            return "all fingers of \(account) were deleted: \(fingers(prints)) left"
         }
-        return "\(finger) is deleted for \(account): \(fingers(prints)) left"
+        return "\(finger) of \(account) was deleted: \(fingers(prints)) left"
     }
     /// The finger was recognised.
     package static func matched(_ finger: Bytes?) -> Text {
@@ -37,7 +37,7 @@ package enum CommandOutcome {
     package static func readyMissing(_ account: Bytes) -> Text {
         """
         the key of \(account) is ready, but fingerprint login does not work: the services in \
-        /etc/pam.d do not find pam_signet.so
+        /etc/pam.d cannot find pam_signet.so
         """
     }
     /// A finger that a key was sealed to.
@@ -47,17 +47,17 @@ package enum CommandOutcome {
     /// In front of the fingers that a key is about to be sealed to.
     package static func sealing(_ account: Bytes) -> Text {
         """
-        these fingers will open the key of \(account). Go on only if all of them are yours: \
-        whoever has one of them can log in as \(account)
+        these fingers will open the key of \(account). Continue only if all of them are yours: \
+        anyone with one of them can log in as \(account)
         """
     }
     /// Whether a touch opens the keyring now.
     package static func keyring(_ state: KeyringState, account: Bytes) -> Text {
         switch state {
-        case .on: "a touch opens the keyring of \(account) at a login"
+        case .on: "a touch at login opens the keyring of \(account)"
         case .off: "a touch does not open the keyring of \(account)"
         case .passwordChanged, .fingersChanged, .damaged:
-            "\(account)'s keyring does not open by touch any more: \(CommandStatus.reason(state))"
+            "a touch no longer opens the keyring of \(account): \(CommandStatus.reason(state))"
         }
     }
     /// Login was turned off.
@@ -66,13 +66,13 @@ package enum CommandOutcome {
     }
     /// The credential was issued anew in another vault.
     package static func migrated(_ vault: Bytes, account: Bytes) -> Text {
-        "the key of \(account) is in the vault '\(vault)' now, and the old one is gone"
+        "the key of \(account) is now in the vault '\(vault)', and the old one is gone"
     }
     /// The TPM's root key is known now.
     package static func trusted(_ root: Bytes) -> Text {
         """
-        the TPM is trusted as it is now, with the root key \(root). Accounts whose keys \
-        another TPM kept start anew with 'signet delete --all' and 'signet enroll'
+        the TPM is now trusted, with the root key \(root). Accounts whose keys were in another TPM \
+        must start again with 'signet delete --all' and 'signet enroll'
         """
     }
     /// The lockout was lifted.
@@ -94,14 +94,16 @@ package enum CommandOutcome {
     }
     /// Nothing to list.
     package static let noReaders: Text =
-        "no fingerprint reader was found. Is it plugged in, and supported by libfprint?"
+        "no fingerprint reader was found. Is one plugged in, and supported by libfprint?"
     /// `readers --prints`, where there is nothing.
-    package static let noStoredPrints: Text = "the readers store no fingerprints that are known"
+    package static let noStoredPrints: Text =
+        "no fingerprints are known to be stored on the readers"
     /// `readers --prints` and `--delete-foreign`, of a reader that keeps fingerprints and lists none.
     package static func cannotList(_ reader: Bytes) -> Text {
         """
-        \(reader) does not tell which fingerprints it stores: those that other systems have left there \
-        go only with all of them, with 'signet readers --clear --force --reader \(reader)'
+        \(reader) does not report which fingerprints it stores: those of other systems can be \
+        deleted only together with all others, with 'signet readers --clear --force --reader \
+        \(reader)'
         """
     }
     /// What was deleted from readers.
@@ -127,14 +129,14 @@ package enum CommandOutcome {
         guard let nearest else {
             return "\(setting): there is no account \(name) on this machine"
         }
-        return "\(setting): there is no account \(name) on this machine. Is \(nearest) meant?"
+        return "\(setting): there is no account \(name) on this machine. Did you mean \(nearest)?"
     }
     /// A list names a group that there is not.
     package static func unknownGroup(_ setting: Bytes, _ name: Bytes, nearest: Bytes?) -> Text {
         guard let nearest else {
             return "\(setting): there is no group \(name) on this machine"
         }
-        return "\(setting): there is no group \(name) on this machine. Is \(nearest) meant?"
+        return "\(setting): there is no group \(name) on this machine. Did you mean \(nearest)?"
     }
     /// A list names a service that has no stack.
     package static func unknownService(
@@ -143,14 +145,14 @@ package enum CommandOutcome {
         guard let nearest else {
             return "\(setting): there is no service \(name) in /etc/pam.d"
         }
-        return "\(setting): there is no service \(name) in /etc/pam.d. Is \(nearest) meant?"
+        return "\(setting): there is no service \(name) in /etc/pam.d. Did you mean \(nearest)?"
     }
     /// A list of units has something else.
     package static func notUnit(_ setting: Bytes, _ name: Bytes, nearest: Bytes?) -> Text {
         guard let nearest else {
             return "\(setting): \(name) is not the name of a service unit"
         }
-        return "\(setting): \(name) is not the name of a service unit. Is \(nearest) meant?"
+        return "\(setting): \(name) is not the name of a service unit. Did you mean \(nearest)?"
     }
     /// What the daemon uses is what the files say.
     package static let sameSettings: Text = "the running service uses these settings"
@@ -158,14 +160,14 @@ package enum CommandOutcome {
     package static func otherSetting(
         _ name: Bytes, service: Bytes, origin: Bytes, files: Bytes
     ) -> Text {
-        "\(name): the running service uses \(service) (\(origin)), the files say \(files)"
+        "\(name): the running service uses \(service) (\(origin)), but the files say \(files)"
     }
     /// How to make it use them.
     package static let restart: Text =
-        "run 'systemctl try-restart signetd' for the service to read the files again"
+        "run 'systemctl try-restart signetd' to make the service read the files again"
     /// It is not known what the daemon uses.
     package static let serviceUnknown: Text =
-        "what the running service uses is not known: it does not answer"
+        "the running service does not answer, so its settings are unknown"
 
     /// A receipt was written to files.
     package static func exported(_ number: UInt64, directory: Bytes) -> Text {
@@ -185,6 +187,6 @@ package enum CommandOutcome {
     }
     /// A file is in the way.
     package static func exists(_ path: Bytes) -> Text {
-        "\(path) is there already and is not overwritten. Name another directory"
+        "\(path) already exists and is not overwritten. Name another directory"
     }
 }

@@ -50,13 +50,13 @@ package enum CommandRefusals {
     private static func reason(_ reason: DenialReason, _ account: Bytes) -> Text {
         switch reason {
         case .lockedForNow, .lockedUntilPassword:
-            "too many fingers had not matched before"
+            "too many failed scans"
         case .remoteSession: "the session was remote"
         case .notPermitted, .otherRequester: "only \(account) may ask for this"
         case .inBackground: "the request came from the background"
         case .notAtMachine: "nothing showed that the user was at this machine"
         case .answerTooLate: "the touch was not confirmed in time"
-        case .changedMeanwhile: "fingers, key or session had changed since the touch"
+        case .changedMeanwhile: "the fingers, the key or the session changed after the touch"
         case .lidClosed: "the lid was closed"
         case .otherSeat: "the reader was at another seat"
         default: Denial(reason).text(account: account)

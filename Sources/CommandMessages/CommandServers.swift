@@ -11,20 +11,22 @@ package enum CommandServers {
     }
     /// It cannot be asked for.
     package static let noTerminal: Text =
-        "there is no terminal to ask for the activation code at. Give it on standard input"
+        "there is no terminal on which to ask for the activation code. Give it on standard input"
     /// Nothing was given.
     package static let noCode: Text = "no activation code was given"
     /// A code is found wrong here, and nobody was asked.
     package static let mistyped: Text =
-        "the activation code is mistyped: nothing was sent. Compare it and type it again"
+        """
+        the activation code contains a typing error: nothing was sent. Compare it and type it again
+        """
     /// No URL that could be asked.
     package static func badURL(_ text: Bytes) -> Text {
-        "\(text) is no server's URL: it is like https://id.example.org"
+        "\(text) is not the URL of a server. A valid one looks like https://id.example.org"
     }
     /// `login` without one, and none is known.
     package static func none(_ account: Bytes) -> Text {
         """
-        \(account) is registered at no server. Run 'signet enable --server URL' with an \
+        \(account) is not registered at any server. Run 'signet enable --server URL' with an \
         activation code
         """
     }
@@ -42,33 +44,36 @@ package enum CommandServers {
     package static func enabled(_ server: Bytes, as account: Bytes, application: Bytes) -> Text {
         """
         this device is registered at \(server) as \(account), for \(application): 'signet login' \
-        logs in by a touch
+        logs in with a touch
         """
     }
     /// Somebody has to compare the key.
     package static func pending(_ fingerprint: Bytes) -> Text {
-        "somebody there has to compare the fingerprint of its key first: \(fingerprint)"
+        """
+        an administrator of the server must first compare the fingerprint of this device's key: \
+        \(fingerprint)
+        """
     }
     /// The key, for comparison.
     package static func key(_ fingerprint: Bytes) -> Text {
-        "its key has the fingerprint \(fingerprint)"
+        "the fingerprint of this device's key is \(fingerprint)"
     }
     /// It is taken back.
     package static func disabled(_ server: Bytes) -> Text {
-        "this device is not registered at \(server) any more, and its key is destroyed"
+        "this device is no longer registered at \(server), and its key was destroyed"
     }
     /// It is taken back here only.
     package static func disabledLater(_ server: Bytes) -> Text {
         """
-        login to \(server) is off. The server could not be told: it will be, as soon as it can \
-        be reached
+        login to \(server) is off. The server has not been informed yet; it will be as soon as it \
+        can be reached
         """
     }
     /// It is taken back here, and nobody tells the server.
     package static func dropped(_ server: Bytes) -> Text {
         """
-        login to \(server) is off, and its key is destroyed. The server was not told: ask whoever \
-        runs it to remove the registration
+        login to \(server) is off, and its key was destroyed. The server was not informed: ask its \
+        administrator to remove the registration
         """
     }
     /// The token could not be handed on.
@@ -77,12 +82,12 @@ package enum CommandServers {
     /// The token is kept.
     package static func kept(_ server: Bytes, _ secret: Bytes, seconds: UInt32) -> Text {
         """
-        the token of \(server) is kept as the secret \(secret), and holds for \(number: seconds) s: \
-        'signet secret get' releases it to a touch
+        the token of \(server) is stored as the secret \(secret), and is valid for \
+        \(number: seconds) s: 'signet secret get' releases it after a touch
         """
     }
     /// `login --secret` without a URL.
-    package static let secretWithoutServer: Text = "--secret wants the URL of a server"
+    package static let secretWithoutServer: Text = "--secret needs the URL of a server"
 
     /// In the list of servers, and in `signet status`.
     package static func line(_ server: ServerAnswer) -> Text {
@@ -91,7 +96,7 @@ package enum CommandServers {
         case .good: place
         case .invalidated:
             "\(place): the fingers have changed. Run 'signet enable --server' with a new code"
-        case .removing: "\(place): off, and the server has yet to be told"
+        case .removing: "\(place): off, but the server has not been informed yet"
         }
     }
 

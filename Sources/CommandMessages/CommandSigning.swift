@@ -8,18 +8,18 @@ package enum CommandSigning {
     /// The key was made.
     package static func enabled(_ account: Bytes) -> Text {
         """
-        \(account) has a signing key: 'signet sign' signs files and challenges by a touch. This is \
-        its public half:
+        \(account) has a signing key: 'signet sign' signs files and challenges with a touch. This \
+        is its public key:
         """
     }
     /// It is gone.
     package static func disabled(_ account: Bytes) -> Text {
-        "the signing key of \(account) is destroyed. What it has signed stays signed"
+        "the signing key of \(account) was destroyed. Existing signatures remain valid"
     }
 
     /// What the touch is for; `action` as `Prompt.action` has it, here and below.
     package static func enabling(_ action: Text) -> Text {
-        "\(action) to make a key that signs files and challenges"
+        "\(action) to create a key that signs files and challenges"
     }
     /// What the touch is for: a file, the beginning of its digest.
     package static func file(_ action: Text, _ name: Bytes, digest: Bytes) -> Text {
@@ -60,7 +60,7 @@ package enum CommandSigning {
     }
     /// There is one already.
     package static func exists(_ path: Bytes) -> Text {
-        "\(path) is there already. Say '--force' to replace it"
+        "\(path) already exists. Use '--force' to replace it"
     }
     /// No file that could be signed.
     package static func noFile(_ path: Bytes, _ why: Bytes) -> Text {
@@ -71,12 +71,12 @@ package enum CommandSigning {
 
     /// Nothing was named, or two kinds at once.
     package static let choose: Text =
-        "sign wants files, or one of --challenge, --request and --public-key"
+        "sign needs files, or one of --challenge, --request and --public-key"
     /// One URL belongs to a request, and nothing else.
     package static let chooseURL: Text =
-        "--request wants one URL and no file: 'signet sign --request METHOD URL'"
+        "--request needs one URL and no file: 'signet sign --request METHOD URL'"
     /// Standard input can be read once.
-    package static let inputTwice: Text = "standard input can be signed once only"
+    package static let inputTwice: Text = "standard input can be signed only once"
     /// A file was named twice.
     package static func fileTwice(_ path: Bytes) -> Text { "\(path) was named twice" }
     /// More files than a person reads before a touch.
@@ -86,8 +86,8 @@ package enum CommandSigning {
     /// Names that are too long to be read before a touch.
     package static func longNames(_ most: Int) -> Text {
         """
-        the names of files that one touch signs have at most \(number: UInt64(most)) bytes \
-        together. Name fewer, or change to their directory
+        the names of the files for one touch can have at most \(number: UInt64(most)) bytes in \
+        total. Name fewer, or change to their directory
         """
     }
     /// A value that is too long, or empty.
@@ -96,28 +96,28 @@ package enum CommandSigning {
     }
     /// No method of HTTP's.
     package static func badMethod(_ method: Bytes) -> Text {
-        "\(method) is no method: it is like GET or POST, in capital letters"
+        "\(method) is not an HTTP method: use one like GET or POST, in capital letters"
     }
     /// No URL that could be asked for.
     package static func badTarget(_ url: Bytes) -> Text {
         """
-        \(url) is not what an HTTP request asks for: it is like https://shop.example/payments?id=7, \
-        with everything else escaped
+        \(url) is not a valid URL for an HTTP request: it must look like \
+        https://shop.example/payments?id=7, with everything else escaped
         """
     }
     /// Which key is to sign is not clear.
     package static let whichServer: Text =
-        "this device is registered at several servers. Say which one with '--server URL'"
+        "this device is registered at several servers. Choose one with '--server URL'"
     /// The header has no room for it.
     package static let tooLong: Text =
-        "the request's header would be too long. Names and URL have to be shorter"
+        "the header of the request would be too long. Shorten the names and the URL"
 
     /// In `signet status`: the key.
     package static func line(_ key: SigningKeyAnswer) -> Text {
         switch key.state {
-        case .good: "a touch signs files and challenges, since \(Text.date(key.since))"
+        case .good: "on since \(Text.date(key.since)): a touch signs files and challenges"
         case .invalidated, .removing:
-            "the fingers have changed. Run 'signet enable --signing' to make another key"
+            "the fingers have changed. Run 'signet enable --signing' to create another key"
         }
     }
 }

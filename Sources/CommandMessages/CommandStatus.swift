@@ -56,7 +56,7 @@ package enum CommandStatus {
 
     /// The administrator's lists keep the account out.
     package static func keptOut(_ account: Bytes, _ setting: Bytes) -> Text {
-        "fingerprint login is not for \(account): \(setting) in signet.conf"
+        "fingerprint login is turned off for \(account) by \(setting) in signet.conf"
     }
 
     /// How many fingers.
@@ -68,7 +68,7 @@ package enum CommandStatus {
             default: "\(number: status.prints) enrolled"
             }
         if let why = status.closed {
-            return "\(enrolled), which cannot be opened now: \(detail: why)"
+            return "\(enrolled), but they cannot be opened now: \(detail: why)"
         }
         guard status.damaged > 0 else { return enrolled }
         return "\(enrolled), \(number: status.damaged) damaged"
@@ -77,21 +77,21 @@ package enum CommandStatus {
     /// A print that is damaged, and what to do.
     package static func damaged(_ finger: Finger?) -> Text {
         guard let finger else {
-            return "one is damaged, and does not say which finger it is of"
+            return "one is damaged, and it is unknown which finger it is"
         }
         return """
-            \(finger.name.bytes) is damaged: enroll it again, or delete it with \
-            'signet delete \(finger.name.bytes)'
+            \(finger.name.bytes) is damaged: enrol it again, or delete it with 'signet delete \
+            \(finger.name.bytes)'
             """
     }
 
     /// Whether a touch opens the keyring, and why not.
     package static func keyring(_ status: StatusAnswer) -> Text {
         switch status.keyring {
-        case .on: "opens by touch at a login"
-        case .off: "does not open by touch"
+        case .on: "opened by a touch at login"
+        case .off: "not opened by a touch"
         case .passwordChanged, .fingersChanged, .damaged:
-            "does not open by touch: \(reason(status.keyring))"
+            "not opened by a touch: \(reason(status.keyring))"
         }
     }
 
@@ -105,7 +105,7 @@ package enum CommandStatus {
             the fingers or the key have changed, and the password was not given. \
             Run 'signet enable --keyring'
             """
-        case .damaged: "the kept password cannot be opened. Run 'signet enable --keyring'"
+        case .damaged: "the stored password cannot be opened. Run 'signet enable --keyring'"
         case .on, .off: ""
         }
     }
@@ -116,13 +116,13 @@ package enum CommandStatus {
         case .open: "none"
         case .forNow:
             """
-            for \(number: status.seconds ?? 0) s more: too many fingers did not match. \
-            Wait, or use the password
+            for another \(number: status.seconds ?? 0) s: too many failed scans. Wait, or use the \
+            password
             """
         case .untilPassword:
             """
-            until the password is given: too many fingers did not match. \
-            Log in with it, or run 'signet unlock'
+            until the password is entered: too many failed scans. Log in with the password, or run \
+            'signet unlock'
             """
         }
     }
@@ -134,10 +134,10 @@ package enum CommandStatus {
         "none found. Is one plugged in, and supported by libfprint?"
     /// No PAM service names the module.
     package static let unused: Text =
-        "no service in /etc/pam.d uses pam_signet, so none asks for a finger"
+        "no service in /etc/pam.d uses pam_signet, so none asks for a touch"
     /// A service's stack names the module, and libpam does not find it.
     package static func moduleMissing(_ services: Bytes, _ path: Bytes) -> Text {
-        "\(services): no touch lets in, because the module \(path) is not there"
+        "\(services): no touch is accepted, because the module \(path) does not exist"
     }
     /// The one command that is left to run.
     package static func next(_ step: LoginStep, for account: Bytes?) -> Text? {
@@ -147,7 +147,7 @@ package enum CommandStatus {
     /// A server has to say yes to logins, and does not know the account.
     package static func notRegistered(_ services: Bytes, _ url: Bytes, account: Bytes) -> Text {
         """
-        \(services): no touch lets in, because \(url) has to say yes, and \(account) is not \
+        \(services): no touch is accepted, because \(url) must approve it, and \(account) is not \
         registered there. Run 'signet enable --server \(url)' with an activation code
         """
     }
@@ -156,16 +156,16 @@ package enum CommandStatus {
         _ services: Bytes, _ url: Bytes, account: Bytes
     ) -> Text {
         """
-        \(services): no touch lets in, because \(url) has to say yes, and the fingers have changed \
-        since \(account) was registered there. Run 'signet enable --server \(url)' with a new \
-        activation code
+        \(services): no touch is accepted, because \(url) must approve it, and the fingers have \
+        changed since \(account) was registered there. Run 'signet enable --server \(url)' with a \
+        new activation code
         """
     }
     /// A server has to say yes to logins, and nobody knows which.
     package static func serverFile(_ services: Bytes, place: Bytes) -> Text {
         """
-        \(services): no touch lets in, because a server has to say yes, and what says which has a \
-        mistake or is not there: \(place). Run 'signet doctor'
+        \(services): no touch is accepted, because a server must approve it, and the file that \
+        names the server has a mistake or is missing: \(place). Run 'signet doctor'
         """
     }
     /// The program that answers.
@@ -173,14 +173,14 @@ package enum CommandStatus {
     package static func service(_ version: Bytes) -> Text { "signetd \(version)" }
     /// A configuration was refused.
     package static func refused(_ fault: Bytes) -> Text {
-        "refused, the defaults are in force: \(fault)"
+        "refused; the defaults are in force: \(fault)"
     }
     /// After a refused configuration.
-    package static let checkHint: Text = "run 'signet config --check' when it is mended"
+    package static let checkHint: Text = "run 'signet config --check' after fixing it"
     /// The last line.
     package static func verdict(works: Bool, account: Bytes) -> Text {
         works
             ? "fingerprint login works for \(account)"
-            : "fingerprint login does not work for \(account) now: the password does"
+            : "fingerprint login does not work for \(account) now. The password works"
     }
 }

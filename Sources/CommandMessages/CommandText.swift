@@ -15,22 +15,22 @@ package enum CommandText {
     }
     /// A touch, and what the program that wants it says of it: its own words come last.
     package static func explained(_ text: Text, by reason: Bytes) -> Text {
-        "\(text). The program that asks says: \(reason)"
+        "\(text). The requesting program says: \(reason)"
     }
     /// A reason that is empty, too long, or does not show as it is.
     package static func badReason(most: UInt32) -> Text {
-        "--reason takes one line of 1 to \(number: most) bytes, all of which can be seen"
+        "--reason needs one line of 1 to \(number: most) bytes, with visible characters only"
     }
     /// No such sub-command.
     package static func unknownAction(_ word: Bytes) -> Text {
-        "there is no command \(word). Run 'signet help' to see what there is"
+        "there is no command \(word). Run 'signet help' to list the commands"
     }
     /// Nothing was asked for.
     package static let noAction: Text =
-        "what should be done? Run 'signet status', or 'signet help' to see what there is"
+        "no command given. Run 'signet help'"
     /// An option where a sub-command should stand.
     package static func earlyOption(_ option: Bytes) -> Text {
-        "a command has to come before \(option). Run 'signet help' to see what there is"
+        "the command must come before \(option). Run 'signet help' to list the commands"
     }
     /// An option that the sub-command does not have.
     package static func unknownOption(_ option: Bytes, action: Bytes) -> Text {
@@ -42,7 +42,7 @@ package enum CommandText {
     }
     /// An option without the value it needs.
     package static func missingValue(_ option: Bytes, action: Bytes) -> Text {
-        "\(option) wants a value. Run 'signet \(action) --help' to see which"
+        "\(option) needs a value. Run 'signet \(action) --help' to see which"
     }
     /// An option with a value that it does not take.
     package static func unwantedValue(_ option: Bytes) -> Text { "\(option) takes no value" }
@@ -53,42 +53,45 @@ package enum CommandText {
     /// `signet config` with a file's name.
     package static func checkFile(_ file: Bytes) -> Text {
         """
-        config does not take \(file) without --check. Run 'signet config --check \(Shell.word(file))' \
-        to have that file judged
+        config does not take \(file) without --check. Run 'signet config --check \
+        \(Shell.word(file))' to check that file
         """
     }
     /// Options that exclude each other, or a missing one.
     package static func choose(_ one: Bytes, _ other: Bytes, action: Bytes) -> Text {
-        "\(action) wants either \(one) or \(other)"
+        "\(action) needs either \(one) or \(other)"
     }
     /// An option that needs another.
     package static func needs(_ one: Bytes, _ other: Bytes) -> Text {
-        "\(one) wants \(other) too"
+        "\(one) also needs \(other)"
     }
     /// No finger of that name.
     package static func unknownFinger(_ word: Bytes, names: Text) -> Text {
-        "\(word) is no finger. There are: \(names)"
+        "\(word) is not a finger. The fingers are: \(names)"
     }
     /// A value that is no number.
     package static func notNumber(_ word: Bytes, option: Bytes) -> Text {
-        "\(option) wants the number of a receipt, not \(word). See 'signet log'"
+        "\(option) needs the number of a receipt, not \(word). See 'signet log'"
     }
     /// An account's name that cannot be one.
     package static func badAccount(_ name: Bytes) -> Text {
-        "\(name) cannot be an account's name"
+        "\(name) is not a valid account name"
     }
     /// `readers --clear` alone.
     package static let clearWantsForce: Text =
-        "this deletes all fingerprints from the readers, those of accounts here as well: say '--force' too"
+        """
+        this deletes all fingerprints from the readers, including those of accounts here: add \
+        '--force' to confirm
+        """
     /// Which of `--prints`, `--delete-foreign` and `--clear`.
     package static let oneOfStorage: Text =
-        "say one of '--prints', '--delete-foreign' and '--clear'"
+        "choose one of '--prints', '--delete-foreign' and '--clear'"
     /// No such vault.
-    package static let whichVault: Text = "migrate wants to know where to: tpm or file"
+    package static let whichVault: Text = "migrate needs a destination: tpm or file"
     /// A reader's id that is too long to be one.
     package static let badValue: Text = "a value is too long"
     /// Root did not say whose.
-    package static let nameAccount: Text = "root has to say whose: add '--account NAME'"
+    package static let nameAccount: Text = "root must name the account: add '--account NAME'"
     /// The caller has no account of its own.
     package static func noAccount(uid: UInt32) -> Text {
         "this user (uid \(number: uid)) has no account here. Add '--account NAME'"
@@ -97,15 +100,15 @@ package enum CommandText {
     /// Nobody listens.
     package static func absent(_ reason: Bytes) -> Text {
         """
-        the fingerprint service cannot be reached: \(reason). \
-        See 'systemctl status signetd.socket'; passwords work as always
+        the fingerprint service cannot be reached: \(reason). See 'systemctl status \
+        signetd.socket'; passwords still work
         """
     }
     /// The other end is not the daemon.
     package static func foreign(uid: UInt32) -> Text {
         """
-        the fingerprint service's socket is not root's but uid \(number: uid)'s, \
-        and was not used. See 'systemctl status signetd.socket'
+        the fingerprint service's socket belongs to uid \(number: uid), not to root, and was not \
+        used. See 'systemctl status signetd.socket'
         """
     }
     /// No answer in time.
@@ -117,27 +120,27 @@ package enum CommandText {
     /// An answer that cannot be read.
     package static let malformed: Text =
         """
-        the fingerprint service's answer was not understood: are 'signet' and the service \
-        of the same version? See 'signet --version' and 'systemctl try-restart signetd'
+        the fingerprint service's answer was not understood: do 'signet' and the service have the \
+        same version? See 'signet --version' and 'systemctl try-restart signetd'
         """
     /// An answer that does not belong to what was asked.
     package static let unexpected: Text =
-        "the fingerprint service answered something else than what was asked. Try again"
+        "the fingerprint service gave an answer that does not fit the request. Try again"
     /// A system call failed.
     package static func failed(_ reason: Bytes) -> Text { "\(reason)" }
     /// ^C.
     package static let interrupted: Text = "cancelled: nothing was changed"
     /// ^C while a server was asked.
     package static func interruptedAsking(_ server: Bytes) -> Text {
-        "interrupted: \(server) may have done it already"
+        "interrupted: \(server) may already have carried out the request"
     }
     /// The same, and the command that tells.
     package static func interruptedAsking(_ server: Bytes, see command: Bytes) -> Text {
-        "interrupted: \(server) may have done it already. See 'signet \(command)'"
+        "interrupted: \(server) may already have carried out the request. See 'signet \(command)'"
     }
     /// Standard output takes no more.
     package static let unwritten: Text =
-        "what was to be shown could not be written whole to standard output"
+        "the output could not be written completely to standard output"
 
     /// How far an enrolment is: `[#####.....] 5 of 10`
     package static func stages(_ bar: Bytes, done: UInt8, total: UInt8) -> Text {
@@ -147,7 +150,7 @@ package enum CommandText {
     package static func passwordPrompt(_ account: Bytes) -> Text { "Password of \(account): " }
     /// The password cannot be asked for.
     package static let noTerminal: Text =
-        "the password is wanted, but there is no terminal. Give it with '--password-stdin'"
+        "the password is needed, but there is no terminal. Give it with '--password-stdin'"
     /// Nothing was typed, or standard input is empty.
     package static let noPassword: Text = "no password was given"
     /// More than the longest password.
@@ -156,6 +159,6 @@ package enum CommandText {
     package static let tryAgain: Text = "the password was wrong: try again"
     /// The daemon asks for a password that has nothing to do with the request.
     package static func foreignPassword(_ account: Bytes) -> Text {
-        "the fingerprint service asked for the password of \(account): it was not given"
+        "the fingerprint service unexpectedly asked for the password of \(account): it was not sent"
     }
 }

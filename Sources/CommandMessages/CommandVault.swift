@@ -7,7 +7,7 @@ package enum CommandVault {
     /// In front of the line: which one.
     package static let vault: Text = "vault"
     /// In front of the line: why it cannot be used.
-    package static let trouble: Text = "trouble"
+    package static let trouble: Text = "problem"
     /// In front of the line: who made it.
     package static let maker: Text = "made by"
     /// In front of the line: what opens a key.
@@ -19,6 +19,6 @@ package enum CommandVault {
 
     /// Which one, and whether new keys are made in it.
     package static func kind(_ vault: Bytes, isChosen: Bool) -> Text {
-        isChosen ? "\(vault): new keys are kept here" : "\(vault)"
+        isChosen ? "\(vault): new keys are stored here" : "\(vault)"
     }
 }

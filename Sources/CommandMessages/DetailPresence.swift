@@ -12,7 +12,7 @@ extension Detail {
     /// cron, at, and services of the system.
     package static let outsideSessions: Text = "the program runs outside a login session"
     /// A program of the user's service manager, whose user is not logged in, or not at a seat.
-    package static let noActiveSession: Text = "its user has no active session at a seat"
+    package static let noActiveSession: Text = "the program's user has no active session at a seat"
     /// A login at a console that the screen does not show.
     package static let consoleNotShown: Text = "this console is not the active one"
     /// A display manager, while the seat shows something else.

@@ -7,20 +7,21 @@ import LoginProtocol
 package enum Detail {
     /// A secret or a password does not open with the TPM as it is, and the key does.
     package static let sealedInOtherState: Text =
-        "it was sealed in another state of the system (PCR): set it again"
+        "the secret or password was sealed in another state of the system (PCR): set it again"
     /// The same, and it is not known why.
-    package static let sealedDoesNotOpen: Text = "what was sealed does not open"
+    package static let sealedDoesNotOpen: Text = "the sealed data cannot be opened"
     /// A key was moved to the other vault, and the fingerprints were not.
-    package static let printsNotMoved: Text = "the fingerprints did not move, run it again"
+    package static let printsNotMoved: Text =
+        "the fingerprints were not moved: run the command again"
     /// A secret's record cannot be read.
     package static let secretDamaged: Text = "the secret is damaged: delete it, or set it again"
     /// A receipt in the log cannot be read.
-    package static let receiptDamaged: Text = "a damaged receipt"
+    package static let receiptDamaged: Text = "a receipt is damaged"
     /// The log ends with something else than a receipt.
-    package static let receiptsEndInDamage: Text = "the receipts end in damage"
+    package static let receiptsEndInDamage: Text = "the end of the receipts is damaged"
 
     /// A reader cannot do what was asked of it (`DenialReason.readerFailed`).
-    package static let readerUnable: Text = "it cannot do what was asked of it"
+    package static let readerUnable: Text = "it does not support what was requested"
     /// A reader or its library refused a stored fingerprint.
     package static let printNotAccepted: Text = "it does not accept the stored fingerprint"
     /// Its driver says more than that, in words of its own (libfprint's or libgusb's).
@@ -36,7 +37,7 @@ package enum Detail {
     package static let passwordLocked: Text = "the password is locked"
 
     /// What is missing for a touch (`DenialReason.notAtMachine`): any session.
-    package static let noSession: Text = "the program runs outside any login session"
+    package static let noSession: Text = "the program runs outside a login session"
     /// The session is not in front at its seat.
     package static let sessionNotActive: Text = "the login session is not the active one"
     /// The session is on its way out.
@@ -53,7 +54,7 @@ package enum Detail {
     package static let sessionUnknown: Text = "the login session could not be determined"
 
     /// The vault: its TPM is not the one that keys were made in.
-    package static let anotherRoot: Text = "the TPM was cleared or is another one"
+    package static let anotherRoot: Text = "the TPM was cleared or is a different one"
     /// The vault: what was sealed is not what it would open.
     package static let doesNotOpen: Text = "the sealed key does not open"
 
@@ -61,12 +62,12 @@ package enum Detail {
     package static func vault(_ reason: Bytes) -> [Text] {
         [
             doesNotOpen, "not a sealed key of this vault",
-            "there is no usable TPM: \(reason)", "the TPM may not be used: \(reason)",
+            "there is no usable TPM: \(reason)", "access to the TPM was denied: \(reason)",
             "the TPM is in lockout after wrong authorisations",
             anotherRoot, "the TPM has no room left",
-            "the system was started in another state (PCR) than the key allows",
+            "the system was booted in a state (PCR) that the key does not allow",
             "the TPM does not answer", "the TPM failed: \(reason)",
-            "other accounts' fingerprints, to compare with: \(reason)",
+            "other accounts' fingerprints, needed for comparison: \(reason)",
         ]
     }
 }

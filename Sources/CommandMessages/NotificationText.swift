@@ -15,28 +15,28 @@ package enum NotificationText {
         let isForOther = !event.requester.isEmpty && event.requester != event.account
         switch (event.purpose.isEmpty, isForOther) {
         case (true, false):
-            return "\(event.service) asks for the finger of \(event.account)"
+            return "\(event.service) asks for a fingerprint of \(event.account)"
         case (true, true):
             return """
-                \(event.service) asks for the finger of \(event.account), \
-                on behalf of \(event.requester)
+                \(event.service) asks for a fingerprint of \(event.account), on behalf of \
+                \(event.requester)
                 """
         case (false, false):
-            return "\(event.service) asks for the finger of \(event.account): \(event.purpose)"
+            return "\(event.service) asks for a fingerprint of \(event.account): \(event.purpose)"
         case (false, true):
             return """
-                \(event.service) asks for the finger of \(event.account), \
-                on behalf of \(event.requester): \(event.purpose)
+                \(event.service) asks for a fingerprint of \(event.account), on behalf of \
+                \(event.requester): \(event.purpose)
                 """
         }
     }
 
     /// The session has no bus, or it has ended.
     package static func noBus(_ why: Bytes) -> Text {
-        "the session's bus cannot be used: \(why)"
+        "the session bus cannot be used: \(why)"
     }
     /// The session's bus has ended.
-    package static let busEnded: Text = "the session's bus has ended"
+    package static let busEnded: Text = "the session bus was closed"
     /// Nothing on the bus showed it.
     package static func unshown(_ why: Bytes) -> Text {
         "the desktop did not show a notice: \(why)"
@@ -47,11 +47,11 @@ package enum NotificationText {
     }
     /// Somebody else listens at the daemon's place.
     package static let foreign: Text =
-        "what listens at the fingerprint service's socket is not root's"
+        "the program at the fingerprint service's socket does not run as root"
     /// There is no account to watch for.
     package static let noAccount: Text = "there is no account with this uid"
     /// Not a part of this installation.
     package static func notInstalled(_ path: Bytes) -> Text {
-        "the program \(path) cannot be started: is Signet wholly installed?"
+        "the program \(path) cannot be started: is Signet completely installed?"
     }
 }

@@ -10,16 +10,13 @@ extension Denial {
         let about = told.isEmpty ? CommandTable.unknown : Text(escaping: told)
         return switch reason {
         case .unknownMacToken:
-            """
-            there is no MAC token \(about) that is good now. Run 'signet mac-token list' to see which \
-            there are
-            """
+            "there is no valid MAC token \(about). Run 'signet mac-token list' to list the tokens"
         case .tooManyMacTokens:
-            "no more MAC tokens fit. Run 'signet mac-token remove' for one"
+            "too many MAC tokens are stored. Remove one with 'signet mac-token remove NAME'"
         case .readingTokenWanted:
             """
-            a touch is wanted to read operations at \(about): once in 30 days. Run \
-            'signet operations'
+            reading operations at \(about) needs a touch once every 30 days. Run 'signet \
+            operations'
             """
         case .unknownOperation:
             "there is no such operation for this account and device at \(about)"
@@ -30,11 +27,14 @@ extension Denial {
     private var overText: Text {
         let state = OperationState.allCases.first { Bytes($0.protocolName.utf8) == subject }
         return switch state {
-        case .approved: "the operation was approved already: there is nothing left to decide"
-        case .rejected: "the operation was rejected already: there is nothing left to decide"
-        case .canceled: "the application took the operation back: there is nothing left to decide"
-        case .expired: "the operation was not decided in time, and is over"
-        case .failed: "the operation is over, after too many wrong signatures"
+        case .approved: "the operation has already been approved: there is nothing left to decide"
+        case .rejected: "the operation has already been rejected: there is nothing left to decide"
+        case .canceled:
+            """
+            the application has withdrawn the operation: there is nothing left to decide
+            """
+        case .expired: "the operation was not decided in time and has expired"
+        case .failed: "the operation has ended after too many wrong signatures"
         case .pending, nil: "the operation cannot be decided now"
         }
     }

@@ -14,13 +14,13 @@ extension Denial {
     var registrationText: Text {
         switch reason {
         case .activationRefused:
-            "the activation code is not good, or not any more. Ask for a new one"
+            "the activation code is wrong, or no longer valid. Ask for a new one"
         case .knownServer:
             """
-            this device is registered at \(serverSubject) already. Run 'signet disable --server' \
-            first to register it anew
+            this device is already registered at \(serverSubject). To register it again, run \
+            'signet disable --server' first
             """
-        default: "no more servers fit. Run 'signet disable --server' for one"
+        default: "too many servers are registered. Remove one with 'signet disable --server URL'"
         }
     }
 
@@ -28,17 +28,17 @@ extension Denial {
     func signingText(_ account: Bytes) -> Text {
         switch reason {
         case .noSigningKey:
-            "\(account) has no signing key. Run 'signet enable --signing' to make one"
+            "\(account) has no signing key. Run 'signet enable --signing' to create one"
         case .signingKeyExists:
             """
-            \(account) has a signing key already: 'signet sign --public-key' shows it. Run \
-            'signet disable --signing' first to make another one
+            \(account) already has a signing key: 'signet sign --public-key' shows it. To create \
+            another one, run 'signet disable --signing' first
             """
         default:
             """
-            the fingers have changed since the signing key was made, and it is destroyed. Run \
-            'signet enable --signing' to make another one, and give its public key to whoever \
-            checks your signatures
+            the fingers have changed since the signing key was created, so it was destroyed. Run \
+            'signet enable --signing' to create another one, and give its public key to those who \
+            check your signatures
             """
         }
     }
@@ -49,15 +49,18 @@ extension Denial {
         return switch ServerProblem(rawValue: code) {
         case .conflict:
             """
-            the server does not take this device yet: somebody there has to compare the \
-            fingerprint of its key
+            the server does not accept this device yet: an administrator there must first compare \
+            the fingerprint of the device's key
             """
-        case .policy: "the server does not accept fingers, or keys that are kept like this one"
-        case .slowDown: "the server was asked too often. Wait a minute and try again"
-        case .unavailable: "the server is there and cannot work. Try again later"
+        case .policy:
+            """
+            the server does not accept fingerprints, or keys that are stored like this one
+            """
+        case .slowDown: "the server received too many requests. Wait a minute and try again"
+        case .unavailable: "the server is running, but is unavailable now. Try again later"
         case .clock:
-            "the clocks of this machine and of the server do not agree. Set the one that is wrong"
-        case nil: "the server says no: \(serverSubject)"
+            "the clocks of this machine and the server differ. Correct the one that is wrong"
+        case nil: "the server refused: \(serverSubject)"
         }
     }
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
-import Doctor
-import LoginMessages
-import LoginProtocol
-import SignedFormats
 
 /// `signet disable`: turns off login by finger, a server's registration, or the signing key.
 struct DisableCommand: Command {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
-import Doctor
 import LoginMessages
 import LoginProtocol
-import SignedFormats
 
 /// `signet enable`: turns on login by finger, registers at a server, or makes the signing key.
 struct EnableCommand: Command {

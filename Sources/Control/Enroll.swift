@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
-import Doctor
-import LoginMessages
 import LoginProtocol
-import SignedFormats
 
 /// `signet enroll`: adds a finger; without a name, the first in `preference` that is not enrolled.
 struct EnrollCommand: Command {

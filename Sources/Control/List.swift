@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
-import Doctor
-import LoginMessages
-import LoginProtocol
-import SignedFormats
 
 /// `signet list`: lists the account's enrolled fingers.
 struct ListCommand: Command {

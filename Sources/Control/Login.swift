@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
-import LoginMessages
 import LoginProtocol
-import Policy
 import Posix
-import SignedFormats
 
 /// `signet login`: logs in at a server with a touch.
 struct LoginCommand: Command {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
-import Crypto
 import LoginMessages
 import LoginProtocol
 import Policy
-import Posix
 import SignedFormats
 
 /// `signet mac-token`: obtains, lists, removes and uses MAC tokens of servers.

@@ -4,7 +4,6 @@ import CommandProtocol
 import Crypto
 import LoginMessages
 import LoginProtocol
-import Posix
 import SignedFormats
 
 /// `signet sign`: signs files, a challenge or an HTTP request with a touch.

@@ -3,7 +3,6 @@ import CommandMessages
 import CommandProtocol
 import Doctor
 import LoginProtocol
-import SignedFormats
 
 /// What prevents fingerprint login; the raw value is for programs.
 enum Obstacle: String {

@@ -15,13 +15,13 @@ extension LoginDenial {
         case .lockedForNow: waitText
         case .lockedUntilPassword:
             """
-            too many fingers did not match: fingerprint login is locked for \(account). \
-            Log in with the password, or run 'signet unlock'
+            too many failed scans: fingerprint login is locked for \(account). Log in with the \
+            password, or run 'signet unlock'
             """
         case .noMatch: "the finger did not match"
         case .timedOut: "no fingerprint was read in time"
         case .cancelled: "cancelled"
-        case .remoteSession: "fingerprint login does not serve remote sessions: use the password"
+        case .remoteSession: "fingerprint login does not work in remote sessions: use the password"
         case .queueFull: queueText
         case .noReader, .readerRemoved, .readerTooHot, .readerBusy, .readerFailed, .readerConfused:
             readerText
@@ -30,33 +30,33 @@ extension LoginDenial {
             the fingerprint reader no longer has the fingerprint of \(account): \
             use the password, and run 'signet enroll' to enrol the finger again
             """
-        case .notPermitted: "you may not ask this for \(account)"
+        case .notPermitted: "you may not do this for \(account)"
         case .unknownAccount: "there is no account \(account) on this machine"
         case .storage: storageText
         case .tooManyRequests: "too many requests. Wait a moment and try again"
         case .badRequest: "the request was not understood, or is not possible now"
         case .notServed: notServedText(account)
         case .inBackground:
-            "the request came from the background, and no touch is asked for there"
+            "the request came from the background, where no touch is asked for"
         case .notAtMachine: notAtMachineText
         case .otherRequester: otherRequesterText(account)
         case .answerTooLate:
             "the touch was not confirmed in time and does not count: try again, or use the password"
         case .changedMeanwhile:
             """
-            the touch does not count, because fingers, key or session have changed since: \
-            try again, or use the password
+            the touch does not count, because the fingers, the key or the session changed: try \
+            again, or use the password
             """
         case .stopping: "the fingerprint service is stopping. Try again"
         case .suspending: "the machine is going to sleep. Try again afterwards"
-        case .lidClosed: "the lid is closed. Open it to use the finger, or use the password"
+        case .lidClosed: "the lid is closed. Open it to scan a finger, or use the password"
         case .otherSeat: "the fingerprint reader is at another seat: use the password"
         case .vaultUnavailable: vaultText
         case .fingersClosed: closedText
         case .platformChanged:
             """
-            the system was started in another state than fingerprint login was enabled in. \
-            Use the password, and run 'signet enable' if the change was yours
+            the system was booted in a different state from the one in which fingerprint login was \
+            enabled. Use the password, and run 'signet enable' if you made the change
             """
         case .serverUnreachable, .serverRefused, .unknownServer, .serverKeyInvalidated,
             .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked, .serverTooLongAgo,
@@ -78,17 +78,21 @@ extension LoginDenial {
 
     private func otherRequesterText(_ account: Bytes) -> Text {
         guard let told else {
-            return "a fingerprint confirms only requests of \(account): use the password"
+            return "a fingerprint confirms only requests by \(account): use the password"
         }
         return """
-            \(told) asked for this, and a fingerprint confirms only requests of \(account): \
-            use the password
+            \(told) asked for this, but a fingerprint confirms only requests by \(account): use \
+            the password
             """
     }
 
     private func notServedText(_ account: Bytes) -> Text {
-        guard let told else { return "fingerprint login is not for \(account). See signet.conf" }
-        return "fingerprint login is not for \(account): \(told). See signet.conf"
+        guard let told else {
+            return """
+                fingerprint login is turned off for \(account) in signet.conf
+                """
+        }
+        return "fingerprint login is turned off for \(account) in signet.conf: \(told)"
     }
 
     private var vaultText: Text {
@@ -101,33 +105,33 @@ extension LoginDenial {
     private var closedText: Text {
         guard let told else {
             return """
-                the stored fingerprints cannot be opened. Use the password. \
-                If it stays so: 'signet delete --all', then 'signet enroll'
+                the stored fingerprints cannot be opened. Use the password. If this persists: \
+                'signet delete --all', then 'signet enroll'
                 """
         }
         return """
-            the stored fingerprints cannot be opened: \(detail: told). Use the password. \
-            If it stays so: 'signet delete --all', then 'signet enroll'
+            the stored fingerprints cannot be opened: \(detail: told). Use the password. If this \
+            persists: 'signet delete --all', then 'signet enroll'
             """
     }
 
     private var storageText: Text {
-        guard let told else { return "what was needed could not be read or written" }
-        return "what was needed could not be read or written: \(detail: told)"
+        guard let told else { return "stored data could not be read or written" }
+        return "stored data could not be read or written: \(detail: told)"
     }
 
     private var queueText: Text {
         guard let told else {
-            return "the reader is in use, and others wait. Try again later"
+            return "the reader's queue is full. Try again later"
         }
-        return "the reader is in use by \(told), and others wait. Try again later"
+        return "\(told) is using the reader, and the queue is full. Try again later"
     }
 
     private func invalidatedText(_ account: Bytes) -> Text {
         if cause == .tpmExchanged {
             return """
-                fingerprint login is off for \(account): \(causeText). \
-                Start anew with 'signet delete --all' and 'signet enroll'
+                fingerprint login is off for \(account): \(causeText). Start over with 'signet \
+                delete --all' and 'signet enroll'
                 """
         }
         if cause == .printDamaged {
@@ -151,9 +155,9 @@ extension LoginDenial {
 
     private var waitText: Text {
         guard let seconds else {
-            return "too many fingers did not match: wait a moment, or use the password"
+            return "too many failed scans: wait a moment, or use the password"
         }
-        return "too many fingers did not match: wait \(number: seconds) s, or use the password"
+        return "too many failed scans: wait \(number: seconds) s, or use the password"
     }
 
     private var readerText: Text {
@@ -167,7 +171,7 @@ extension LoginDenial {
             try again, or use the password
             """
         case .readerFailed: failedText
-        default: "no fingerprint reader was found that can be used for this: use the password"
+        default: "no usable fingerprint reader was found: use the password"
         }
     }
 
@@ -187,9 +191,9 @@ extension InvalidationCause {
         case .printDamaged: "a stored fingerprint was damaged or altered"
         case .credentialDamaged: "the stored key was damaged or altered"
         case .hostSecretChanged: "this machine's secret is not the one the key was sealed with"
-        case .fingerAddedOnReader: "a finger was added in the reader itself"
-        case .fingerRemovedOnReader: "a finger was removed in the reader itself"
-        case .readerExchanged: "the fingerprint reader is another one"
+        case .fingerAddedOnReader: "a finger was added on the reader itself"
+        case .fingerRemovedOnReader: "a finger was removed on the reader itself"
+        case .readerExchanged: "the fingerprint reader was replaced"
         case .tpmExchanged: "the TPM was cleared or replaced"
         }
     }

@@ -7,7 +7,7 @@ extension Notice {
     package var text: Text? {
         switch kind {
         case .touch: touchText
-        case .waiting: "waiting: \(subject ?? []) is being served first"
+        case .waiting: "waiting: \(subject ?? []) is using the reader"
         case .retry: retryText
         case .noMatch: noMatchText
         case .stage: "stage \(number: done ?? 0) of \(number: total ?? 0)"
@@ -52,8 +52,8 @@ extension Notice {
     private var noMatchText: Text {
         switch triesLeft {
         case 0, nil: "the finger did not match"
-        case 1: "the finger did not match: one more try"
-        case let left?: "the finger did not match: \(number: left) more tries"
+        case 1: "the finger did not match: one try left"
+        case let left?: "the finger did not match: \(number: left) tries left"
         }
     }
 }
@@ -93,7 +93,7 @@ package enum Prompt {
 
     /// The command line does not tell for sure what would be confirmed.
     package static var unclear: Text {
-        "it cannot be shown for sure what a fingerprint would confirm here: use the password"
+        "it is unclear what a fingerprint would confirm here: use the password"
     }
 
     /// Stands before the cursor where a password may be typed instead of a touch.
@@ -106,6 +106,6 @@ package enum Prompt {
 
     /// The proof did not verify.
     package static var refused: Text {
-        "the fingerprint service's answer was not valid and is refused: use the password"
+        "the fingerprint service's answer was rejected as invalid: use the password"
     }
 }

@@ -6,7 +6,7 @@ extension LoginDenial {
     /// The texts about servers.
     var serverText: Text {
         switch reason {
-        case .serverUnreachable: "the server cannot be asked: \(serverSubject)"
+        case .serverUnreachable: "the request to the server failed: \(serverSubject)"
         case .unknownServer:
             """
             this device is not registered at \(serverSubject). Run 'signet enable --server' with an \
@@ -19,46 +19,46 @@ extension LoginDenial {
             """
         case .serverKeyReplaced:
             """
-            another device was registered at \(serverSubject) in place of this one, whose key is \
-            destroyed now. Run 'signet enable --server' to register this one
+            another device replaced this one at \(serverSubject), and the key here was destroyed. \
+            Run 'signet enable --server' to register this device again
             """
         case .serverKeyRemoved:
             """
-            the registration at \(serverSubject) was removed there, and its key is destroyed now. \
-            Run 'signet enable --server' to register again
+            the registration was removed at \(serverSubject), and the key here was destroyed. Run \
+            'signet enable --server' to register again
             """
         case .serverKeyBlocked:
-            "the registration at \(serverSubject) is blocked there. Ask whoever runs it"
+            "the registration at \(serverSubject) is blocked. Ask the server's administrator"
         case .serverTooLongAgo: tooLongAgoText
         case .serverLost:
             """
-            \(serverSubject) could be asked before the touch, and not any more after it. Try again, \
-            or use the password
+            \(serverSubject) answered before the touch, but not after it. Try again, or use the \
+            password
             """
         case .serverBusy:
-            "\(serverSubject) has not answered what was signed just before. Wait, and try again"
+            "\(serverSubject) has not answered the previous request yet. Wait, and try again"
         case .clockSetBack: clockText
-        default: "the server says no: \(serverSubject)"
+        default: "the server refused: \(serverSubject)"
         }
     }
 
     private var clockText: Text {
         """
-        \(serverSubject) cannot be asked, and the clock of this machine was set back: it has been \
-        \(Text.date(since ?? 0)) already. Set the clock, or use the password
+        \(serverSubject) cannot be reached, and this machine's clock was set back: it has already \
+        shown \(Text.date(since ?? 0)). Set the clock, or use the password
         """
     }
 
     private var tooLongAgoText: Text {
         guard let since else {
             return """
-                \(serverSubject) cannot be asked, and no earlier yes from it counts here. Use the \
+                \(serverSubject) cannot be reached, and no earlier approval is valid. Use the \
                 password
                 """
         }
         return """
-            \(serverSubject) cannot be asked, and its last yes was too long ago, on \
-            \(Text.date(since)). Use the password
+            \(serverSubject) cannot be reached, and its last approval (\(Text.date(since))) is too \
+            old. Use the password
             """
     }
 

@@ -87,5 +87,7 @@ struct Confirmation {
         } catch .unavailable { throw tooLate }
     }
 
-    private var tooLate: LoginFailure { .expired(LoginDenial(.answerTooLate), account: login.account) }
+    private var tooLate: LoginFailure {
+        .expired(LoginDenial(.answerTooLate), account: login.account)
+    }
 }

@@ -69,7 +69,7 @@ extension StoreFault: CustomStringConvertible {
         case .changedMeanwhile: "it was changed by somebody else meanwhile"
         case .vault(let error): error.description
         case .closed(let error): "the fingerprints cannot be opened: \(error)"
-        case .othersClosed(let why): "other accounts' fingerprints, to compare with: \(why)"
+        case .othersClosed(let why): "other accounts' fingerprints, needed for comparison: \(why)"
         }
     }
 }

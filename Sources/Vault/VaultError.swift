@@ -56,11 +56,11 @@ extension VaultTrouble: CustomStringConvertible {
     package var description: String {
         switch self {
         case .absent(let why): "there is no usable TPM: \(why)"
-        case .notPermitted(let why): "the TPM may not be used: \(why)"
+        case .notPermitted(let why): "access to the TPM was denied: \(why)"
         case .lockout: "the TPM is in lockout after wrong authorisations"
-        case .anotherRoot: "the TPM was cleared or is another one"
+        case .anotherRoot: "the TPM was cleared or is a different one"
         case .outOfSlots: "the TPM has no room left"
-        case .platformChanged: "the system was started in another state (PCR) than the key allows"
+        case .platformChanged: "the system was booted in a state (PCR) that the key does not allow"
         case .noAnswer: "the TPM does not answer"
         case .failed(let why): "the TPM failed: \(why)"
         }

@@ -45,18 +45,18 @@ struct EndingsTests {
     private static let warnings = """
         after this change you will have to register at https://id.example again: have a new \
         activation code ready for 'signet enable --server https://id.example'
-        MAC tokens of https://id.example that end with this change: ci, web
-        the signing key ends with this change: after it you will have to make another, and give \
-        out its public half
+        this change ends these MAC tokens of https://id.example: ci, web
+        this change ends the signing key: afterwards, you will have to create another one \
+        and distribute its public key
 
         """
     private static let ended = """
         the registration at https://id.example has ended: run 'signet enable --server \
         https://id.example' with a new activation code
-        MAC tokens of https://id.example that have ended: ci, web. Run 'signet mac-token add \
-        https://id.example NAME' when you are registered there again
-        the signing key has ended: run 'signet enable --signing', and give out what 'signet sign \
-        --public-key' shows then. What was signed stays signed
+        these MAC tokens of https://id.example have ended: ci, web. Run 'signet mac-token \
+        add https://id.example NAME' after you have registered there again
+        the signing key has ended: run 'signet enable --signing', and distribute the public \
+        key that 'signet sign --public-key' then shows. Existing signatures remain valid
 
         """
 

@@ -33,7 +33,7 @@ struct ConfigTests {
         let none = try signet(["config"], [script], in: scratch)
         #expect(
             none.output.hasSuffix(
-                "\n\nno service in /etc/pam.d uses pam_signet, so none asks for a finger\n"))
+                "\n\nno service in /etc/pam.d uses pam_signet, so none asks for a touch\n"))
         let other = try Scratch()
         try other.write("etc/pam.d/common-auth", "auth sufficient pam_signet.so keyring\n")
         try other.write("etc/pam.d/login", "@include common-auth\n")
@@ -89,7 +89,7 @@ struct ConfigTests {
         #expect(run.output.contains("no mistakes in "))
         #expect(
             run.output.contains(
-                "touch.timeout: the running service uses 60s (default), the files say 30s\n"))
+                "touch.timeout: the running service uses 60s (default), but the files say 30s\n"))
         #expect(run.output.contains("run 'systemctl try-restart signetd'"))
     }
 
@@ -99,7 +99,7 @@ struct ConfigTests {
         try scratch.write("signet.conf", "[touch]\ntimeout = 60s\n")
         let absent = try signet(["config", "--check"], in: scratch)
         #expect(absent.code == .done)
-        #expect(absent.output.contains("is not known"))
+        #expect(absent.output.contains("its settings are unknown"))
         #expect(absent.errors == "")
         // The default is 1min: a value counts, not how it is written.
         let minute = SettingAnswer(
@@ -158,7 +158,8 @@ struct ConfigTests {
         #expect(run.code == .done)
         #expect(
             run.output.contains(
-                "login.services: there is no service lightmd in /etc/pam.d. Is lightdm meant?\n"))
+                "login.services: there is no service lightmd in /etc/pam.d. "
+                    + "Did you mean lightdm?\n"))
         let unknown = try check(["--json"]).document("config-check")["unknown"] as? [[String: Any]]
         #expect(unknown?.map { $0["nearest"] as? String } == ["lightdm"])
         try scratch.write("signet.conf", "[login]\nservices = !lightdm\n")

@@ -61,7 +61,7 @@ struct DaemonFaultTests {
             $0.daemonUID = 12_345
         }
         #expect(run.code == .noService)
-        #expect(run.errors.contains("is not root's but uid 0's"))
+        #expect(run.errors.contains("belongs to uid 0, not to root"))
         #expect(run.requests == [])
     }
 
@@ -132,7 +132,7 @@ struct DaemonFaultTests {
         let assertion = Answer.assertion(Assertion(statement: [1], signature: [2]))
         let run = try signet([action] + named, [[.receive, .send(assertion)]])
         #expect(run.code == .fault)
-        #expect(run.errors.contains("something else than what was asked"))
+        #expect(run.errors.contains("an answer that does not fit the request"))
     }
 
     @Test("the status of another account is a fault")

@@ -181,7 +181,7 @@ struct DoctorTests {
         #expect(try codes(asked(Denial(.noReader))) == [])
 
         // New keys are made in files while the TPM, where hers is, does not work.
-        let cleared = Bytes("the TPM was cleared or is another one".utf8)
+        let cleared = Bytes("the TPM was cleared or is a different one".utf8)
         let vaults = [
             VaultAnswer(vault: Bytes("tpm".utf8), isChosen: false, trouble: cleared),
             VaultAnswer(vault: Bytes("file".utf8), isChosen: true),
@@ -234,7 +234,7 @@ struct DoctorTests {
             return try mend(code, in: doctor(["--json"], scripts(status)))
         }
         let anew = "signet delete --all --account alice && signet enroll --account alice"
-        let cleared = Bytes("the TPM was cleared or is another one".utf8)
+        let cleared = Bytes("the TPM was cleared or is a different one".utf8)
         #expect(
             try advice("credential-invalid") {
                 $0.state = .invalidated

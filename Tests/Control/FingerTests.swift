@@ -59,7 +59,7 @@ struct FingerTests {
                 stage 1 of 2
                 the finger was off centre: try again
                 stage 2 of 2
-                left-thumb is enrolled for alice: 1 finger in all
+                left-thumb is enrolled for alice: 1 finger in total
                 fingerprint login is on for alice
 
                 """)
@@ -141,14 +141,14 @@ struct FingerTests {
         let script = answering(.done(DoneAnswer(prints: 1, state: .valid)))
         let one = try signet(["delete", "left-ring", "--account", "alice"], noKeys + [script])
         #expect(one.requests == askingForKeys + [.delete(account: alice, finger: .leftRing)])
-        #expect(one.output.hasPrefix("left-ring is deleted for alice: 1 finger left\n"))
+        #expect(one.output.hasPrefix("left-ring of alice was deleted: 1 finger left\n"))
         let gone = answering(.done(DoneAnswer(prints: 0)))
         let all = try signet(["delete", "--all", "--account", "alice", "--json"], noKeys + [gone])
         #expect(all.requests == askingForKeys + [.delete(account: alice, finger: nil)])
         let plain = try signet(["delete", "--all", "--account", "alice"], noKeys + [gone])
         #expect(
             plain.output == """
-                all fingers are deleted for alice: 0 fingers left
+                all fingers of alice were deleted: 0 fingers left
                 no finger is enrolled for alice. Run 'signet enroll' to add one
 
                 """)
@@ -168,7 +168,7 @@ struct FingerTests {
             [answering(touch, .done(DoneAnswer(finger: .rightIndex)))])
         #expect(
             reasoned.output.hasPrefix(
-                "touch the reader. The program that asks says: unlock the door\n"))
+                "touch the reader. The requesting program says: unlock the door\n"))
         #expect(
             reasoned.requests == [
                 .verify(
@@ -186,7 +186,7 @@ struct FingerTests {
                     touch, .notice(Notice(.noMatch, triesLeft: 1)), .denial(Denial(.noMatch)))
             ])
         #expect(bad.code == .denied)
-        #expect(bad.output.contains("the finger did not match: one more try\n"))
+        #expect(bad.output.contains("the finger did not match: one try left\n"))
         #expect(bad.errors == "signet: the finger did not match\n")
         let json = try signet(words + ["--json"], [answering(touch, .done(DoneAnswer()))])
         #expect(try json.document("verified")["account"] as? String == "alice")
@@ -237,7 +237,7 @@ struct FingerTests {
             try other.writeModule()
             try other.remove(Scratch.module)
             let missing = try signet(words + ["--account", "alice"], scripts, in: other)
-            #expect(missing.output.contains("do not find pam_signet.so\n"))
+            #expect(missing.output.contains("cannot find pam_signet.so\n"))
         }
     }
 
@@ -264,14 +264,14 @@ struct FingerTests {
         }
         #expect(refused.code == .denied)
         #expect(refused.requests == [.list(account: alice)])
-        #expect(refused.errors.contains("Run 'signet enroll right-index' to enroll it again, or"))
+        #expect(refused.errors.contains("Run 'signet enroll right-index' to enrol it again, or"))
         let listed = answering(.print(samplePrint), .done(DoneAnswer()))
         let run = try signet(words, [listed, enabled]) { $0.columns = { 80 } }
         #expect(
             run.output.hasPrefix(
                 """
-                these fingers will open the key of alice. Go on only if all of them are yours: \
-                whoever has one of them can log in as alice
+                these fingers will open the key of alice. Continue only if all of them are \
+                yours: anyone with one of them can log in as alice
                   finger       enrolled     reader  state
                   right-index  20 Nov 2026  usb-1   good
 
@@ -281,12 +281,13 @@ struct FingerTests {
 
     @Test("enable asks for the keyring as it is told to, and tells how that stands")
     func keyring() throws {
+        let ended = "a touch no longer opens the keyring of alice: "
         let states: [(KeyringState?, String)] = [
-            (.on, "a touch opens the keyring of alice at a login\n"),
+            (.on, "a touch at login opens the keyring of alice\n"),
             (.off, "a touch does not open the keyring of alice\n"),
-            (.passwordChanged, "any more: the login password has changed. Run 'signet enable"),
-            (.fingersChanged, "any more: the fingers or the key have changed, and the password"),
-            (.damaged, "any more: the kept password cannot be opened"), (nil, ""),
+            (.passwordChanged, ended + "the login password has changed. Run 'signet enable"),
+            (.fingersChanged, ended + "the fingers or the key have changed, and the password"),
+            (.damaged, ended + "the stored password cannot be opened"), (nil, ""),
         ]
         for (words, wanted) in [([], nil), (["--keyring"], true), (["--no-keyring"], false)]
             as [([String], Bool?)]

@@ -35,16 +35,16 @@ struct ImportTests {
         #expect(
             run.output.hasPrefix(
                 """
-                waiting: sudo (bob) is being served first
-                finger       fprintd's file  written  what became of it
-                left-index   quick/0/2       unknown  taken over
-                right-index  quick/0/7       unknown  is here already
-                1 finger was taken over for alice: 2 fingers in all
+                waiting: sudo (bob) is using the reader
+                finger       fprintd's file  written  result
+                left-index   quick/0/2       unknown  imported
+                right-index  quick/0/7       unknown  already enrolled
+                1 finger was imported for alice: 2 fingers in total
                 fingerprint login is on for alice
-                a touch opens the keyring of alice at a login
+                a touch at login opens the keyring of alice
 
                 """))
-        #expect(run.output.contains("fprintd's own files are left as they were"))
+        #expect(run.output.contains("fprintd's own files are unchanged"))
         #expect(run.output.contains("'sudo rm -r /var/lib/fprint/alice'"))
         #expect(run.requests == [.importPrint(account: Bytes("alice".utf8))])
     }
@@ -65,7 +65,7 @@ struct ImportTests {
         let none = try signet(
             Self.words, [answering(.done(DoneAnswer(prints: 0, state: CredentialState.none)))])
         #expect(none.code == .denied)
-        #expect(none.output.contains("fprintd keeps no fingerprints of alice"))
+        #expect(none.output.contains("fprintd has stored no fingerprints of alice"))
     }
 
     @Test("what was taken over before a denial is told, and then the denial")
@@ -74,7 +74,7 @@ struct ImportTests {
             Self.print(.leftIndex, .imported, "quick/0/2"), .denial(Denial(.vaultUnavailable)))
         let run = try signet(Self.words, [script])
         #expect(run.code == .fault)
-        #expect(run.output.contains("left-index  quick/0/2       unknown  taken over"))
+        #expect(run.output.contains("left-index  quick/0/2       unknown  imported"))
         #expect(run.errors.contains("the key cannot be used"))
     }
 
@@ -96,14 +96,15 @@ struct ImportTests {
         #expect(
             run.output.hasPrefix(
                 """
-                fprintd keeps these fingers under the name alice, which another account may have \
-                had before. Go on only if they are yours: whose they are gets in
+                fprintd has stored these fingers under the name alice, which may have \
+                belonged to another account before. Continue only if they are yours: anyone \
+                with one of these fingers can log in
                   left-index, written on 9 Sep 2001 (quick/0/2)
-                  that is older than the home directory of alice, made on 13 Sep 2020: is it a \
-                former account's of this name?
+                  this is older than the home directory of alice, created on 13 Sep 2020: \
+                does it belong to a former account of this name?
                   left-index, written on 14 Nov 2023 (quick/0/2)
-                finger      fprintd's file  written     what became of it
-                left-index  quick/0/2       9 Sep 2001  taken over
+                finger      fprintd's file  written     result
+                left-index  quick/0/2       9 Sep 2001  imported
 
                 """), "\(run.output)")
         let json = try signet(Self.words + ["--json"], [script]).document("imported")
@@ -124,7 +125,7 @@ struct ImportTests {
         #expect(prints[0]["finger"] as? String == "left-index")
         #expect(prints[0]["outcome"] as? String == "not-on-reader")
         #expect(prints[0]["file"] as? String == "quick/0/2")
-        #expect((prints[0]["text"] as? String)?.hasPrefix("not taken over") == true)
+        #expect((prints[0]["text"] as? String)?.hasPrefix("not imported") == true)
         #expect(document["fingers"] as? Int == 0)
         let other = try signet(["import-fprintd", "now", "--account", "alice"])
         #expect(other.code == .usage)

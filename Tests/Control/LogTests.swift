@@ -84,7 +84,7 @@ struct LogTests {
         #expect(run.requests == [.log(LogRequest(account: SampleLog.account))])
         let line = "2026-11-20 17:24:00Z sudo pts/3 \"sudo apt\\x0aupgrade\" fingerprint\n"
         #expect(
-            run.output == "#1 \(line)#3 \(line)receipt 3 from the beginning cannot be read: "
+            run.output == "#1 \(line)#3 \(line)the receipt at position 3 cannot be read: "
                 + "see 'signet log --verify'\n")
         let document = try log("--json", from: sample).document("log")
         let receipts = document["receipts"] as? [[String: Any]]
@@ -141,7 +141,7 @@ struct LogTests {
     func intact() throws {
         let run = try log("--verify", from: SampleLog(count: 3))
         #expect(run.code == .done)
-        #expect(run.output == "3 receipts: each signature is good and nothing is missing\n")
+        #expect(run.output == "3 receipts: all signatures are valid, and nothing is missing\n")
         let json = try log("--verify", "--json", from: SampleLog(count: 1))
         #expect(try json.document("log-check")["intact"] as? Bool == true)
         #expect(try log("--verify", from: SampleLog(count: 0)).code == .done)
@@ -158,7 +158,7 @@ struct LogTests {
         try sample.append(counter: 3)
         try sample.append(counter: 4, requester: "bob")
         let run = try log("--verify", from: sample)
-        #expect(run.output == "4 receipts: each signature is good and nothing is missing\n")
+        #expect(run.output == "4 receipts: all signatures are valid, and nothing is missing\n")
         let lines = try log(from: sample).output.split(separator: "\n")
         #expect(lines.map { $0.hasSuffix(", asked by bob") } == [false, false, false, true])
         let document = try log("--json", from: sample).document("log")
@@ -170,7 +170,7 @@ struct LogTests {
             .replacingOccurrences(of: "requester: daemon\n", with: "")
             .replacingOccurrences(of: "command: \n", with: "")
         sample.receipts[2].statement = Bytes(altered.utf8)
-        try expectFault(sample, "receipt #3: its signature is not good: it was altered")
+        try expectFault(sample, "receipt #3: its signature is invalid: it was altered")
     }
 
     private func expectFault(_ sample: SampleLog, _ text: String) throws {
@@ -189,7 +189,7 @@ struct LogTests {
         let altered = String(decoding: good.receipts[1].statement, as: UTF8.self)
             .replacingOccurrences(of: "pts/3", with: "pts/4")
         sample.receipts[1].statement = Bytes(altered.utf8)
-        try expectFault(sample, "receipt #3: its signature is not good: it was altered")
+        try expectFault(sample, "receipt #3: its signature is invalid: it was altered")
         sample = good
         sample.receipts.remove(at: 1)
         try expectFault(sample, "receipt #5: it does not follow the receipt before it")
@@ -204,7 +204,7 @@ struct LogTests {
         try expectFault(sample, "receipt #3: it does not follow the receipt before it")
         sample = good
         sample.receipts[2] = ReceiptAnswer(statement: [1], signature: [2], isGranted: false)
-        try expectFault(sample, "receipt 3 from the beginning: it cannot be read")
+        try expectFault(sample, "receipt at position 3: it cannot be read")
     }
 
     @Test("a secret's receipt is checked like a login's, and is told by its use")
@@ -228,9 +228,9 @@ struct LogTests {
     func tail() throws {
         var sample = try SampleLog(count: 4)
         sample.receipts.removeLast()
-        try expectFault(sample, "receipt #7, the newest that the service knows of, is missing")
+        try expectFault(sample, "receipt #7, the newest known to the service, is missing")
         sample.receipts.removeAll()
-        try expectFault(sample, "receipt #7, the newest that the service knows of, is missing")
+        try expectFault(sample, "receipt #7, the newest known to the service, is missing")
     }
 
     @Test("--verify finds another's key, another use, a number that does not grow")
@@ -240,7 +240,7 @@ struct LogTests {
         try expectFault(sample, "receipt #1: it was signed by a key that was never registered")
         sample = try SampleLog(count: 1)
         try sample.append(counter: 9, namespace: .file)
-        try expectFault(sample, "receipt #9: its signature is not good")
+        try expectFault(sample, "receipt #9: its signature is invalid")
         sample = try SampleLog(count: 2)
         try sample.append(counter: 2)
         try expectFault(sample, "receipt #2: its number is not greater")
@@ -252,15 +252,15 @@ struct LogTests {
     @Test("tells where the daemon could not read on")
     func damaged() throws {
         let sample = try SampleLog(count: 2)
-        let denial = Denial(.storage, subject: Bytes("a damaged receipt".utf8))
+        let denial = Denial(.storage, subject: Bytes("a receipt is damaged".utf8))
         let script: [Step] = sample.script.dropLast() + [.send(.denial(denial))]
         let check = try signet(["log", "--verify", "--account", "daemon"], [script])
         #expect(check.code == .denied)
-        #expect(check.output.hasPrefix("receipt 3 from the beginning: it cannot be read"))
+        #expect(check.output.hasPrefix("receipt at position 3: it cannot be read"))
         let list = try signet(["log", "--account", "daemon"], [script])
         #expect(list.code == .fault)
         #expect(list.output.contains("#3 "))
-        #expect(list.errors.contains("could not be read or written: a damaged receipt"))
+        #expect(list.errors.contains("could not be read or written: a receipt is damaged"))
     }
 
     @Test("--verify without a head from the daemon proves nothing")
@@ -270,7 +270,7 @@ struct LogTests {
             ["log", "--verify", "--account", "daemon"],
             [answering(.receipt(sample.receipts[0]), .done(DoneAnswer()))])
         #expect(run.code == .denied)
-        #expect(run.output.hasPrefix("the service did not say where the receipts end"))
+        #expect(run.output.hasPrefix("the service did not report where the receipts end"))
     }
 }
 
@@ -320,7 +320,7 @@ struct ExportTests {
         let words = ["log", "--account", "daemon", "--to", scratch.at("out"), "--export"]
         let run = try signet(words + ["1"], [sample.script])
         #expect(run.code == .denied)
-        #expect(run.errors.contains("out/statement.sig is there already and is not overwritten"))
+        #expect(run.errors.contains("out/statement.sig already exists and is not overwritten"))
         #expect(try scratch.read("out/statement.sig") == Bytes("mine".utf8))
         #expect(throws: (any Error).self) { try scratch.read("out/statement") }
         let missing = try signet(words + ["2"], [sample.script])

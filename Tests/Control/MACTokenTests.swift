@@ -41,7 +41,7 @@ struct MACTokenTests {
         #expect(
             run.errors
                 == "touch the reader to get the MAC token cron from https://id.example.org\n")
-        #expect(run.output.contains("is kept, until 20 Dec 2026"))
+        #expect(run.output.contains("is stored, and valid until 20 Dec 2026"))
         #expect(
             run.requests == [
                 .macTokenAdd(
@@ -87,12 +87,12 @@ struct MACTokenTests {
     @Test("refuses what is no name, method or URL, and asks nobody")
     func malformed() throws {
         let cases: [([String], String)] = [
-            (["add", "http://h", "cron"], "is no server's URL"),
-            (["add", "https://h", "a\u{1B}"], "cannot be a MAC token's name"),
+            (["add", "http://h", "cron"], "is not the URL of a server"),
+            (["add", "https://h", "a\u{1B}"], "is not a valid name for a MAC token"),
             (["add", "https://h", "signet-operations"], "gets for itself"),
-            (["header", "cron", "get", "https://h/"], "is no method"),
-            (["header", "cron", "GET", "https://h/#f"], "is not what an HTTP request asks for"),
-            (["header", "cron", "GET", "ftp://h"], "is not what an HTTP request asks for"),
+            (["header", "cron", "get", "https://h/"], "is not an HTTP method"),
+            (["header", "cron", "GET", "https://h/#f"], "is not a valid URL for an HTTP request"),
+            (["header", "cron", "GET", "ftp://h"], "is not a valid URL for an HTTP request"),
             (["add", "https://h"], "mac-token takes add URL NAME"),
             (["header", "cron", "GET"], "mac-token takes"), (["frob"], "mac-token takes"),
             (["list", "--body", "x"], "mac-token takes"), ([], "mac-token takes"),
@@ -108,11 +108,14 @@ struct MACTokenTests {
         let other = Bytes("https://other.example".utf8)
         let both = kept(token("cron"), token("cron", at: other))
         let ambiguous = try macToken("remove", "cron", scripts: [both])
-        #expect(ambiguous.code == .denied && ambiguous.errors.contains("say '--server'"))
+        #expect(
+            ambiguous.code == .denied && ambiguous.errors.contains("choose one with '--server'"))
         let run = try macToken(
             "remove", "cron", "--server", "https://other.example",
             scripts: [both, answering(.done(DoneAnswer()))])
-        #expect(run.code == .done && run.output.contains("has ended"), "\(run.output)")
+        #expect(
+            run.code == .done && run.output.contains("was revoked and is no longer accepted"),
+            "\(run.output)")
         #expect(
             run.requests.last
                 == .macTokenRemove(account: alice, server: other, name: Bytes("cron".utf8)))
@@ -122,12 +125,12 @@ struct MACTokenTests {
                 kept(token("cron")),
                 answering(.done(DoneAnswer(state: CredentialState.disabled))),
             ])
-        #expect(later.code == .done && later.output.contains("could not be told"))
+        #expect(later.code == .done && later.output.contains("could not be informed"))
         let json = try macToken(
             "remove", "cron", "--json",
             scripts: [kept(token("cron")), answering(.done(DoneAnswer(state: .disabled)))])
         #expect(try json.document("mac-token-removed")["serverKnows"] as? Bool == false)
         let unknown = try macToken("remove", "x", scripts: [kept(token("cron"))])
-        #expect(unknown.code == .denied && unknown.errors.contains("no MAC token x"))
+        #expect(unknown.code == .denied && unknown.errors.contains("no valid MAC token x"))
     }
 }

@@ -65,6 +65,6 @@ struct ManualTextTests {
 extension TextLiteral {
     /// Whether it is more than a word or what stands for a name, and not merely the singular of one.
     fileprivate var isWhole: Bool {
-        size >= 8 && !description.hasPrefix("1 ") && description != "of this name"
+        size >= 8 && !description.hasPrefix("1 ") && description != "with this name"
     }
 }

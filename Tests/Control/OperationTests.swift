@@ -76,7 +76,7 @@ struct OperationTests {
         #expect(none.code == .done && none.output == "no operation awaits your decision\n")
         let nowhere = try operations(scripts: [registered()])
         #expect(nowhere.code == .denied)
-        #expect(nowhere.errors.contains("alice is registered at no server"))
+        #expect(nowhere.errors.contains("alice is not registered at any server"))
         let lost = try operations(scripts: [registered(server(first, .invalidated))])
         #expect(lost.code == .denied)
         #expect(lost.errors.contains(String(decoding: first, as: UTF8.self)))
@@ -94,7 +94,7 @@ struct OperationTests {
         let run = try operations(scripts: scripts)
         #expect(run.code == .noService && run.output.contains("01010101"))
         #expect(
-            run.errors == "https://other.example: the server cannot be asked: no route\n")
+            run.errors == "https://other.example: the request to the server failed: no route\n")
         let json = try operations("--json", scripts: scripts)
         let document = try json.document("operations")
         let found = try #require(document["operations"] as? [[String: Any]])
@@ -116,13 +116,13 @@ struct OperationTests {
         #expect(
             run.output.hasSuffix(
                 """
-                this text is what is signed:
+                this is the text that is signed:
                   | pay
                   | \\x1b[2J\\xe2\\x80\\xaeevil
                   | state  approved
 
                 """))
-        #expect(run.output.contains("awaits a decision") && run.output.contains("1 of 3"))
+        #expect(run.output.contains("pending") && run.output.contains("1 of 3"))
         let narrow = try operations(
             "show", "abab",
             scripts: [
@@ -147,10 +147,10 @@ struct OperationTests {
             "approve", "cdcd",
             scripts: [registered(server(first)), listed(.operation(operation(0xab)))])
         #expect(unknown.code == .denied)
-        #expect(unknown.errors.contains("no operation that awaits you begins with cdcd"))
+        #expect(unknown.errors.contains("no operation that awaits your decision begins with cdcd"))
         for word in ["aba", "xyzw", String(repeating: "a", count: 33), "", "\u{1B}[2J"] {
             let bad = try operations("show", "--", word)
-            #expect(bad.code == .usage && bad.errors.contains("is no operation's id"))
+            #expect(bad.code == .usage && bad.errors.contains("is not an operation's id"))
         }
         for words in [["show"], ["frob"], ["list", "x"], ["watch", "x"]] {
             let run = try signet(["operations"] + words)
@@ -192,24 +192,27 @@ struct OperationTests {
         let cases: [(Denial, ExitCode, String)] = [
             (
                 Denial(.operationOver, subject: Bytes("approved".utf8)), .denied,
-                "the operation was approved already"
+                "the operation has already been approved"
             ),
             (Denial(.operationOver, subject: Bytes("expired".utf8)), .denied, "in time"),
-            (Denial(.operationOver, subject: Bytes("canceled".utf8)), .denied, "took the"),
+            (Denial(.operationOver, subject: Bytes("canceled".utf8)), .denied, "has withdrawn the"),
             (Denial(.operationOver, subject: Bytes("failed".utf8)), .denied, "wrong signatures"),
             (Denial(.unknownOperation, subject: first), .denied, "there is no such operation"),
-            (Denial(.serverKeyRemoved, subject: first), .denied, "its key is destroyed now"),
-            (Denial(.serverUnreachable, subject: [0x78]), .noService, "cannot be asked: x"),
+            (Denial(.serverKeyRemoved, subject: first), .denied, "the key here was destroyed"),
+            (
+                Denial(.serverUnreachable, subject: [0x78]), .noService,
+                "the request to the server failed: x"
+            ),
             (
                 Denial(.serverRefused, subject: Bytes("policy".utf8)), .denied,
-                "does not accept fingers"
+                "does not accept fingerprints"
             ),
             (
                 Denial(.serverRefused, subject: Bytes("clock".utf8)), .denied,
-                "the clocks of this machine and of the server do not agree"
+                "the clocks of this machine and the server differ"
             ),
             (Denial(.noMatch), .denied, "the finger did not match"),
-            (Denial(.readingTokenWanted, subject: first), .denied, "once in 30 days"),
+            (Denial(.readingTokenWanted, subject: first), .denied, "once every 30 days"),
         ]
         for (denial, code, text) in cases {
             let run = try operations(
@@ -257,9 +260,9 @@ struct OperationTests {
                         .receive, .send(.denial(Denial(.cancelled))),
                     ],
                 ]
-            ) { $0.output = { !$0.starts(with: Bytes("this text is".utf8)) } }
+            ) { $0.output = { !$0.starts(with: Bytes("this is the text".utf8)) } }
             #expect(run.code == .fault && run.requests.last == .cancel)
-            #expect(run.errors.hasSuffix("standard output, and is not decided\n"), "\(run.errors)")
+            #expect(run.errors.hasSuffix("standard output, and was not decided\n"), "\(run.errors)")
         }
         // What was read otherwise ends so, too.
         for words in [[], ["--json"]] {
@@ -267,7 +270,7 @@ struct OperationTests {
                 words.first ?? "list",
                 scripts: [registered(server(first)), listed(.operation(operation(0xab)))]
             ) { $0.output = { _ in false } }
-            #expect(list.code == .fault && list.errors.contains("could not be written whole"))
+            #expect(list.code == .fault && list.errors.contains("could not be written completely"))
         }
     }
 
@@ -376,8 +379,8 @@ struct OperationTerminalTests {
         try terminal.control(.c)
         let id = String(repeating: "ab", count: 16)
         try terminal.expect(
-            "^C\r\nsignet: interrupted: https://id.example.org may have done it already. "
-                + "See 'signet operations show \(id)'\r\n")
+            "^C\r\nsignet: interrupted: https://id.example.org may already have carried out "
+                + "the request. See 'signet operations show \(id)'\r\n")
         #expect(try terminal.expectEnd() == .exited(130))
         #expect(try daemon.requests().last == .cancel)
     }
@@ -388,7 +391,7 @@ struct OperationTerminalTests {
             ["watch"],
             [registered(server(first)), listed(.operation(operation(0xab, "\u{1B}[2J")))])
         defer { stage.end() }
-        try terminal.expect("new operations are shown as they come. End with Ctrl-C\r\n")
+        try terminal.expect("new operations are shown as they arrive. Press Ctrl-C to stop\r\n")
         try terminal.expect("  | \\x1b[2J\r\n")
         try terminal.control(.c)
         #expect(try terminal.expectEnd() == .exited(130))

@@ -74,7 +74,7 @@ struct PasswordTests {
             words, input: "secret\n",
             [[.receive, .send(.passwordWanted(account: Bytes("bob".utf8))), .hang]])
         #expect(run.code == .fault)
-        #expect(run.errors.contains("asked for the password of bob: it was not given"))
+        #expect(run.errors.contains("unexpectedly asked for the password of bob: it was not sent"))
         #expect(run.requests == [.enable(account: alice)])
     }
 

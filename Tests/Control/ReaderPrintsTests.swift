@@ -59,16 +59,16 @@ struct ReaderPrintsTests {
             (Bytes("upekts:0".utf8), []))
         for option in ["--prints", "--delete-foreign"] {
             let run = try signet(["readers", option], [Self.stored([], deleted: 0), both])
-            let note = "synaptics:0 does not tell which fingerprints it stores"
+            let note = "synaptics:0 does not report which fingerprints it stores"
             #expect(run.output.contains(note), "\(run.output)")
             let command = "signet readers --clear --force --reader synaptics:0"
             #expect(run.output.contains(command))
-            #expect(run.output.components(separatedBy: "does not tell").count == 2)
+            #expect(run.output.components(separatedBy: "does not report").count == 2)
         }
         let one = try signet(
             ["readers", "--prints", "--reader", "elanmoc:0"],
             [Self.stored([Self.own]), both])
-        #expect(!one.output.contains("does not tell"))
+        #expect(!one.output.contains("does not report"))
     }
 
     @Test("--delete-foreign tells how many are gone, --clear wants --force")
@@ -80,7 +80,7 @@ struct ReaderPrintsTests {
         #expect(run.output == "fingerprints deleted from readers: 1\n")
         #expect(run.requests.first == .readerPrints(ReaderPrintsRequest(.deleteForeign)))
         let unforced = try signet(["readers", "--clear"])
-        #expect(unforced.code == .usage && unforced.errors.contains("say '--force' too"))
+        #expect(unforced.code == .usage && unforced.errors.contains("add '--force' to confirm"))
         let cleared = try signet(
             ["readers", "--clear", "--force"], [Self.stored([Self.own], deleted: 1)])
         #expect(cleared.output == "fingerprints deleted from readers: 1\n")

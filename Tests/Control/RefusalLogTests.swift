@@ -51,7 +51,7 @@ struct RefusalLogTests {
             "\(run.output)")
         #expect(
             lines[0] == "- 2026-11-20 17:23:00Z signet verify refused: "
-                + "too many fingers had not matched before")
+                + "too many failed scans")
         #expect(
             lines[3] == "- 2026-11-20 17:24:01Z sudo pts/3 refused: "
                 + "only daemon may ask for this, asked by mallory\\x1b")
@@ -91,7 +91,7 @@ struct RefusalLogTests {
         let script = try sample([refusal(.authenticate, .noMatch, at: moment)])
         let check = try run(script, "--verify")
         #expect(check.code == .done)
-        #expect(check.output == "2 receipts: each signature is good and nothing is missing\n")
+        #expect(check.output == "2 receipts: all signatures are valid, and nothing is missing\n")
         #expect(try run(script, "--signers").output.split(separator: "\n").count == 1)
     }
 }

@@ -45,7 +45,8 @@ struct SecretSetTests {
         let parts = (content.count + Limit.secretPart - 1) / Limit.secretPart
         let run = try set(content, [taking(parts)])
         #expect(run.code == .done && run.errors == "")
-        let told = "the secret mail is kept for alice: 'signet secret get' releases it to a touch"
+        let told =
+            "the secret mail is stored for alice: 'signet secret get' releases it after a touch"
         #expect(run.output == told + "\n")
         let request = SecretSetRequest(
             account: alice, size: UInt32(content.count), name: mail, replaces: false)
@@ -69,19 +70,21 @@ struct SecretSetTests {
     func bounds() throws {
         let empty = try set([], [])
         #expect(empty.code == .denied)
-        #expect(empty.errors == "signet: the secret is empty: nothing was kept\n")
+        #expect(empty.errors == "signet: the secret is empty: nothing was stored\n")
         let long = try set(Bytes(repeating: 1, count: Limit.secret + 1), [])
         #expect(long.code == .denied)
         #expect(
-            long.errors == "signet: the secret is longer than 65536 bytes: nothing was kept\n")
+            long.errors == "signet: the secret is longer than 65536 bytes: nothing was stored\n")
     }
 
     @Test(
         "says what is wrong with a name, and asks nobody",
         arguments: [
-            ("", "a secret wants a name"), ("a\nb", "a\\x0ab cannot be a secret's name: it has"),
-            ("\u{1B}[2J", "\\x1b[2J cannot be"), ("a\u{202E}", "cannot be a secret's name: it has"),
-            (String(repeating: "x", count: 129), "has at most 128 bytes"),
+            ("", "a secret needs a name"),
+            ("a\nb", "a\\x0ab is not a valid name for a secret: it has"),
+            ("\u{1B}[2J", "\\x1b[2J is not a valid"),
+            ("a\u{202E}", "is not a valid name for a secret: it has"),
+            (String(repeating: "x", count: 129), "can have at most 128 bytes"),
         ])
     func names(name: String, text: String) throws {
         for verb in ["set", "get", "delete"] {
@@ -95,7 +98,7 @@ struct SecretSetTests {
         let reasons: [(Denial, ExitCode, String)] = [
             (
                 Denial(.secretExists, subject: mail), .denied,
-                "there is a secret mail already. Say '--replace' to replace it"
+                "the secret mail already exists. Use '--replace' to replace it"
             ),
             (Denial(.tooManySecrets), .denied, "Delete one with 'signet secret delete'"),
             (Denial(.notEnrolled), .denied, "no finger is enrolled for alice"),
@@ -147,9 +150,9 @@ struct SecretGetTests {
         #expect(run.output == String(decoding: full, as: UTF8.self) + "end")
         #expect(
             run.errors == """
-                waiting: sudo (bob) is being served first
+                waiting: sudo (bob) is using the reader
                 touch the reader to confirm: secret mail (alice)
-                the finger did not match: one more try
+                the finger did not match: one try left
 
                 """)
         #expect(
@@ -176,7 +179,7 @@ struct SecretGetTests {
             let answers: [Answer] = [.secretPart(content), .done(DoneAnswer())]
             let refused = try run([], answers) { $0.columns = { 80 } }
             #expect(refused.code == .denied && refused.output == "")
-            #expect(refused.errors.contains("is no text and was not shown"))
+            #expect(refused.errors.contains("is not text and was not shown"))
             let forced = try run(["--force", "-n"], answers) { $0.columns = { 80 } }
             #expect(forced.code == .done && !forced.output.isEmpty)
         }
@@ -211,10 +214,10 @@ struct SecretGetTests {
             (Denial(.unknownSecret, subject: mail), "there is no secret mail. See 'signet secret"),
             (
                 Denial(.secretStale, subject: mail),
-                "the fingers have changed since the secret mail was kept: set it again"
+                "the fingers have changed since the secret mail was stored: set it again"
             ),
             (Denial(.noMatch, mismatches: 3), "the finger did not match"),
-            (Denial(.remoteSession), "does not serve remote sessions"),
+            (Denial(.remoteSession), "fingerprint login does not work in remote sessions"),
         ] {
             let run = try run([], [.denial(denial)])
             #expect(run.code == .denied && run.output == "")
@@ -254,7 +257,7 @@ struct SecretListTests {
         #expect(run.code == .done)
         #expect(
             run.output == """
-                name         kept         bytes    vault    state
+                name         stored       bytes    vault    state
                 mail         20 Nov 2026  12       file     good
                 old \\x1b[2J  1 Jan 1970   65536    tpm      the fingers have changed: set it again
                 bad          unknown      unknown  unknown  damaged: delete it, or set it again
@@ -262,7 +265,8 @@ struct SecretListTests {
                 """)
         let none = try signet(
             ["secret", "list", "--account", "alice"], [answering(.done(DoneAnswer()))])
-        #expect(none.output.hasPrefix("no secret is kept for alice. Run 'signet secret set NAME'"))
+        #expect(
+            none.output.hasPrefix("no secrets are stored for alice. Run 'signet secret set NAME'"))
     }
 
     @Test("list in JSON leaves out what is not known")
@@ -281,7 +285,7 @@ struct SecretListTests {
     func delete() throws {
         let words = ["secret", "delete", "mail", "--account", "alice"]
         let done = try signet(words, [answering(.done(DoneAnswer()))])
-        #expect(done.output == "the secret mail is deleted for alice\n")
+        #expect(done.output == "the secret mail of alice was deleted\n")
         #expect(done.requests == [.secretDelete(account: alice, name: mail)])
         let none = try signet(
             words, [answering(.denial(Denial(.unknownSecret, subject: mail)))])
@@ -294,8 +298,21 @@ struct SecretCostTests {
     @Test("list and status tell how many secrets open to the fingers")
     func told() throws {
         for (count, text) in [
-            (1, "1 secret opens to these fingers: a change of fingers ends it\n"),
-            (2, "2 secrets open to these fingers: a change of fingers ends them\n"),
+            (
+                1,
+                """
+                1 secret is sealed to these fingers: if they change, it can no longer be opened
+
+                """
+            ),
+            (
+                2,
+                """
+                2 secrets are sealed to these fingers: if the fingers change, the secrets can no \
+                longer be opened
+
+                """
+            ),
         ] as [(UInt32, String)] {
             let run = try signet(
                 ["list", "--account", "alice"],
@@ -310,7 +327,7 @@ struct SecretCostTests {
                 answering(.status(status)),
                 answering(.reader(sampleReader), .done(DoneAnswer())),
             ] + noKeys)
-        #expect(run.output.contains("\nsecrets  2 open to these fingers\n"))
+        #expect(run.output.contains("\nsecrets  2 open with these fingers\n"))
     }
 
     @Test("enroll says it before it begins, on a terminal, and after it")
@@ -321,7 +338,7 @@ struct SecretCostTests {
         let listed = answering(.print(samplePrint), .done(DoneAnswer(prints: 1, secrets: 2)))
         let run = try signet(words, [listed] + noKeys + [done]) { $0.columns = { 80 } }
         let warning = """
-            2 secrets open to the fingers as they are: after this change you will have to set \
+            2 secrets are sealed to the present fingers: after this change, you will have to set \
             them again
             """
         #expect(run.output.hasPrefix(warning + "\n"))

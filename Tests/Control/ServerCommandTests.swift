@@ -41,16 +41,22 @@ struct ServerCommandTests {
     @Test(
         "are not understood where the words make no sense, and ask nobody",
         arguments: [
-            (["enable", "--server", "http://id.example"], "is no server's URL: it is like https"),
-            (["enable", "--server", "https://u@id.example"], "is no server's URL"),
-            (["disable", "--server", "id.example\u{1B}"], "id.example\\x1b is no server's URL"),
-            (["login", "ftp://x"], "ftp://x is no server's URL"),
+            (
+                ["enable", "--server", "http://id.example"],
+                "is not the URL of a server. A valid one looks like https"
+            ),
+            (["enable", "--server", "https://u@id.example"], "is not the URL of a server"),
+            (
+                ["disable", "--server", "id.example\u{1B}"],
+                "id.example\\x1b is not the URL of a server"
+            ),
+            (["login", "ftp://x"], "ftp://x is not the URL of a server"),
             (["login", url, url], "login does not take"),
-            (["enable", "--server", url, "--keyring"], "wants either --server or --keyring"),
-            (["enable", "--server", url, "--signing"], "wants either --signing or --server"),
-            (["disable", "--server", url, "--signing"], "wants either --signing or --server"),
-            (["login", "--secret", "x"], "--secret wants the URL of a server"),
-            (["login", url, "--replace"], "--replace wants --secret too"),
+            (["enable", "--server", url, "--keyring"], "needs either --server or --keyring"),
+            (["enable", "--server", url, "--signing"], "needs either --signing or --server"),
+            (["disable", "--server", url, "--signing"], "needs either --signing or --server"),
+            (["login", "--secret", "x"], "--secret needs the URL of a server"),
+            (["login", url, "--replace"], "--replace also needs --secret"),
             (["login", url, "--secret", "-x"], "it begins with a hyphen"),
         ])
     func usage(words: [String], text: String) throws {
@@ -86,13 +92,17 @@ struct ServerCommandTests {
         #expect(
             swiped.errors
                 == "swipe your finger across the reader to register this device at \(url)\n")
-        #expect(good.output.hasSuffix("its key has the fingerprint SHA256:abc\n"))
+        #expect(good.output.hasSuffix("the fingerprint of this device's key is SHA256:abc\n"))
         let code = Bytes("00000-00000-00000-00000".utf8)
         let request = ServerEnableRequest(account: alice, server: Bytes(url.utf8), code: code)
         #expect(good.requests == [.serverList(account: alice), .serverEnable(request)])
         for (typed, text) in [
-            ("00000-00000-00000-00001\n", "the activation code is mistyped: nothing was sent"),
-            ("", "no activation code was given"), (String(repeating: "0", count: 99), "mistyped"),
+            (
+                "00000-00000-00000-00001\n",
+                "the activation code contains a typing error: nothing was sent"
+            ),
+            ("", "no activation code was given"),
+            (String(repeating: "0", count: 99), "contains a typing error"),
         ] {
             let bad = try run(["enable", "--server", url], [listed], input: typed)
             #expect(bad.code == .denied && bad.errors.contains(text), "\(bad.errors)")
@@ -107,7 +117,7 @@ struct ServerCommandTests {
         let good = answering(.server(there), .done(DoneAnswer()))
         let refused = try run(["enable", "--server", url], [good], input: "00000000000000000000")
         #expect(refused.code == .denied && refused.requests == [.serverList(account: alice)])
-        #expect(refused.errors.contains("is registered at \(url) already"), "\(refused.errors)")
+        #expect(refused.errors.contains("is already registered at \(url)"), "\(refused.errors)")
         there.state = .invalidated
         let done = ServerEnabledAnswer(
             account: alice, application: Bytes("shop".utf8), fingerprint: Bytes("F".utf8),
@@ -134,9 +144,9 @@ struct ServerCommandTests {
     @Test("disable says whether the server knows")
     func disable() throws {
         for (state, text, isKnown) in [
-            (CredentialState.none, "is not registered at \(url) any more", true),
-            (.disabled, "The server could not be told: it will be, as soon as it", false),
-            (.invalidated, "The server was not told: ask whoever runs it to remove", false),
+            (CredentialState.none, "is no longer registered at \(url)", true),
+            (.disabled, "The server has not been informed yet; it will be as soon as it", false),
+            (.invalidated, "The server was not informed: ask its administrator to remove", false),
         ] {
             let words = ["disable", "--server", url + "/"]
             let listed = answering(.server(sampleServer), .done(DoneAnswer()))
@@ -178,7 +188,10 @@ struct ServerCommandTests {
         let asking = Notice(.askingServer, subject: Bytes(url.utf8))
         let others = Notice(.waiting, subject: Bytes("bob".utf8))
         for (notices, last, reason) in [
-            ([asking], "\(url) may have done it already. See 'signet login'", "interrupted-asking"),
+            (
+                [asking], "\(url) may already have carried out the request. See 'signet login'",
+                "interrupted-asking"
+            ),
             ([asking, Notice(.touch), others], "cancelled: nothing was changed", "interrupted"),
             ([others], "cancelled: nothing was changed", "interrupted"),
         ] {
@@ -212,7 +225,7 @@ struct ServerCommandTests {
         let plain = try run(["login"], [answering(.server(sampleServer), .done(DoneAnswer()))])
         #expect(plain.output.hasPrefix("\(url), as al:ice\\x1b for shop, since 20 Nov 2026\n"))
         let none = try run(["login"], [answering(.done(DoneAnswer()))])
-        #expect(none.code == .done && none.output.contains("alice is registered at no server"))
+        #expect(none.code == .done && none.output.contains("alice is not registered at any server"))
     }
 
     @Test("login keeps the token as a secret, and shows nothing of it")
@@ -225,7 +238,7 @@ struct ServerCommandTests {
         let plain = try run(["login", url, "--secret", "shop"], scripts)
         #expect(plain.code == .done, "\(plain.errors)")
         #expect(!plain.output.contains("eyJ") && !plain.errors.contains("eyJ"))
-        #expect(plain.output.contains("is kept as the secret shop, and holds for 300 s"))
+        #expect(plain.output.contains("is stored as the secret shop, and is valid for 300 s"))
         let request = SecretSetRequest(
             account: alice, size: 7, name: Bytes("shop".utf8), replaces: false)
         #expect(
@@ -244,7 +257,7 @@ struct ServerCommandTests {
             .done(DoneAnswer()))
         let refused = try run(["login", url, "--secret", "shop"], [kept])
         #expect(refused.code == .denied && refused.requests.count == 1)
-        #expect(refused.errors.contains("Say '--replace' to replace it"))
+        #expect(refused.errors.contains("Use '--replace' to replace it"))
         let replaced = try run(
             ["login", url, "--secret", "shop", "--replace"],
             [
@@ -273,7 +286,7 @@ struct ServerCommandTests {
         for options in [[], ["--replace"]] {
             let refused = try run(["login", url, "--secret", "shop"] + options, [kept(64)])
             #expect(refused.code == .denied && refused.requests.count == 1)
-            #expect(refused.errors.contains("no more secrets can be kept. Delete one"))
+            #expect(refused.errors.contains("no more secrets can be stored. Delete one"))
         }
         let more: [[Step]] = [
             answering(.done(DoneAnswer())), answering(.token(token)),
@@ -291,19 +304,31 @@ struct ServerCommandTests {
         let cases: [(Denial, ExitCode, String)] = [
             (
                 Denial(.serverUnreachable, subject: Bytes("why\n".utf8)), .noService,
-                "the server cannot be asked: why\\x0a"
+                "the request to the server failed: why\\x0a"
             ),
-            (Denial(.serverRefused, subject: Bytes("refused".utf8)), .denied, "says no: refused"),
+            (
+                Denial(.serverRefused, subject: Bytes("refused".utf8)), .denied,
+                "server refused: refused"
+            ),
             (
                 Denial(.serverRefused, subject: Bytes("slow-down".utf8)), .denied,
-                "was asked too often"
+                "the server received too many requests"
             ),
             (Denial(.unknownServer, subject: Bytes(url.utf8)), .denied, "is not registered at"),
-            (Denial(.serverKeyReplaced, subject: Bytes(url.utf8)), .denied, "in place of this one"),
-            (Denial(.serverKeyRemoved, subject: Bytes(url.utf8)), .denied, "was removed there"),
-            (Denial(.serverKeyBlocked, subject: Bytes(url.utf8)), .denied, "is blocked there"),
+            (
+                Denial(.serverKeyReplaced, subject: Bytes(url.utf8)), .denied,
+                "another device replaced this one"
+            ),
+            (
+                Denial(.serverKeyRemoved, subject: Bytes(url.utf8)), .denied,
+                "registration was removed at"
+            ),
+            (
+                Denial(.serverKeyBlocked, subject: Bytes(url.utf8)), .denied,
+                "the registration at \(url) is blocked"
+            ),
             (Denial(.serverKeyInvalidated), .denied, "the fingers have changed since"),
-            (Denial(.notPermitted), .denied, "you may not ask this for alice"),
+            (Denial(.notPermitted), .denied, "you may not do this for alice"),
         ]
         for (denial, code, text) in cases {
             let run = try run(

@@ -61,9 +61,9 @@ private struct Stacks {
 @Suite("signet status, where a server has to say yes")
 struct ServerStatusTests {
     private static let unregistered = """
-        login, sudo: no touch lets in, because https://id.example has to say yes, and alice is \
-        not registered there. Run 'signet enable --server https://id.example' with an activation \
-        code
+        login, sudo: no touch is accepted, because https://id.example must approve it, and alice \
+        is not registered there. Run 'signet enable --server https://id.example' with an \
+        activation code
 
         """
 
@@ -88,7 +88,7 @@ struct ServerStatusTests {
         for accounts in ["bob", "@wheel bob", "@unanswered"] {
             stacks.file = "accounts = \(accounts)"
             let run = try stacks.status()
-            #expect(run.code == .done && !run.output.contains("no touch lets in"))
+            #expect(run.code == .done && !run.output.contains("no touch is accepted"))
         }
     }
 
@@ -97,7 +97,7 @@ struct ServerStatusTests {
         let old = "auth sufficient pam_signet.so server=/etc/signet/old\n"
         let stacks = Stacks(["login": old + Stacks.asking])
         let run = try stacks.status()
-        #expect(run.code == .done && run.output.contains("login: no touch lets in"))
+        #expect(run.code == .done && run.output.contains("login: no touch is accepted"))
         let alone = try Stacks(["login": old]).status("--json")
         #expect(try obstacles(alone) == ["server-file"])
     }
@@ -116,7 +116,7 @@ struct ServerStatusTests {
                 #expect(
                     run.output.hasSuffix(
                         """
-                        does not work for alice now: the password does
+                        does not work for alice now. The password works
                         next, run: signet enable --server https://id.example --account alice
 
                         """), "\(run.output)")
@@ -141,7 +141,7 @@ struct ServerStatusTests {
         #expect(run.code == .denied)
         #expect(
             run.output.contains(
-                "sudo: no touch lets in, because https://id.example has to say yes, and the "
+                "sudo: no touch is accepted, because https://id.example must approve it, and the "
                     + "fingers have changed since alice was registered there"))
         #expect(try obstacles(try stacks.status("--json")) == ["registration-ended"])
         stacks.servers = [with(.invalidated), with(.good)]
@@ -154,10 +154,10 @@ struct ServerStatusTests {
         stacks.file = "offline = perhaps"
         let run = try stacks.status()
         #expect(run.code == .denied)
-        #expect(run.output.contains("or is not there: /etc/signet/shop:4. Run 'signet doctor'"))
+        #expect(run.output.contains("or is missing: /etc/signet/shop:4. Run 'signet doctor'"))
         #expect(try obstacles(try stacks.status("--json")) == ["server-file"])
         let missing = Stacks(["sudo": "auth sufficient pam_signet.so server=/etc/none\n"])
-        #expect(try missing.status().output.contains("is not there: /etc/none. Run"))
+        #expect(try missing.status().output.contains("is missing: /etc/none. Run"))
     }
 
     @Test("tells it and ends with 0 where a service is left that asks no server")
@@ -170,7 +170,7 @@ struct ServerStatusTests {
             stacks.servers = []
             let run = try stacks.status()
             #expect(run.code == .done)
-            #expect(run.output.contains("login: no touch lets in, because"))
+            #expect(run.output.contains("login: no touch is accepted, because"))
             #expect(run.output.hasSuffix("fingerprint login works for alice\n"))
             let document = try stacks.status("--json").document("status")
             #expect((document["obstacles"] as? [String])?.isEmpty == true)

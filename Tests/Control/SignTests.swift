@@ -25,25 +25,28 @@ struct SignTests {
     @Test(
         "is not understood where the words make no sense, and asks nobody",
         arguments: [
-            ([], "sign wants files, or one of --challenge, --request and --public-key"),
-            (["--challenge", "x"], "--challenge wants --audience too"),
-            (["--audience", "x", "file"], "--audience wants --challenge too"),
-            (["--body", "x", "file"], "--body wants --request too"),
-            (["--server", "https://h", "file"], "--server wants --request too"),
-            (["--challenge", "x", "--audience", "y", "file"], "sign wants files, or one of"),
-            (["--public-key", "file"], "sign wants files, or one of"),
-            (["--public-key", "--force"], "sign wants either --public-key or --force"),
-            (["--request", "GET"], "--request wants one URL"),
-            (["--request", "GET", "/a", "/b"], "--request wants one URL"),
-            (["x", "--request", "GET", "https://shop.example/"], "--request wants one URL"),
-            (["--request", "get", "/"], "get is no method: it is like GET"),
-            (["--request", "GET\n", "/"], "GET\\x0a is no method"),
-            (["--request", "GET", "shop.example"], "is not what an HTTP request asks for"),
-            (["--request", "GET", "https:///x"], "is not what an HTTP request asks for"),
-            (["--request", "GET", "https://h/a b"], "is not what an HTTP request asks for"),
-            (["--request", "GET", "https://h/\u{FC}"], "is not what an HTTP request asks for"),
-            (["--request", "GET", "https://h/#a"], "is not what an HTTP request asks for"),
-            (["--request", "GET", "/" + String(repeating: "a", count: 1_024)], "is not what"),
+            ([], "sign needs files, or one of --challenge, --request and --public-key"),
+            (["--challenge", "x"], "--challenge also needs --audience"),
+            (["--audience", "x", "file"], "--audience also needs --challenge"),
+            (["--body", "x", "file"], "--body also needs --request"),
+            (["--server", "https://h", "file"], "--server also needs --request"),
+            (["--challenge", "x", "--audience", "y", "file"], "sign needs files, or one of"),
+            (["--public-key", "file"], "sign needs files, or one of"),
+            (["--public-key", "--force"], "sign needs either --public-key or --force"),
+            (["--request", "GET"], "--request needs one URL"),
+            (["--request", "GET", "/a", "/b"], "--request needs one URL"),
+            (["x", "--request", "GET", "https://shop.example/"], "--request needs one URL"),
+            (["--request", "get", "/"], "get is not an HTTP method: use one like GET"),
+            (["--request", "GET\n", "/"], "GET\\x0a is not an HTTP method"),
+            (["--request", "GET", "shop.example"], "is not a valid URL for an HTTP request"),
+            (["--request", "GET", "https:///x"], "is not a valid URL for an HTTP request"),
+            (["--request", "GET", "https://h/a b"], "is not a valid URL for an HTTP request"),
+            (["--request", "GET", "https://h/\u{FC}"], "is not a valid URL for an HTTP request"),
+            (["--request", "GET", "https://h/#a"], "is not a valid URL for an HTTP request"),
+            (
+                ["--request", "GET", "/" + String(repeating: "a", count: 1_024)],
+                "is not a valid URL"
+            ),
             (
                 ["--challenge", String(repeating: "a", count: 1_025), "--audience", "a"],
                 "--challenge takes 1 to 1024 bytes"
@@ -52,14 +55,14 @@ struct SignTests {
                 ["--challenge", "a", "--audience", String(repeating: "a", count: 257)],
                 "--audience takes 1 to 256 bytes"
             ),
-            (["-", "-"], "standard input can be signed once only"),
+            (["-", "-"], "standard input can be signed only once"),
             (["a", "b", "a"], "a was named twice"),
             ((0..<9).map { "f\($0)" }, "one touch signs at most 8 files. Name fewer"),
             (
                 [String(repeating: "a", count: 200), String(repeating: "b", count: 201)],
-                "have at most 400 bytes together"
+                "can have at most 400 bytes in total"
             ),
-            ([String(repeating: "a", count: 256), "b"], "have at most 400 bytes together"),
+            ([String(repeating: "a", count: 256), "b"], "can have at most 400 bytes in total"),
         ] as [([String], String)])
     func usage(words: [String], text: String) throws {
         let run = try run(words)
@@ -94,7 +97,7 @@ struct SignTests {
         other.server = Bytes("https://other".utf8)
         let several = answering(.server(sampleServer), .server(other), .done(DoneAnswer()))
         let asked = try run(["--request", "GET", "/"], [several])
-        #expect(asked.code == .usage && asked.errors.contains("Say which one with '--server URL'"))
+        #expect(asked.code == .usage && asked.errors.contains("Choose one with '--server URL'"))
         let named = try run(
             ["--request", "GET", "/", "--server", "https://Other/"],
             [answering(.denial(Denial(.noMatch)))])
@@ -108,7 +111,8 @@ struct SignTests {
             ])
         #expect(one.errors.contains("did not match"))
         let none = try run(["--request", "GET", "/"], [answering(.done(DoneAnswer()))])
-        #expect(none.code == .denied && none.errors.contains("alice is registered at no server"))
+        #expect(
+            none.code == .denied && none.errors.contains("alice is not registered at any server"))
     }
 
     @Test("signs no file that cannot be read, and asks nobody")
@@ -138,7 +142,9 @@ struct SignTests {
         ] {
             guard (try? Answer.signed(signed).encoded()) != nil else { continue }
             let run = try run([scratch.at("file")], [answering(.signed(signed))], in: scratch)
-            #expect(run.code == .fault && run.errors.contains("something else than what was asked"))
+            #expect(
+                run.code == .fault && run.errors.contains("an answer that does not fit the request")
+            )
             #expect(!Layout.entries(of: scratch.path).contains("file.sig"))
         }
     }
@@ -186,10 +192,10 @@ struct SignTests {
     func denials() throws {
         let cases: [(Denial, ExitCode, String)] = [
             (Denial(.noSigningKey), .denied, "alice has no signing key. Run 'signet enable"),
-            (Denial(.signingKeyInvalidated), .denied, "and give its public key to whoever checks"),
-            (Denial(.noReader), .denied, "no fingerprint reader"),
-            (Denial(.lockedForNow, seconds: 9), .denied, "too many fingers did not match"),
-            (Denial(.notPermitted), .denied, "you may not ask this for alice"),
+            (Denial(.signingKeyInvalidated), .denied, "and give its public key to those who check"),
+            (Denial(.noReader), .denied, "no usable fingerprint reader"),
+            (Denial(.lockedForNow, seconds: 9), .denied, "too many failed scans"),
+            (Denial(.notPermitted), .denied, "you may not do this for alice"),
         ]
         for (denial, code, text) in cases {
             for words in [["--challenge", "x", "--audience", "y"], ["--public-key"]] {
@@ -233,7 +239,7 @@ struct SignTests {
         #expect(plain.code == .done)
         #expect(
             plain.output
-                == "the signing key of alice is destroyed. What it has signed stays signed\n")
+                == "the signing key of alice was destroyed. Existing signatures remain valid\n")
         #expect(plain.requests == [.signingDisable(account: alice)])
         _ = try signet(words + ["--json"], [done]).document("signing-disabled")
     }

@@ -43,7 +43,7 @@ struct StatusTests {
                 account  alice
                 login    on since 20 Nov 2026
                 fingers  2 enrolled
-                keyring  does not open by touch
+                keyring  not opened by a touch
                 readers  Quick\\x1b[2J (usb-1)
                 lockout  none
                 used by  sudo
@@ -110,15 +110,15 @@ struct StatusTests {
                 empty, "off: no finger is enrolled\n", ["no-finger", "off"], "signet enroll"
             ),
             (
-                paused, "for 17 s more: too many fingers did not match. Wait", ["locked"],
+                paused, "for another 17 s: too many failed scans. Wait", ["locked"],
                 "signet unlock"
             ),
             (
-                locked, "until the password is given: too many fingers did not", ["locked"],
+                locked, "until the password is entered: too many failed scans", ["locked"],
                 "signet unlock"
             ),
             (
-                closed, "2 enrolled, which cannot be opened now: there is no usable TPM\\x0a\n",
+                closed, "2 enrolled, but they cannot be opened now: there is no usable TPM\\x0a\n",
                 ["closed"], "signet vault"
             ),
             (
@@ -127,16 +127,16 @@ struct StatusTests {
             ),
             (
                 keptOut,
-                "fingerprint login is not for alice: login.accounts in signet.conf\n",
+                "fingerprint login is turned off for alice by login.accounts in signet.conf\n",
                 ["kept-out"], "signet config"
             ),
             (
                 damaged,
-                "left-thumb is damaged: enroll it again, or delete it with 'signet delete left",
+                "left-thumb is damaged: enrol it again, or delete it with 'signet delete left",
                 ["damaged"], "signet enroll left-thumb"
             ),
             (
-                lid, "the lid is closed. Open it to use the finger, or use the password\n",
+                lid, "the lid is closed. Open it to scan a finger, or use the password\n",
                 ["lid-closed"], nil
             ),
             (
@@ -151,7 +151,7 @@ struct StatusTests {
             #expect(plain.output.contains(text), "\(plain.output)")
             let end = next.map { "next, run: \($0)\(Self.named(in: $0))\n" } ?? ""
             #expect(
-                plain.output.hasSuffix("does not work for alice now: the password does\n" + end),
+                plain.output.hasSuffix("does not work for alice now. The password works\n" + end),
                 "\(plain.output)")
             #expect(plain.errors == "")
             let json = try run(status, json: true)
@@ -180,7 +180,7 @@ struct StatusTests {
         var nameless = damagedPrint
         nameless.finger = nil
         let unknown = try run(status, damaged: nameless)
-        #expect(unknown.output.contains("one is damaged, and does not say which finger it is of"))
+        #expect(unknown.output.contains("one is damaged, and it is unknown which finger it is"))
         #expect(unknown.output.hasSuffix("next, run: signet delete --all --account alice\n"))
         // It was told to do without it, and is still off.
         status.damaged = 0
@@ -194,13 +194,14 @@ struct StatusTests {
             try scratch.write("usr/bin/apt-get", "")
         }
         #expect(run.code == .denied)
-        #expect(run.output.contains("used by  sudo\n         sudo: no touch lets in, because the"))
+        #expect(
+            run.output.contains("used by  sudo\n         sudo: no touch is accepted, because the"))
         #expect(
             run.output.hasSuffix(
                 "next, run as root: apt-get install --reinstall libpam-signet\n"))
         // Another service's is there.
         let other = try self.other()
-        #expect(other.code == .done && other.output.contains("su: no touch lets in, because"))
+        #expect(other.code == .done && other.output.contains("su: no touch is accepted, because"))
     }
 
     private func other() throws -> Run {
@@ -217,7 +218,7 @@ struct StatusTests {
         let services = try run(sampleStatus, service: nil)
         #expect(services.code == .denied)
         #expect(services.output.contains("used by  no service in /etc/pam.d uses pam_signet, so"))
-        #expect(services.output.hasSuffix("the password does\n"), "no tool is known here")
+        #expect(services.output.hasSuffix("The password works\n"), "no tool is known here")
         for (tool, command) in [
             ("usr/sbin/pam-auth-update", "pam-auth-update --enable signet"),
             ("usr/bin/authselect", "authselect select signet with-signet"),
@@ -274,8 +275,8 @@ struct StatusTests {
                 """
                 servers  \(place)
                          \(place): the fingers have changed. Run 'signet enable --server' with a new code
-                         \(place): off, and the server has yet to be told
-                signing  a touch signs files and challenges, since 20 Nov 2026
+                         \(place): off, but the server has not been informed yet
+                signing  on since 20 Nov 2026: a touch signs files and challenges
 
                 """), "\(plain.output)")
         let document = try run(sampleStatus, keys: keys, json: true).document("status")
@@ -315,7 +316,7 @@ struct StatusTests {
         #expect(run.code == .done)
         #expect(
             run.output.contains(
-                "settings  refused, the defaults are in force: /etc/signet/signet.conf:3: "
+                "settings  refused; the defaults are in force: /etc/signet/signet.conf:3: "
                     + "unknown key\\x0a\n          run 'signet config --check'"))
         #expect(run.output.contains("2 enrolled, 1 damaged\n          left-thumb is damaged: "))
     }

@@ -98,7 +98,7 @@ struct TerminalTests {
         try terminal.expect("[.....] 0 of 5  touch the reader")
         try terminal.expect("[#....] 1 of 5  touch the reader")
         try terminal.expect("[#####] 5 of 5  touch the reader")
-        try terminal.expect("left-ring is enrolled for alice: 1 finger in all\r\n")
+        try terminal.expect("left-ring is enrolled for alice: 1 finger in total\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
     }
 

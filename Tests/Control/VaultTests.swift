@@ -28,13 +28,13 @@ struct VaultTests {
         #expect(run.requests == [.vault])
         #expect(
             run.output == """
-                vault      tpm: new keys are kept here
+                vault      tpm: new keys are stored here
                 made by    IBM SW TPM
                 opens for  the fingers
                 PCRs       7,11
                 root key   000bff
                 vault      file
-                trouble    broken\\x1b
+                problem    broken\\x1b
 
                 """)
     }
@@ -54,7 +54,7 @@ struct VaultTests {
             ["vault", "migrate", "tpm", "--account", "alice"],
             [[.receive, .send(.done(DoneAnswer(state: .valid)))]])
         #expect(run.requests == [.migrate(account: alice, vault: Bytes("tpm".utf8))])
-        #expect(run.output.hasPrefix("the key of alice is in the vault 'tpm' now"))
+        #expect(run.output.hasPrefix("the key of alice is now in the vault 'tpm'"))
         for words in [
             ["vault", "migrate"], ["vault", "migrate", "cloud"], ["vault", "trust", "me"],
             ["vault", "sell"],

@@ -64,7 +64,7 @@ extension SecondDaemonTests {
             #expect(first.code == .done, "\(first.told)")
             #expect(
                 first.told.hasPrefix(
-                    "swipe your finger across the reader to see what awaits your decision"))
+                    "swipe your finger across the reader to allow operations to be listed"))
             #expect(first.text.contains(paid.prefix(8)) && first.text.contains("pay 10 EUR…"))
             let shown = try signet(stage, "operations", "show", String(paid.prefix(6)))
             #expect(shown.told == "" && shown.text.hasSuffix("  | pay 10 EUR\n  | to Bob\n"))
@@ -75,7 +75,7 @@ extension SecondDaemonTests {
                 approved.told
                     == """
                     swipe your finger across the reader to approve operation \(paid.prefix(8)) of \
-                    \(stage.server.url), or end with Ctrl-C
+                    \(stage.server.url), or press Ctrl-C to stop
                     asking \(stage.server.url)
 
                     """)
@@ -85,7 +85,7 @@ extension SecondDaemonTests {
             #expect(try stage.server.status(of: left) == "REJECTED")
             let again = try signet(stage, "operations", "approve", paid)
             #expect(again.code == .denied)
-            #expect(again.told.contains("the operation was approved already"))
+            #expect(again.told.contains("the operation has already been approved"))
             #expect(!again.told.contains("swipe your finger across the reader"))
             let none = try signet(stage, "operations")
             #expect(none.text == "no operation awaits your decision\n" && none.told == "")
@@ -101,23 +101,25 @@ extension SecondDaemonTests {
             #expect(unknown.code == .denied && unknown.told.contains("there is no such operation"))
             try stage.stopRelay()
             let away = try signet(stage, "operations", "approve", id)
-            #expect(away.code == .noService && away.told.contains("cannot be asked"))
+            #expect(
+                away.code == .noService && away.told.contains("the request to the server failed: "))
             try stage.startRelay()
             let registration = try #require(
                 try stage.server.registrations().first?["registration"] as? String)
             try stage.server.ask("POST", "/v1/registrations/\(registration)/remove", [:])
             let removed = try signet(stage, "operations")
             #expect(removed.code == .denied, "\(removed.told)")
-            #expect(removed.told.contains("its key is destroyed now"))
+            #expect(removed.told.contains("the key here was destroyed"))
             let nowhere = try signet(stage, "operations")
-            #expect(nowhere.code == .denied && nowhere.told.contains("is registered at no server"))
+            #expect(
+                nowhere.code == .denied && nowhere.told.contains("is not registered at any server"))
         }
 
         @Test("a MAC token's header is what the server takes, for just that request")
         func header() async throws {
             let stage = try await stage()
             let added = try signet(stage, "mac-token", "add", stage.server.url, "cron")
-            #expect(added.code == .done && added.text.contains("is kept, until"))
+            #expect(added.code == .done && added.text.contains("is stored, and valid until"))
             let made = try signet(
                 stage, "mac-token", "header", "cron", "GET", "https://shop.example/v1/payments")
             #expect(made.code == .done && made.told == "")

@@ -61,7 +61,7 @@ extension SecondDaemonTests {
             try bench.enrol(.root, as: "one")
             let made = try signet(["enable", "--signing"], at: bench)
             #expect(made.code == .done, "\(made.told)")
-            #expect(made.told.contains("to make a key that signs files and challenges"))
+            #expect(made.told.contains("to create a key that signs files and challenges"))
             let shown = try signet(["sign", "--public-key"], at: bench)
             let lines = shown.text.split(separator: "\n")
             #expect(lines.count == 2 && made.text.contains(lines[0]))
@@ -122,7 +122,7 @@ extension SecondDaemonTests {
             try scratch.write("file.sig", "mine")
             let refused = try signet(["sign", scratch.at("file")], at: bench)
             #expect(refused.code == .denied)
-            #expect(refused.told.hasSuffix("is there already. Say '--force' to replace it\n"))
+            #expect(refused.told.hasSuffix("already exists. Use '--force' to replace it\n"))
             #expect(try scratch.read("file.sig") == Bytes("mine".utf8))
             let forced = try signet(["sign", "--force", scratch.at("file")], at: bench)
             #expect(forced.code == .done)
@@ -204,7 +204,8 @@ extension SecondDaemonTests {
             defer { relay.signal(15) }
             try bench.enrol(.root, as: "one")
             let none = try signet(["sign", "--request", "GET", "/"], at: bench)
-            #expect(none.code == .denied && none.told.contains("root is registered at no server"))
+            #expect(
+                none.code == .denied && none.told.contains("root is not registered at any server"))
             _ = try bench.touchEach(
                 .serverEnable(
                     ServerEnableRequest(

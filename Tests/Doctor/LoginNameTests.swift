@@ -50,18 +50,18 @@ struct LoginNameTests {
         #expect(
             told(try machine("services = !lightmd, screen")) == [
                 "service-unknown: login.services: there is no service lightmd in /etc/pam.d. "
-                    + "Is lightdm meant?",
+                    + "Did you mean lightdm?",
                 "service-unknown: login.services: there is no service screen in /etc/pam.d",
             ])
         #expect(
             told(try machine("accounts = !roto")) == [
                 "account-unknown: login.accounts: there is no account roto on this machine. "
-                    + "Is root meant?"
+                    + "Did you mean root?"
             ])
         #expect(
             told(try machine("groups = stuff")) == [
                 "group-unknown: login.groups: there is no group stuff on this machine. "
-                    + "Is staff meant?"
+                    + "Did you mean staff?"
             ])
     }
 
@@ -79,7 +79,7 @@ struct LoginNameTests {
         #expect(
             told(try machine("[keyring]\nservices = lightmd, sudo")) == [
                 "keyring-service-unknown: keyring.services: there is no service lightmd in "
-                    + "/etc/pam.d. Is lightdm meant?"
+                    + "/etc/pam.d. Did you mean lightdm?"
             ])
         #expect(told(try machine("[keyring]\nservices = lightdm")) == [])
         #expect(told(try machine("[keyring]\nservices =")) == [])
@@ -95,11 +95,11 @@ struct LoginNameTests {
                     display-managers = gdm.service, sddm, @.service, my\\x2ddm.service
                     """)) == [
                     "unit-malformed: login.console-units: getty@tty1 is not the name of a "
-                        + "service unit. Is getty@tty1.service meant?",
+                        + "service unit. Did you mean getty@tty1.service?",
                     "unit-malformed: login.console-units: getty.target is not the name of a "
-                        + "service unit. Is getty.target.service meant?",
+                        + "service unit. Did you mean getty.target.service?",
                     "unit-malformed: login.display-managers: sddm is not the name of a service "
-                        + "unit. Is sddm.service meant?",
+                        + "unit. Did you mean sddm.service?",
                     "unit-malformed: login.display-managers: @.service is not the name of a "
                         + "service unit",
                 ])

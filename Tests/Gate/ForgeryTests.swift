@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
 import TestSupport
 import Testing

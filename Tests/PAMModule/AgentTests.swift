@@ -44,7 +44,7 @@ struct AgentTests {
         while agent.ended == nil { sched_yield() }
         try visit.send(.confirmed(password: nil))
         try agent.expect("auth \(Bench.Code.authError)\n")
-        #expect(agent.output.contains("have changed since"))
+        #expect(agent.output.contains("session changed: try again"))
     }
 
     @Test("is the peer of the helper's standard input, where root's service is asked")

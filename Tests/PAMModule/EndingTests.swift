@@ -187,7 +187,7 @@ struct EndingTests {
         try visit.send(.notice(Notice(.waiting, subject: [UInt8]("x\u{1B}[2J\nroot".utf8))))
         try visit.prove(bench.proof(for: request))
         #expect(
-            try probe.lines().contains("info waiting: x\\x1b[2J\\x0aroot is being served first"))
+            try probe.lines().contains("info waiting: x\\x1b[2J\\x0aroot is using the reader"))
     }
 
     @Test(

@@ -35,7 +35,7 @@ struct FreshnessTests {
     func denied() throws {
         for (reason, text) in [
             (DenialReason.answerTooLate, "was not confirmed in time"),
-            (.changedMeanwhile, "have changed since"), (.suspending, "going to sleep"),
+            (.changedMeanwhile, "session changed: try again"), (.suspending, "going to sleep"),
             (.notEnabled, "is off for alice"), (.badRequest, "not understood"),
         ] {
             let bench = try Bench()
@@ -75,7 +75,7 @@ struct FreshnessTests {
             let bench = try Bench()
             let (probe, visit) = try asked(bench)
             try visit.send(try answer(bench))
-            try expectRefused(probe, bench, saying: "was not valid and is refused")
+            try expectRefused(probe, bench, saying: "was rejected as invalid")
         }
     }
 
@@ -90,7 +90,7 @@ struct FreshnessTests {
         try visit.send(.assertion(proof))
         try visit.send(.confirmed(password: nil))
         probe.signal(SIGCONT)
-        try expectRefused(probe, bench, saying: "was not valid and is refused")
+        try expectRefused(probe, bench, saying: "was rejected as invalid")
 
         let other = try Bench()
         let (again, twice) = try asked(other)
@@ -157,7 +157,7 @@ struct FreshnessTests {
             let (probe, visit) = try asked(bench)
             try change(bench)
             try visit.send(.confirmed(password: Bytes("secret".utf8)))
-            try expectRefused(probe, bench, saying: "have changed since")
+            try expectRefused(probe, bench, saying: "session changed: try again")
         }
     }
 
@@ -176,7 +176,7 @@ struct FreshnessTests {
             if isGood {
                 #expect(try probe.codes() == [Bench.Code.success], "\(seconds)")
             } else {
-                try expectRefused(probe, bench, saying: "was not valid and is refused")
+                try expectRefused(probe, bench, saying: "was rejected as invalid")
             }
         }
     }
@@ -192,7 +192,7 @@ struct FreshnessTests {
         try bench.removeKey()
         try visit.send(.confirmed(password: Bytes("kestrel".utf8)))
         let lines = try probe.lines()
-        #expect(lines.contains { $0.contains("have changed since") }, "\(lines)")
+        #expect(lines.contains { $0.contains("session changed: try again") }, "\(lines)")
         #expect(!lines.contains { $0.contains("kestrel") })
     }
 

@@ -61,12 +61,12 @@ struct PlaceTests {
 
     /// What keeps a finger out for long, and how it is told.
     private static let lasting: [(DenialReason, String)] = [
-        (.lidClosed, "the lid is closed. Open it to use the finger, or use the password"),
-        (.noReader, "no fingerprint reader was found that can be used for this: use the password"),
-        (.remoteSession, "fingerprint login does not serve remote sessions: use the password"),
+        (.lidClosed, "the lid is closed. Open it to scan a finger, or use the password"),
+        (.noReader, "no usable fingerprint reader was found: use the password"),
+        (.remoteSession, "fingerprint login does not work in remote sessions: use the password"),
         (.otherSeat, "the fingerprint reader is at another seat: use the password"),
         (.notEnabled, "fingerprint login is off for alice. Run 'signet enable' to turn it on"),
-        (.notServed, "fingerprint login is not for alice. See signet.conf"),
+        (.notServed, "fingerprint login is turned off for alice in signet.conf"),
     ]
 
     @Test("sudo at a terminal says in one line why it asks for no finger", arguments: lasting)

@@ -127,7 +127,7 @@ struct PromptTests {
         #expect(try terminal.expect("the swipe was too short").hasSuffix("\r\n"))
         try terminal.expect(Self.or)
         try visit.send(.notice(Notice(.noMatch, triesLeft: 1)))
-        try terminal.expect("one more try")
+        try terminal.expect("one try left")
         try terminal.expect(Self.or)
         try visit.prove(bench.proof(for: request))
         try terminal.expect("in-side")

@@ -351,15 +351,15 @@ struct ServerLoginTests {
     @Test("a server's no is a refusal, and one that cannot be asked is not")
     func denials() throws {
         for (reason, code, text) in [
-            (DenialReason.serverKeyBlocked, Bench.Code.authError, "is blocked there"),
-            (.serverKeyReplaced, Bench.Code.authError, "another device was registered"),
-            (.serverKeyRemoved, Bench.Code.authError, "was removed there"),
-            (.serverRefused, Bench.Code.authError, "the server says no"),
-            (.serverUnreachable, Bench.Code.unavailable, "cannot be asked"),
+            (DenialReason.serverKeyBlocked, Bench.Code.authError, "is blocked. Ask the server's"),
+            (.serverKeyReplaced, Bench.Code.authError, "another device replaced this one"),
+            (.serverKeyRemoved, Bench.Code.authError, "the registration was removed at"),
+            (.serverRefused, Bench.Code.authError, "the server refused"),
+            (.serverUnreachable, Bench.Code.unavailable, "the request to the server failed"),
             (.unknownServer, Bench.Code.unavailable, "is not registered at"),
             (.serverKeyInvalidated, Bench.Code.unavailable, "the fingers have changed"),
-            (.serverTooLongAgo, Bench.Code.unavailable, "no earlier yes"),
-            (.serverLost, Bench.Code.unavailable, "not any more after it"),
+            (.serverTooLongAgo, Bench.Code.unavailable, "no earlier approval"),
+            (.serverLost, Bench.Code.unavailable, "before the touch, but not after it"),
             (.serverBusy, Bench.Code.unavailable, "has not answered"),
             (.clockSetBack, Bench.Code.unavailable, "was set back"),
         ] {

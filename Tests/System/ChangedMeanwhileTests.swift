@@ -28,7 +28,7 @@ struct ChangedMeanwhileTests {
     /// Expects that it gets nothing, and says that the proof came too late or what has changed.
     private func expectExpired(
         _ program: AlicesProgram, on terminal: Terminal,
-        _ change: String = "fingers, key or session have changed since"
+        _ change: String = "the fingers, the key or the session changed"
     ) throws {
         terminal.resume()
         try signet.expectPassword(program, on: terminal)
@@ -80,9 +80,9 @@ struct ChangedMeanwhileTests {
         try signet.mismatch(3, on: next)
         try next.expectInvitation()
         try signet.touch(Touch.nobody)
-        try next.expect("too many fingers did not match")
+        try next.expect("too many failed scans")
         #expect(try signet.status(Stage.alice).lock == .forNow)
-        try expectExpired(program, on: terminal, "too many fingers did not match")
+        try expectExpired(program, on: terminal, "too many failed scans")
         try signet.expectReceipts(granted: [false])
         next.hangUp()
     }
@@ -91,7 +91,7 @@ struct ChangedMeanwhileTests {
     func lockedBeside(_ program: AlicesProgram) throws {
         let terminal = try stopped(program)
         try signet.setFailures(20, of: Stage.alice)
-        try expectExpired(program, on: terminal, "too many fingers did not match")
+        try expectExpired(program, on: terminal, "too many failed scans")
         try signet.expectReceipts(granted: [false])
     }
 

@@ -84,7 +84,7 @@ struct ConfirmedLineTests {
         ])
     func unclear(_ words: [String]) throws {
         let terminal = try stage.terminal(words, as: Stage.alice)
-        try terminal.expect("it cannot be shown for sure what a fingerprint would confirm here")
+        try terminal.expect("it is unclear what a fingerprint would confirm here")
         try terminal.expect("password for alice: ")
         #expect(!terminal.transcript.contains(SignetStage.invitation))
         #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
@@ -99,7 +99,7 @@ struct ConfirmedLineTests {
     func su() throws {
         let terminal = try stage.terminal(
             ["su", "alice", "-c", "echo one", "-c", "echo two"], as: Stage.alice)
-        try terminal.expect("it cannot be shown for sure what a fingerprint would confirm here")
+        try terminal.expect("it is unclear what a fingerprint would confirm here")
         try terminal.expect("Password: ")
         #expect(!terminal.transcript.contains(SignetStage.invitation))
         try terminal.sendLine(Stage.alice.password)

@@ -81,7 +81,7 @@ struct DaemonLifeTests {
         try first.expectInvitation()
         let second = try sudo(on: signet)
         let name = first.path.dropFirst("/dev/".count)
-        try second.expect("the reader is in use by sudo id -un (alice, \(name)), and others wait")
+        try second.expect("sudo id -un (alice, \(name)) is using the reader, and the queue is full")
         try second.passBySudosPrompt()
         try signet.expectDenial("queueFull")
         try first.sendLine(Stage.alice.password)

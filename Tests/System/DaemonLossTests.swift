@@ -128,7 +128,7 @@ struct DaemonLossTests {
         // A directory of root's, with bob's socket in it.
         if ownsSocket { try signet.shell("chown root /run/signet") }
         let terminal = try sudo()
-        try terminal.expect("the fingerprint service's answer was not valid and is refused")
+        try terminal.expect("the fingerprint service's answer was rejected as invalid")
         try terminal.passBySudosPrompt()
         try signet.expectAlert(
             ownsSocket
@@ -140,7 +140,7 @@ struct DaemonLossTests {
         for line in ["chmod 777 /run/signet", "mv /run/signet /run/s; ln -s s /run/signet"] {
             try signet.shell("chmod 755 /run/signet; \(line)")
             let terminal = try sudo()
-            try terminal.expect("the fingerprint service's answer was not valid and is refused")
+            try terminal.expect("the fingerprint service's answer was rejected as invalid")
             try terminal.passBySudosPrompt()
         }
         try signet.expectAlert("the path of signetd's socket is not to be trusted")
@@ -166,7 +166,7 @@ struct ReaderLossTests {
         try signet.start(readers: [])
         let terminal = try sudo()
         try terminal.expect(
-            "no fingerprint reader was found that can be used for this: use the password")
+            "no usable fingerprint reader was found: use the password")
         try terminal.passBySudosPrompt()
         #expect(!terminal.transcript.contains("swipe"))
         try signet.expectDenial("noReader")

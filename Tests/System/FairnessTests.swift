@@ -62,7 +62,7 @@ struct FairnessTests {
             return other
         }
         let fourth = try su()
-        try fourth.expect("and others wait. Try again later")
+        try fourth.expect(", and the queue is full. Try again later")
         try fourth.expect("Password: ")
         let own = try sudo()
         try own.expect("waiting: ")
@@ -87,7 +87,7 @@ struct FairnessTests {
         try stage.show(.session(of: Stage.alice))
         let terminal = try sudo()
         try terminal.expect("waiting: ")
-        try enrolment.expect("stopped because a login was waiting", within: .seconds(60))
+        try enrolment.expect("stopped because another request was waiting", within: .seconds(60))
         #expect(ContinuousClock.now - begin >= .seconds(15))
         #expect(try enrolment.expectEnd() != .exited(0))
         try terminal.expectInvitation()

@@ -49,7 +49,7 @@ struct ImageTests {
         let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
         try terminal.expectInvitation()
         try stranger.touch(signet)
-        try terminal.expect("the finger did not match: 2 more tries", within: .seconds(30))
+        try terminal.expect("the finger did not match: 2 tries left", within: .seconds(30))
         try terminal.expectInvitation()
         try alice.touch(signet)
         try terminal.expect("root\r\n", within: .seconds(30))

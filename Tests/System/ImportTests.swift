@@ -39,12 +39,13 @@ struct ImportTests {
         #expect(
             lines.contains {
                 $0.hasPrefix("right-index  \(driver.rawValue)/0/7  ")
-                    && $0.hasSuffix("  taken over")
+                    && $0.hasSuffix("  imported")
             })
         // Before the password was asked for.
-        #expect(lines.first?.hasPrefix("fprintd keeps these fingers under the name alice") == true)
+        #expect(
+            lines.first?.hasPrefix("fprintd has stored these fingers under the name alice") == true)
         #expect(lines.dropFirst().first?.hasPrefix("  right-index, written on ") == true)
-        #expect(lines.contains("1 finger was taken over for alice: 1 finger in all"))
+        #expect(lines.contains("1 finger was imported for alice: 1 finger in total"))
         #expect(lines.contains("fingerprint login is on for alice"))
     }
 
@@ -63,7 +64,7 @@ struct ImportTests {
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
         let again = try takeOver(signet)
-        #expect(again.succeeded && again.output.contains("is here already"))
+        #expect(again.succeeded && again.output.contains("already enrolled"))
     }
 
     @Test("let her through where libfprint compares pictures")
@@ -91,9 +92,10 @@ struct ImportTests {
         try store(signet).write([], at: "\(place)/notes")
         let outcome = try takeOver(signet)
         #expect(outcome.ending == .exited(1))
-        #expect(outcome.output.contains("1 finger was taken over for alice: 1 finger in all"))
-        #expect(outcome.output.contains("not taken over: it is damaged, or no print"))
-        #expect(outcome.output.contains("not taken over: fprintd gives no print such a name"))
+        #expect(outcome.output.contains("1 finger was imported for alice: 1 finger in total"))
+        #expect(outcome.output.contains("not imported: it is damaged, or not a print"))
+        #expect(
+            outcome.output.contains("not imported: fprintd does not use such a name for prints"))
         let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
         try terminal.expectInvitation()
         try terminal.sendLine(Stage.alice.password)
@@ -110,6 +112,6 @@ struct ImportTests {
             [try Built.program("signet"), "import-fprintd", "--password-stdin"],
             as: Stage.bob, input: Stage.bob.password + "\n")
         #expect(nothing.ending == .exited(1))
-        #expect(nothing.output.contains("fprintd keeps no fingerprints of bob"))
+        #expect(nothing.output.contains("fprintd has stored no fingerprints of bob"))
     }
 }

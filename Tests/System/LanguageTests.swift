@@ -172,7 +172,7 @@ struct CommandLanguageTests {
     @Test("LC_ALL, LC_MESSAGES, LANG and LANGUAGE say it, and no locale has to be installed")
     func variables() throws {
         let german = "signet: Anmeldung per Fingerabdruck, die sich selbst beweist"
-        let english = "signet: fingerprint login that proves itself"
+        let english = "signet: fingerprint login with a proof that others can verify"
         let japanese = "signet: 自らを証明する指紋ログイン"
         #expect(try firstLine([:]) == english)
         #expect(try firstLine(["LANG": "de_DE.UTF-8"]) == german)

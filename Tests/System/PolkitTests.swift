@@ -181,7 +181,7 @@ struct PolkitTests {
         let terminal = try pkexec()
         try terminal.expect(SignetStage.invitation)
         let other = try stage.terminal(["su", "bob"], as: Stage.alice)
-        try other.expect("waiting: polkit-1 (alice) is being served first")
+        try other.expect("waiting: polkit-1 (alice) is using the reader")
         try signet.touch(Touch.alice)
         try expectWelcome(terminal)
         try other.expectInvitation()

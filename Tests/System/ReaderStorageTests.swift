@@ -40,9 +40,9 @@ struct ReaderStorageTests {
     @Test(
         "one added, removed, or all exchanged: told at sudo, the password works, enable mends it",
         arguments: [
-            ("echo stranger >>storage.prints", "a finger was added in the reader itself"),
-            ("sed -i /alice/d storage.prints", "a finger was removed in the reader itself"),
-            ("echo other >storage.prints", "the fingerprint reader is another one"),
+            ("echo stranger >>storage.prints", "a finger was added on the reader itself"),
+            ("sed -i /alice/d storage.prints", "a finger was removed on the reader itself"),
+            ("echo other >storage.prints", "the fingerprint reader was replaced"),
         ])
     func changed(line: String, text: String) throws {
         try expectTouch()

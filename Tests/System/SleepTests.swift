@@ -48,7 +48,7 @@ struct SleepTests {
         try first.expect("root\r\n")
         try bus.setLid(closed: true)
         let terminal = try sudo()
-        try terminal.expect("the lid is closed. Open it to use the finger, or use the password")
+        try terminal.expect("the lid is closed. Open it to scan a finger, or use the password")
         try terminal.passBySudosPrompt()
         #expect(!terminal.transcript.contains(SignetStage.invitation))
         try signet.expectDenial("lidClosed")

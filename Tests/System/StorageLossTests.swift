@@ -40,7 +40,7 @@ struct StorageLossTests {
     func fullBefore() throws {
         try fill()
         let terminal = try sudo()
-        try terminal.expect("what was needed could not be read or written")
+        try terminal.expect("stored data could not be read or written")
         try terminal.passBySudosPrompt()
         #expect(!terminal.transcript.contains(SignetStage.invitation))
         try signet.expectDenial("storage")
@@ -54,7 +54,7 @@ struct StorageLossTests {
         try terminal.expectInvitation()
         try fill()
         try signet.touch(Touch.alice)
-        try terminal.expect("what was needed could not be read or written")
+        try terminal.expect("stored data could not be read or written")
         try terminal.passBySudosPrompt()
         try signet.expectDenial("storage")
         try signet.shell("rm /var/lib/signet/filler")
@@ -68,7 +68,7 @@ struct StorageLossTests {
         try terminal.expectInvitation()
         try fill()
         try signet.touch(Touch.nobody)
-        try terminal.expect("what was needed could not be read or written")
+        try terminal.expect("stored data could not be read or written")
         try terminal.passBySudosPrompt()
         #expect(try signet.failures(of: Stage.alice) == 5)
     }
@@ -95,7 +95,7 @@ struct StorageLossTests {
     func readOnly() throws {
         try signet.shell("mount -o remount,ro /var/lib/signet")
         let terminal = try sudo()
-        try terminal.expect("what was needed could not be read or written")
+        try terminal.expect("stored data could not be read or written")
         try terminal.passBySudosPrompt()
         #expect(!terminal.transcript.contains(SignetStage.invitation))
         let answer = try signet.enroll(Stage.alice, .leftIndex, as: "alice's other")
@@ -114,7 +114,7 @@ struct StorageLossTests {
         try signet.shell("mount -o remount,ro /var/lib/signet")
         try signet.start()
         let terminal = try sudo()
-        try terminal.expect("what was needed could not be read or written")
+        try terminal.expect("stored data could not be read or written")
         try terminal.passBySudosPrompt()
     }
 }

@@ -100,7 +100,7 @@ struct SudoPromptTests {
     func tooLong() throws {
         let prompt = "%n%s%p\u{1B}[8m" + String(repeating: "x", count: 60_000) + "\u{1B}[0mend: "
         let terminal = try sudo(prompt)
-        try terminal.expect("cannot be shown")
+        try terminal.expect("it is unclear what a fingerprint would confirm")
         try terminal.expect("end: ")
         #expect(!terminal.transcript.contains(SignetStage.invitation))
         try terminal.sendLine(Stage.alice.password)

@@ -104,7 +104,7 @@ struct SudoTests {
         let terminal = try sudo("id", "-un")
         try terminal.expectInvitation()
         try signet.touch(Touch.nobody)
-        try terminal.expect("the finger did not match: one more try")
+        try terminal.expect("the finger did not match: one try left")
         try terminal.expectInvitation()
         try signet.touch(Touch.nobody)
         try terminal.expect("the finger did not match\r\n")

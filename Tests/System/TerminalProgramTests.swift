@@ -346,7 +346,7 @@ struct TerminalProgramTests {
         let other: TerminalProgram = program == .su || program == .suLogin ? .login : .su
         let second = try start(other)
         try second.expect("waiting: ")
-        try second.expect(" is being served first")
+        try second.expect(" is using the reader")
         #expect(!second.transcript.contains(SignetStage.invitation))
         try signet.touch(program.person.finger)
         try expectWelcome(program, on: first)

@@ -142,7 +142,7 @@ struct UnplugTests {
         let login = try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.alice)
         try login.expectInvitation()
         let terminal = try importingAlone()
-        try terminal.expect("is being served first")
+        try terminal.expect("is using the reader")
         if isBack { try signet.reader().send(.unplug) } else { try signet.unplug() }
         try login.expect(isBack ? "the reader was unplugged: plug it in again" : Self.unplugged)
         login.hangUp()
@@ -150,11 +150,11 @@ struct UnplugTests {
         guard isBack else {
             try expectFailure(
                 terminal,
-                "not taken over: its reader is not here, or not used. Plug it in and try again")
+                "not imported: its reader is not connected, or not used. Connect it and try again")
             #expect(try signet.status(Stage.alice).prints == 0)
             return
         }
-        try terminal.expect("1 finger was taken over for alice: 1 finger in all")
+        try terminal.expect("1 finger was imported for alice: 1 finger in total")
         #expect(try terminal.expectEnd() == .exited(0))
         try expectSudo("alice right")
     }
@@ -167,7 +167,7 @@ struct UnplugTests {
         try terminal.expect(SignetStage.invitation)
         try signet.unplug()
         try expectFailure(terminal, Self.unplugged)
-        let none = "no fingerprint reader was found that can be used for this"
+        let none = "no usable fingerprint reader was found"
         try expectFailure(enrolling(), none)
         try expectFailure(command("secret", "get", "mail"), none)
         #expect(try signet.status(Stage.alice).prints == 1)

@@ -155,7 +155,7 @@ final class Demo: Sendable {
     }
 
     private static let introduction = """
-        Signet: fingerprint login that proves itself.
+        Signet: fingerprint login that can be verified.
 
         Everything below really happens: real sudo, the real PAM module and the real
         daemon, on a machine of its own inside private namespaces, with the users

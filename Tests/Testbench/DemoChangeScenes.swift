@@ -67,11 +67,11 @@ extension DemoSet {
                 && status.transcript.contains("next, run: signet enroll left-index"),
             came: status.transcript)
         let refused = try set.alice("signet", "enable")
-        try set.see("no key is made without it", on: refused)
+        try set.see("so no key can be created", on: refused)
         let deleting = try set.alice("signet", "delete", "left-index")
         try set.see("Password of alice: ", on: deleting)
         try set.typePassword(deleting)
-        try set.see("left-index is deleted for alice", on: deleting)
+        try set.see("left-index of alice was deleted", on: deleting)
         try set.end(deleting, "the damaged finger is done without")
         try set.turnOn()
         let terminal = try set.alice("sudo", "whoami")
@@ -130,7 +130,7 @@ extension DemoSet {
 
     /// Waits until the lockout is told, with the seconds that it still lasts.
     private func seeSeconds(_ terminal: Terminal) throws {
-        try see("too many fingers did not match: wait ", on: terminal)
+        try see("too many failed scans: wait ", on: terminal)
         let number = try see(" s, or use the password", on: terminal)
         let seconds = Int(number) ?? 0
         try check(
@@ -139,7 +139,7 @@ extension DemoSet {
 
     private static func unlock(_ set: DemoSet) throws {
         let status = try set.alice("signet", "status")
-        try set.see("s more: too many fingers did not match", on: status)
+        try set.see(" s: too many failed scans", on: status)
         let ending = try status.expectEnd(within: patience)
         try set.check("the status tells of the lockout", ending == .exited(1), came: "\(ending)")
         let unlock = try set.alice("signet", "unlock")

@@ -43,7 +43,7 @@ extension DemoSet {
         try set.seeInvitation(terminal, to: "swipe your finger across the reader")
         set.screen.act("a stranger swipes a finger")
         try set.put(strangersFinger, touch: 1)
-        try set.see("the finger did not match: 2 more tries", on: terminal)
+        try set.see("the finger did not match: 2 tries left", on: terminal)
         try set.seeInvitation(terminal, to: "swipe your finger across the reader")
         set.screen.act("alice swipes her right index finger")
         try set.put(alicesFinger, touch: 6)

@@ -27,7 +27,7 @@ extension DemoSet {
         let terminal = try set.alice("signet", "enable", "--keyring")
         try set.see("Password of alice: ", on: terminal)
         try set.typePassword(terminal)
-        try set.see("a touch opens the keyring of alice at a login", on: terminal)
+        try set.see("a touch at login opens the keyring of alice", on: terminal)
         try set.end(terminal, "the password is sealed to alice's fingers")
         let touched = try set.login()
         try set.see(orPassword, on: touched)

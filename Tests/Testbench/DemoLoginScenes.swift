@@ -90,7 +90,7 @@ extension DemoSet {
 
     private static func stranger(_ set: DemoSet) throws {
         let terminal = try set.alice("sudo", "whoami")
-        for answer in [": 2 more tries", ": one more try", "\r\n"] {
+        for answer in [": 2 tries left", ": one try left", "\r\n"] {
             try set.seeInvitation(terminal)
             try set.touch(.stranger)
             try set.see("the finger did not match\(answer)", on: terminal)
@@ -135,7 +135,7 @@ extension DemoSet {
         let terminal = try set.alice("sudo", "whoami")
         try set.seeInvitation(terminal)
         try set.touch(.bob)
-        try set.see("the finger did not match: 2 more tries", on: terminal)
+        try set.see("the finger did not match: 2 tries left", on: terminal)
         try set.seeInvitation(terminal)
         try set.touch(.aliceRight)
         try set.seeRoot(terminal)

@@ -27,7 +27,7 @@ extension DemoSet {
         let log = try set.alice("signet", "log")
         try set.end(log, "the receipts are listed")
         let check = try set.alice("signet", "log", "--verify")
-        try set.see("each signature is good and nothing is missing", on: check)
+        try set.see("all signatures are valid, and nothing is missing", on: check)
         try set.end(check, "all signatures are good, and no receipt is missing")
     }
 

@@ -61,7 +61,7 @@ extension DemoSet {
         try set.see("this device is registered at \(server.url) as alice, for shop", on: terminal)
         try set.end(terminal, "the device is registered")
         let again = try set.alice("signet", "enable", "--server", server.url)
-        try set.see("is registered at \(server.url) already", on: again)
+        try set.see("is already registered at \(server.url)", on: again)
         try set.check("a second time is refused at once", try again.expectEnd() != .exited(0))
     }
 
@@ -164,7 +164,7 @@ extension DemoSet {
                 .first
         else { throw DemoFault(expected: "an operation", came: asked) }
         let list = try set.alice("signet", "operations")
-        try set.see("touch the reader to see what awaits your decision", on: list)
+        try set.see("touch the reader to allow operations to be listed", on: list)
         try set.touch(.aliceRight)
         try set.see("Pay 120 EUR to bob", on: list)
         try set.end(list, "it awaits alice's decision")
@@ -194,10 +194,10 @@ extension DemoSet {
         let old = try set.alice("signet", "login", server.url)
         try set.see("touch the reader to log in", on: old)
         try set.touch(.aliceRight)
-        try set.see("another device was registered at", on: old)
+        try set.see("another device replaced this one at", on: old)
         try set.check("nobody is logged in", try old.expectEnd() != .exited(0))
         let list = try set.alice("signet", "login")
-        try set.see("alice is registered at no server", on: list)
+        try set.see("alice is not registered at any server", on: list)
         try set.end(list, "the old machine has destroyed its key")
     }
 

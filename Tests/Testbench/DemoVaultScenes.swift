@@ -77,7 +77,7 @@ extension DemoSet {
     /// sudo tells that there is another TPM, without a touch, and goes on to its own prompt.
     private func seeAnotherTPM() throws -> Terminal {
         let terminal = try alice("sudo", "whoami")
-        try see("the TPM was cleared or is another one", on: terminal)
+        try see("the TPM was cleared or is a different one", on: terminal)
         try see(Self.sudoPrompt, on: terminal)
         try check("it is told at once, and nobody has to touch the reader", terminal) {
             !$0.contains("did not match")
@@ -87,7 +87,7 @@ extension DemoSet {
 
     private func trustTPM() throws {
         let trust = try root("signet", "vault", "trust")
-        try see("the TPM is trusted as it is now", on: trust)
+        try see("the TPM is now trusted", on: trust)
         try end(trust, "the TPM is known under its new root key")
     }
 
@@ -101,7 +101,7 @@ extension DemoSet {
             throw DemoFault(expected: "a finger of alice's", came: "\(answer)")
         }
         let vault = try set.alice("signet", "vault")
-        try set.see("tpm: new keys are kept here", on: vault)
+        try set.see("tpm: new keys are stored here", on: vault)
         try set.end(vault, "the TPM was found, and is used")
         try set.checkVault("tpm")
         try set.swipeAtSudo()
@@ -154,7 +154,7 @@ extension DemoSet {
             let terminal = try set.alice("signet", "vault", "migrate", vault)
             try set.see("Password of alice: ", on: terminal)
             try set.typePassword(terminal)
-            try set.see("the key of alice is in the vault '\(vault)' now", on: terminal)
+            try set.see("the key of alice is now in the vault '\(vault)'", on: terminal)
             try set.end(terminal, "the old key is gone")
             try set.checkVault(vault)
             try set.swipeAtSudo()

@@ -136,7 +136,7 @@ final class RelayClient {
         } catch {
             return .failure(
                 NoRelay(
-                    "signet-relay is not there: \(error). See 'systemctl status signet-relay.socket'",
+                    "signet-relay is not running: \(error). See 'systemctl status signet-relay.socket'",
                     isRepeatable: error.operation == "connect"))
         }
     }
