@@ -21,6 +21,10 @@ let embedded: [SwiftSetting] =
         .enableExperimentalFeature("Embedded"),
         // Functions that nothing calls are left out by the linker.
         .unsafeFlags(["-Osize", "-no-static-stdlib", "-Xfrontend", "-function-sections"]),
+        // No copies of a function for the closures that it is called with.
+        .unsafeFlags(["-Xllvm", "-sil-disable-pass=closure-specialize"]),
+        // No hash of each source file in the module; it only spares the compiler work.
+        .unsafeFlags(["-Xfrontend", "-disable-incremental-llvm-codegen"]),
     ]
 
 /// What is installed: pages that are the same in every process stay read-only, nothing that the

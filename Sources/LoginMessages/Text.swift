@@ -63,12 +63,14 @@ package struct Text: ExpressibleByStringInterpolation, Equatable, Sendable {
     package func rendered(by translation: (Bytes) -> Bytes?) -> Bytes {
         var filled: [Bytes] = []
         for argument in arguments {
-            switch argument {
-            case .words(let words): filled.append(words)
-            case .text(let text): filled.append(text.rendered(by: translation))
-            case .detail(let words): filled.append(Text.detail(words, by: translation))
-            case .rendered(let render): filled.append(render(translation))
-            }
+            let words =
+                switch argument {
+                case .words(let words): words
+                case .text(let text): text.rendered(by: translation)
+                case .detail(let words): Text.detail(words, by: translation)
+                case .rendered(let render): render(translation)
+                }
+            filled.append(words)
         }
         if let own = translation(pattern), Text.escaped(own) == own,
             let text = Text.fill(own, with: filled)

@@ -12,8 +12,7 @@ package struct FrameWriter {
     package init(kind: UInt8, capacity: Int = Frame.headerLength) {
         bytes = []
         bytes.reserveCapacity(capacity)
-        bytes.append(Frame.version)
-        bytes.append(kind)
+        bytes += [Frame.version, kind]
     }
 
     /// Appends a field; throws if its size is wrong, it is out of order, or the frame is full.
@@ -52,9 +51,18 @@ package struct FrameWriter {
     package mutating func put<Number: FixedWidthInteger & UnsignedInteger>(
         _ field: Field, number: Number
     ) throws(WireFault) {
-        var value = Bytes()
-        for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
-            value.append(UInt8(truncatingIfNeeded: number >> Number(shift)))
+        try put(field, number: UInt64(number), count: Number.bitWidth / 8)
+    }
+
+    /// Appends the last `count` bytes of a number in big-endian order.
+    private mutating func put(
+        _ field: Field, number: UInt64, count: Int
+    ) throws(WireFault) {
+        var value = Bytes(repeating: 0, count: count)
+        var rest = number
+        for place in value.indices.reversed() {
+            value[place] = UInt8(truncatingIfNeeded: rest)
+            rest >>= 8
         }
         try put(field, value)
     }

@@ -112,16 +112,17 @@ extension [UInt8] {
     /// The first bytes, at most `length`, without an incomplete character at the end.
     fileprivate func beginning(of length: Int) -> [UInt8] {
         guard count > length else { return self }
-        var kept = prefix(length)
-        guard self[kept.endIndex].continues else { return [UInt8](kept) }
-        while let last = kept.last, last.continues { kept.removeLast() }
-        return [UInt8](kept.dropLast())
+        var end = length
+        while end > 0, self[end].continues { end -= 1 }
+        return [UInt8](self[..<end])
     }
 
     /// The last bytes, at most `length`, without an incomplete character at the beginning.
     fileprivate func end(of length: Int) -> [UInt8] {
         guard count > length else { return self }
-        return [UInt8](suffix(length).drop { $0.continues })
+        var start = count - length
+        while start < count, self[start].continues { start += 1 }
+        return [UInt8](self[start...])
     }
 }
 

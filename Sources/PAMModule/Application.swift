@@ -150,6 +150,7 @@ extension Application {
     /// PAM_SILENT is honoured except from sudo, which always sets it. Returns whether the
     /// conversation function succeeded.
     @discardableResult
+    @inline(never)
     func show(_ text: Text, asError: Bool = false) -> Bool {
         guard mayShow else { return false }
         let style = asError ? PAM_ERROR_MSG : PAM_TEXT_INFO
@@ -170,6 +171,7 @@ extension Application {
     }
 
     /// Writes a line to the journal through pam_syslog(3), in English like the whole journal.
+    @inline(never)
     func log(_ level: Int32, _ text: Text) {
         unsafe text.bytes.withUnsafeBytes { bytes in
             unsafe log_line(

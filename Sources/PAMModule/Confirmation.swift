@@ -34,19 +34,18 @@ struct Confirmation {
     /// - Throws: `.expired` for a denial, a lost connection or a late answer; `.refused` for an
     ///   answer that was not asked for.
     func ask(
-        _ daemon: inout Connection, about request: AuthenticateRequest
+        _ daemon: Connection, about request: AuthenticateRequest
     ) throws(LoginFailure) -> SecretLine? {
         // An answer that is here already was sent before the question.
-        guard try answer(from: &daemon) == nil else {
+        guard try answer(from: daemon) == nil else {
             throw .refused("an answer came before it was asked for")
         }
         do throws(LoginFailure) {
-            try daemon.send { () throws(WireFault) in
-                try LoginRequest.confirm(account: request.account, challenge: request.challenge)
-            }
+            try daemon.send(
+                try? LoginRequest.confirm(account: request.account, challenge: request.challenge))
         } catch .unavailable { throw tooLate }
         guard daemon.wait(until: end.within(milliseconds: Confirmation.answerMilliseconds)),
-            let answer = try answer(from: &daemon)
+            let answer = try answer(from: daemon)
         else { throw tooLate }
         switch answer {
         case .confirmed(let password):
@@ -81,7 +80,7 @@ struct Confirmation {
     }
 
     /// Receives an answer; a closed connection counts as a late answer, never as a confirmation.
-    private func answer(from daemon: inout Connection) throws(LoginFailure) -> LoginAnswer? {
+    private func answer(from daemon: Connection) throws(LoginFailure) -> LoginAnswer? {
         do throws(LoginFailure) {
             return try daemon.receive()
         } catch .unavailable { throw tooLate }

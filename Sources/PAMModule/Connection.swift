@@ -10,7 +10,7 @@ import ModuleOptions
 /// connection is closed when the value is destroyed, and the daemon then cancels a touch that is
 /// still awaited. Nothing here is trusted beyond its form: `receive` limits the number and length
 /// of answers, and rejects malformed ones.
-struct Connection: ~Copyable {
+final class Connection {
     private let socket: Descriptor
     /// The limit on answers in one connection, more than any touch can cause.
     private static let maximumFrames = 1_000
@@ -36,17 +36,17 @@ struct Connection: ~Copyable {
             try TrustedPath.checkSocket(path)
         } catch {
             switch error {
-            case .absent: throw .unavailable("signetd is not there", shown: Prompt.silent)
-            case .failed: throw .unavailable("no way to the socket", shown: Prompt.silent)
+            case .absent: throw .silent("signetd is not there")
+            case .failed: throw .silent("no way to the socket")
             case .untrusted: throw .refused("the path of signetd's socket is not to be trusted")
             }
         }
         let type = Int32(bitPattern: SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
         guard let socket = Descriptor(adopting: CPAMModule.socket(AF_UNIX, type, 0)) else {
-            throw .unavailable("no socket", shown: Prompt.silent)
+            throw .silent("no socket")
         }
         guard try connect(socket.number, to: path) else {
-            throw .unavailable("signetd takes no connection", shown: Prompt.silent)
+            throw .silent("signetd takes no connection")
         }
         guard let daemon = peer(of: socket.number), daemon.uid == 0 else {
             throw .refused("the daemon is not root")
@@ -97,9 +97,10 @@ struct Connection: ~Copyable {
         return peer
     }
 
-    /// Sends a request as one packet, then wipes it; throws `.declined` if it cannot be encoded.
-    func send(_ request: () throws(WireFault) -> Bytes) throws(LoginFailure) {
-        guard var frame = try? request() else {
+    /// Sends a request as one packet, then wipes it; throws `.declined` if there is none because it
+    /// could not be encoded.
+    func send(_ request: consuming Bytes?) throws(LoginFailure) {
+        guard var frame = consume request else {
             throw .declined("the login's names do not fit a request")
         }
         // The request may contain a password.
@@ -109,7 +110,7 @@ struct Connection: ~Copyable {
                 socket.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
         }
         guard sent == frame.count else {
-            throw .unavailable("signetd takes no request", shown: Prompt.silent)
+            throw .silent("signetd takes no request")
         }
     }
 
@@ -117,7 +118,7 @@ struct Connection: ~Copyable {
     ///
     /// - Throws: `.unavailable` if the daemon closed the connection; `.refused` for too many, too
     ///   long or malformed answers.
-    mutating func receive() throws(LoginFailure) -> LoginAnswer? {
+    func receive() throws(LoginFailure) -> LoginAnswer? {
         guard let length = try nextLength() else { return nil }
         frames += 1
         guard frames <= Connection.maximumFrames else { throw .refused("too many answers") }
@@ -144,13 +145,13 @@ struct Connection: ~Copyable {
         let length = recv(socket.number, nil, 0, flags)
         if length < 0, current_errno() == EAGAIN || current_errno() == EINTR { return nil }
         guard length > 0 else {
-            throw .unavailable("signetd ended the connection", shown: Prompt.silent)
+            throw .silent("signetd ended the connection")
         }
         return length
     }
 
     /// Takes the password that came with the last answer; nil if there was none.
-    mutating func consumePassword() -> SecretLine? { password.take() }
+    func consumePassword() -> SecretLine? { password.take() }
 
     /// Sends one message on a new connection and waits for an answer, whatever it is.
     ///
@@ -163,7 +164,7 @@ struct Connection: ~Copyable {
         guard let options = try? ModuleOptions(parsing: arguments) else { return }
         let deadline = Deadline(milliseconds: milliseconds)
         let daemon = try open(options.socket)
-        try daemon.send(request)
+        try daemon.send(try? request())
         _ = daemon.wait(until: deadline)
     }
 

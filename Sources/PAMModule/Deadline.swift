@@ -9,6 +9,7 @@ struct Deadline {
     private let nanoseconds: UInt64
 
     /// The moment this many milliseconds from now.
+    @inline(never)
     init(milliseconds: UInt32) {
         let (end, overflow) = Deadline.now.addingReportingOverflow(UInt64(milliseconds) * 1_000_000)
         // If the clock cannot be read, the deadline has passed already.
@@ -27,9 +28,12 @@ struct Deadline {
 
     /// The remaining milliseconds, rounded up; 0 once the deadline has passed.
     var millisecondsLeft: Int32 {
-        let now = Deadline.now
-        guard nanoseconds > now else { return 0 }
-        return Int32(clamping: (nanoseconds - now + 999_999) / 1_000_000)
+        // Not inlined, for the size of the module.
+        @inline(never) get {
+            let now = Deadline.now
+            guard nanoseconds > now else { return 0 }
+            return Int32(clamping: (nanoseconds - now + 999_999) / 1_000_000)
+        }
     }
 
     private static var now: UInt64 {

@@ -41,11 +41,11 @@ struct Dialogue {
     /// - Throws: the failure that ends the attempt: a denial, the deadline, a signal, a typed
     ///   password, or an answer that violates the protocol.
     mutating func assertion(
-        from daemon: inout Connection, preparing prepare: () -> Void
+        from daemon: Connection, preparing prepare: () -> Void
     ) throws(LoginFailure) -> Assertion {
         let first = deadline.within(milliseconds: Dialogue.firstAnswerMilliseconds)
         guard try awaitAnswer(of: daemon, until: first) else {
-            throw .unavailable("signetd does not answer", shown: Prompt.silent)
+            throw .silent("signetd does not answer")
         }
         var isPrepared = false
         while true {
@@ -64,6 +64,7 @@ struct Dialogue {
     }
 
     /// Closes the password line and restores the terminal, then releases held signals.
+    @inline(never)
     mutating func end() {
         line?.end()
         line = nil
@@ -72,12 +73,12 @@ struct Dialogue {
     }
 
     private mutating func take(
-        _ answer: LoginAnswer, _ daemon: borrowing Connection
+        _ answer: LoginAnswer, _ daemon: Connection
     ) throws(LoginFailure) -> Assertion? {
         switch answer {
         case .notice(let notice):
             let isShown = try show(notice)
-            if notice.wantsAcknowledgement, isShown { try daemon.send(LoginRequest.shown) }
+            if notice.wantsAcknowledgement, isShown { try daemon.send(LoginRequest.shown()) }
             return nil
         case .assertion(let assertion):
             return assertion
@@ -123,13 +124,13 @@ struct Dialogue {
 
     /// Waits until an answer may have arrived; returns false if the deadline passes first.
     private func awaitAnswer(
-        of daemon: borrowing Connection, until deadline: Deadline
+        of daemon: Connection, until deadline: Deadline
     ) throws(LoginFailure) -> Bool {
         guard let signals else { return daemon.wait(until: deadline) }
         return try signals.wait(for: daemon.descriptor, until: deadline)
     }
 
-    private mutating func wait(for daemon: borrowing Connection) throws(LoginFailure) {
+    private mutating func wait(for daemon: Connection) throws(LoginFailure) {
         guard let line else {
             _ = try awaitAnswer(of: daemon, until: deadline)
             return

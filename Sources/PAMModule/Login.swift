@@ -12,7 +12,7 @@ import SignedFormats
 /// bytes made here, if the server's verdict (with `server=`) is good as well, and if the daemon
 /// then confirmed the proof. The names come from the application, which may be unprivileged, and
 /// need not be UTF-8.
-struct Login {
+final class Login {
     let account: Bytes
     let uid: UInt32
     let service: Bytes
@@ -47,36 +47,41 @@ struct Login {
         application.debug = options.debug
         application.isQuiet = options.prompt == .off
         application.trace(Text(escaping: Release.mark.bytes))
-        let login = try Login(of: application)
+        try Login(of: application).prove(to: &application, options)
+    }
+
+    private func prove(
+        to application: inout Application, _ options: ModuleOptions
+    ) throws(LoginFailure) {
         let registration: RegisteredKey.Registration
         do throws(LoginFailure) {
-            registration = try RegisteredKey.look(for: login.account, uid: login.uid)
+            registration = try RegisteredKey.look(for: account, uid: uid)
         } catch {
-            if case .declined = error { try Offer.note(login, application, options) }
+            if case .declined = error { try Offer.note(self, application, options) }
             throw error
         }
-        let server = try ServerLogin.look(options.server, for: login.account, application)
+        let server = try ServerLogin.look(options.server, for: account, application)
         // From here on the daemon may count failures towards a lockout, which a password lifts.
-        try application.keep(login.account)
-        let place = try Place(of: login, application, options)
+        try application.keep(account)
+        let place = try Place(of: self, application, options)
         application.isAttended = place.presence == .foreground
-        guard login.command != nil else {
+        guard command != nil else {
             throw .unavailable("the command line is not clear", shown: Prompt.unclear)
         }
         // `delay=` gives users of a greeter time to type; a password line of our own makes it
         // needless.
-        if place.terminal == nil { pause(milliseconds: options.delayMilliseconds) }
+        if place.terminal == nil { Login.pause(milliseconds: options.delayMilliseconds) }
         // A program that blocks SIGTSTP never stops, so the number of rounds is limited.
         var stops = 0
         repeat {
             do throws(LoginFailure) {
-                try login.attempt(application, options, registration, server, place)
+                try attempt(application, options, registration, server, place)
                 return try application.keep([])
             } catch .suspended {
                 application.trace("suspended, and continued")
                 stops += 1
             }
-        } while place.isForeground && stops < maximumStops
+        } while place.isForeground && stops < Login.maximumStops
         throw .declined("the process is in the background, or does not stop when it is asked to")
     }
 
@@ -160,44 +165,42 @@ extension Login {
         if hasCommand, case .key(let registered) = registration {
             verifier = Verifier.open(registered.key)
             guard let found = verifier?.digestOfCommandLine() else {
-                throw .unavailable("the command line has no digest", shown: Prompt.silent)
+                throw .silent("the command line has no digest")
             }
             digest = found
         }
-        var daemon = try Connection.open(options.socket)
+        let daemon = try Connection.open(options.socket)
         let challenge = try Login.freshChallenge()
         let request = request(challenge, digest, options, server, place)
-        try daemon.send { () throws(WireFault) in try LoginRequest.authenticate(request) }
-        switch registration {
-        case .switchedOff:
-            _ = try dialogue.assertion(from: &daemon) {}
-            throw .refused("a proof came, but no key is registered")
-        case .key(let registered):
-            var servers: Verifier?
-            let assertion = try dialogue.assertion(from: &daemon) {
-                if !hasCommand { verifier = Verifier.open(registered.key) }
-                servers = server?.verifier()
-            }
-            let confirmation = Confirmation(of: self, deadline: deadline)
-            // Signals that were held back take effect here. If one stops the process, the
-            // confirmation below comes too late.
-            dialogue.end()
-            // A touch made after the process went to the background was meant for another program.
-            guard !place.wasLeft else {
-                throw .declined("the process has gone to the background")
-            }
-            guard let verifier else {
-                throw .unavailable("libcrypto.so.3 or the key cannot be used", shown: Prompt.silent)
-            }
-            let statement = try check(assertion, request, registered, server, verifier)
-            try server?.check(
-                assertion.server, for: statement, of: account, challenge, servers)
-            var password = try confirmation.ask(&daemon, about: request)
-            try confirmation.checkLast(
-                statement, registered, place, seconds: options.timeoutSeconds)
-            try server?.handOn(assertion.server, uid: uid, application)
-            if var password = password.take() { try application.setPassword(&password) }
+        try daemon.send(try? LoginRequest.authenticate(request))
+        var servers: Verifier?
+        let assertion = try dialogue.assertion(from: daemon) {
+            guard case .key(let registered) = registration else { return }
+            if !hasCommand { verifier = Verifier.open(registered.key) }
+            servers = server?.verifier()
         }
+        guard case .key(let registered) = registration else {
+            throw .refused("a proof came, but no key is registered")
+        }
+        let confirmation = Confirmation(of: self, deadline: deadline)
+        // Signals that were held back take effect here. If one stops the process, the confirmation
+        // below comes too late.
+        dialogue.end()
+        // A touch made after the process went to the background was meant for another program.
+        guard !place.wasLeft else {
+            throw .declined("the process has gone to the background")
+        }
+        guard let verifier else {
+            throw .silent("libcrypto.so.3 or the key cannot be used")
+        }
+        let statement = try check(assertion, request, registered, server, verifier)
+        try server?.check(
+            assertion.server, for: statement, of: account, challenge, servers)
+        var password = try confirmation.ask(daemon, about: request)
+        try confirmation.checkLast(
+            statement, registered, place, seconds: options.timeoutSeconds)
+        try server?.handOn(assertion.server, uid: uid, application)
+        if var password = password.take() { try application.setPassword(&password) }
     }
 
     private static func freshChallenge() throws(LoginFailure) -> Bytes {
@@ -206,7 +209,7 @@ extension Login {
             unsafe getrandom(bytes.baseAddress, bytes.count, UInt32(GRND_NONBLOCK))
         }
         guard count == challenge.count else {
-            throw .unavailable("there are no random numbers yet", shown: Prompt.silent)
+            throw .silent("there are no random numbers yet")
         }
         return challenge
     }
@@ -232,7 +235,7 @@ extension Login {
     ///   its contents, the signature's form, key, namespace, and ECDSA.
     private func check(
         _ assertion: Assertion, _ request: AuthenticateRequest, _ registered: RegisteredKey,
-        _ server: ServerLogin?, _ verifier: borrowing Verifier
+        _ server: ServerLogin?, _ verifier: Verifier
     ) throws(LoginFailure) -> Statement {
         guard let statement = try? Statement(parsing: assertion.statement) else {
             throw .refused("the statement is malformed")

@@ -8,8 +8,9 @@ import SignedFormats
 ///
 /// `Application.conclude` maps each case to messages and a PAM code. Codes differ by meaning: an
 /// absent factor is PAM_AUTHINFO_UNAVAIL, a failed or refused one is PAM_AUTH_ERR or PAM_MAXTRIES,
-/// and a mistake in the configuration is PAM_SERVICE_ERR.
-enum LoginFailure: Error {
+/// and a mistake in the configuration is PAM_SERVICE_ERR. The enumeration is indirect so that
+/// throwing passes on one word, which makes the module smaller.
+indirect enum LoginFailure: Error {
     /// The module has nothing to do here; this is logged only with `debug`.
     case declined(StaticString)
     /// A fingerprint cannot be asked for at present; the user is told.
@@ -37,6 +38,12 @@ enum LoginFailure: Error {
     case badServer(Bytes, UInt32)
     /// A libpam function failed with this code.
     case libpam(Int32)
+
+    /// The daemon or libcrypto cannot be used; the user sees that the service does not answer.
+    @inline(never)
+    static func silent(_ why: StaticString) -> LoginFailure {
+        .unavailable(why, shown: Prompt.silent)
+    }
 }
 
 extension Application {

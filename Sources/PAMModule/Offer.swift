@@ -37,8 +37,8 @@ enum Offer {
                 account: Bytes(noted.dropFirst()), service: try application.item(PAM_SERVICE),
                 presence: presence)
             let deadline = Deadline(milliseconds: milliseconds)
-            var daemon = try Connection.open(options.socket)
-            try daemon.send { () throws(WireFault) in try LoginRequest.offer(request) }
+            let daemon = try Connection.open(options.socket)
+            try daemon.send(try? LoginRequest.offer(request))
             guard daemon.wait(until: deadline), case .notice(let notice)? = try daemon.receive(),
                 notice.kind == .offer, let text = notice.text
             else { return }

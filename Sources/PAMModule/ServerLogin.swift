@@ -94,10 +94,10 @@ final class ServerLogin {
     ///   used.
     func check(
         _ proof: ServerProof?, for statement: Statement, of account: Bytes, _ challenge: Bytes,
-        _ verifier: consuming Verifier?
+        _ verifier: Verifier?
     ) throws(LoginFailure) {
         guard let verifier else {
-            throw .unavailable("the server's key cannot be used", shown: Prompt.silent)
+            throw .silent("the server's key cannot be used")
         }
         guard let proof else { throw .refused("no verdict of the server came") }
         guard let verdict = try? Verdict(parsing: proof.verdict) else {
@@ -113,7 +113,7 @@ final class ServerLogin {
     }
 
     private func checkSignature(
-        _ proof: ServerProof, _ verifier: borrowing Verifier
+        _ proof: ServerProof, _ verifier: Verifier
     ) throws(LoginFailure) {
         guard let signature = try? SSHSignature(blob: proof.signature) else {
             throw .refused("the verdict's signature is malformed")

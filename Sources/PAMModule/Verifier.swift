@@ -11,7 +11,7 @@ import SignedFormats
 /// which costs 2 million instructions more. Entries that libcrypto adds to the application's error
 /// queue are removed again.
 // SAFETY: the library stays loaded, and the key stays valid, as long as the value lives.
-@safe struct Verifier: ~Copyable {
+@safe final class Verifier {
     private let library: UnsafeMutableRawPointer
     private let libcrypto: Libcrypto
     private let key: OpaquePointer
@@ -56,7 +56,7 @@ import SignedFormats
     }
 
     /// Whether a signature was made by the key over a statement's text; PROTOCOL.sshsig.
-    borrowing func verifies(_ signature: SSHSignature, of statement: Bytes) -> Bool {
+    func verifies(_ signature: SSHSignature, of statement: Bytes) -> Bool {
         guard let inner = digest(statement),
             let outer = digest(
                 SSHSignature.signedData(namespace: signature.namespace, messageDigest: inner))
@@ -65,20 +65,20 @@ import SignedFormats
     }
 
     /// Loads the key's point; returns false unless it lies on the curve.
-    private borrowing func reads(_ key: SSHPublicKey) -> Bool {
+    private func reads(_ key: SSHPublicKey) -> Bool {
         _ = libcrypto.markErrors()
         defer { _ = libcrypto.forgetErrors() }
         return unsafe libcrypto.readKey(self.key, key.point, key.point.count, nil) == 1
     }
 
     /// Verifies an invalid signature, so that the code needed for a real one is already in memory.
-    private borrowing func warmUp() {
+    private func warmUp() {
         let one = Bytes(repeating: 0, count: 31) + [1]
         _ = holds(r: one, s: one, over: one)
     }
 
     /// Whether r and s are the key's signature over a digest; ECDSA_do_verify(3).
-    private borrowing func holds(r: Bytes, s: Bytes, over digest: Bytes) -> Bool {
+    private func holds(r: Bytes, s: Bytes, over digest: Bytes) -> Bool {
         _ = libcrypto.markErrors()
         defer { _ = libcrypto.forgetErrors() }
         guard let signature = unsafe libcrypto.newSignature() else { return false }
@@ -95,7 +95,7 @@ import SignedFormats
     }
 
     /// Returns the SHA-256 of this process's complete command line; nil if it cannot be read.
-    borrowing func digestOfCommandLine() -> Bytes? {
+    func digestOfCommandLine() -> Bytes? {
         guard let file = ProgramCall.openOfThisProcess() else { return nil }
         var part = file.beginning(cap: ProgramCall.longestBeginning)
         guard !part.isEmpty else { return nil }
@@ -105,7 +105,7 @@ import SignedFormats
         }
     }
 
-    private borrowing func digest(_ text: Bytes) -> Bytes? {
+    private func digest(_ text: Bytes) -> Bytes? {
         var rest = text
         return digest {
             defer { rest = [] }
@@ -114,7 +114,7 @@ import SignedFormats
     }
 
     /// Returns the SHA-256 of the concatenated parts; `next` returns an empty part at the end.
-    private borrowing func digest(_ next: () -> Bytes) -> Bytes? {
+    private func digest(_ next: () -> Bytes) -> Bytes? {
         // SHA256_CTX is 112 bytes; this is larger.
         var state = InlineArray<32, UInt64>(repeating: 0)
         var digest = Bytes(repeating: 0, count: 32)

@@ -11,6 +11,7 @@ package enum Printable {
     /// - Parameter invisible: whether to replace characters without visible width as well;
     ///   canonical text that is signed leaves them as they are.
     /// - Parameter escape: appends the replacement of a byte.
+    @inline(never)
     package static func escaping(
         _ text: [UInt8], and further: UInt8? = nil, invisible: Bool = false,
         by escape: (UInt8, inout [UInt8]) -> Void

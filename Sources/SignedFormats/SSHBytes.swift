@@ -101,6 +101,7 @@ struct SSHReader {
     }
 
     /// Consumes the next string and returns its range.
+    @inline(never)
     private mutating func range(cap: Int) throws(SSHFault) -> Range<Int> {
         let length = Int(try number())
         guard length <= cap else { throw .tooLong }

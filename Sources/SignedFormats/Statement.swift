@@ -103,28 +103,45 @@ package struct Statement: Equatable, Sendable {
     package init(parsing text: [UInt8]) throws(LineFault) {
         guard text.count <= Statement.maximumLength else { throw .tooLong }
         var lines = LineReader(text)
+        self.init()
+        try read(from: &lines)
+        try lines.end()
+    }
+
+    /// An empty statement to read into.
+    private init() {
+        self.init(
+            audience: [], account: [], uid: 0, requester: [], device: [], credential: [],
+            challenge: [], service: [], terminal: [], purpose: [], factor: [], enrolment: 0,
+            counter: 0, previous: [], issued: Instant(seconds: 0))
+    }
+
+    /// Reads all lines in their order.
+    ///
+    /// It fills a value instead of being an initialiser, in which each line that fails would need
+    /// code of its own to release the fields before it.
+    private mutating func read(from lines: inout LineReader) throws(LineFault) {
         version = try lines.number("signet-statement")
         guard (1...Statement.currentVersion).contains(version) else { throw .malformed }
         audience = try lines.value("audience", cap: 256)
         account = try lines.value("account", cap: 256)
         uid = try lines.uid()
-        requester =
-            version > 1
-            ? try lines.value("requester", cap: 256, allowed: Statement.isNameByte) : []
+        if version > 1 {
+            requester = try lines.value("requester", cap: 256, allowed: Statement.isNameByte)
+        }
         device = try lines.hexadecimal("device", count: 16)
         credential = try lines.hexadecimal("credential", count: 16)
         challenge = try lines.base64("challenge", count: 32)
         service = try lines.value("service", cap: 64)
         terminal = try lines.value("terminal", cap: 256)
         purpose = try lines.value("purpose", cap: 1_024)
-        command = version > 1 ? try lines.digestOrNothing("command") : []
-        server = lines.isNext("server") ? try ServerLines(reading: &lines) : nil
+        if version > 1 { command = try lines.digestOrNothing("command") }
+        if lines.isNext("server") { server = try ServerLines(reading: &lines) }
         factor = try lines.value("factor", cap: 32)
         enrolment = try lines.number("enrolment")
         counter = try lines.number("counter")
         previous = try lines.base64("previous", count: 32)
         issued = try lines.instant("issued")
-        try lines.end()
     }
 
     /// Whether an account's name may contain a byte: no control character, `/` or `:`.
