@@ -113,7 +113,7 @@ func programs() -> Package {
 
             // Pure: no C, no system calls.
             .target(
-                name: "CommandProtocol", dependencies: ["LoginProtocol"],
+                name: "CommandProtocol", dependencies: ["LoginProtocol", "SignedFormats"],
                 swiftSettings: common),
             .target(
                 name: "CommandMessages",
@@ -324,6 +324,9 @@ func programs() -> Package {
                 dependencies: ["CommandProtocol", "LoginProtocol", "TestSupport"],
                 path: "Tests/LoginProtocol", swiftSettings: common),
             .testTarget(
+                name: "CommandProtocolTests", dependencies: ["CommandProtocol", "LoginProtocol"],
+                path: "Tests/CommandProtocol", swiftSettings: common),
+            .testTarget(
                 name: "SignedFormatsTests", dependencies: ["SignedFormats", "TestSupport"],
                 path: "Tests/SignedFormats", swiftSettings: common),
             .testTarget(
@@ -334,7 +337,7 @@ func programs() -> Package {
                 ],
                 path: "Tests/LoginMessages", swiftSettings: common),
             .testTarget(
-                name: "PolicyTests", dependencies: ["CommandProtocol", "LoginProtocol", "Policy"],
+                name: "PolicyTests", dependencies: ["LoginProtocol", "Policy"],
                 path: "Tests/Policy", swiftSettings: common),
             .testTarget(
                 name: "PosixTests", dependencies: ["Posix", "TestSupport"],
@@ -396,7 +399,7 @@ func programs() -> Package {
             .testTarget(
                 name: "DaemonTests",
                 dependencies: [
-                    "CommandMessages", "CommandProtocol", "Control", "Crypto", "Daemon",
+                    "CommandMessages", "CommandProtocol", "Control", "Crypto", "Daemon", "Gate",
                     "LoginMessages", "LoginProtocol", "Loop", "Policy", "Posix", "ReaderProtocol",
                     "Relay", "ServerSupport", "SignedFormats", "Store", "StoreSupport", "Systemd",
                     "TestScopes", "TestSupport", "Vault", "signet-relay", "signet-server",

@@ -24,19 +24,8 @@ package enum CommandRefusals {
     /// The service that asked, or the command; empty where neither is known.
     package static func what(_ refusal: Refusal) -> Bytes {
         guard refusal.service.isEmpty else { return refusal.service }
-        return switch refusal.verb {
-        case .verify: StaticString("signet verify").bytes
-        case .enroll: StaticString("signet enroll").bytes
-        case .secretGet: StaticString("signet secret get").bytes
-        case .serverEnable: StaticString("signet enable --server").bytes
-        case .serverLogin: StaticString("signet login").bytes
-        case .sign: StaticString("signet sign").bytes
-        case .signingEnable: StaticString("signet enable --signing").bytes
-        case .macTokenAdd: StaticString("signet mac-token add").bytes
-        case .operationList, .operationShow, .operationDecide:
-            StaticString("signet operations").bytes
-        default: []
-        }
+        let command = Request.type(kind: refusal.verb.rawValue)?.loggedCommand ?? ""
+        return Bytes(command.utf8)
     }
 
     /// In the place of a service that is not known.

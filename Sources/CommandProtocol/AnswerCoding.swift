@@ -50,21 +50,12 @@ extension Answer {
         case .refusal(let refusal): try refusal.put(into: &frame)
         case .denial(let denial): try denial.put(into: &frame)
         case .passwordWanted(let account): try frame.put(accountName: account)
-        case .done(let done):
-            try frame.put(.finger, numberIfPresent: done.finger?.rawValue)
-            try frame.put(.count, numberIfPresent: done.secrets)
-            try frame.put(.total, numberIfPresent: done.prints)
-            try frame.put(.name, ifPresent: done.keptOut)
-            try frame.put(.state, numberIfPresent: done.state?.rawValue)
-            try frame.put(.keyringState, numberIfPresent: done.keyring?.rawValue)
+        case .done(let done): try done.put(into: &frame)
         case .status(let status): try status.put(into: &frame)
         case .print(let print): try print.put(into: &frame)
         case .reader(let reader): try reader.put(into: &frame)
         case .signer(let line): try frame.put(.value, line)
-        case .setting(let setting):
-            try frame.put(.name, setting.name)
-            try frame.put(.value, setting.value)
-            try frame.put(.origin, setting.origin)
+        case .setting(let setting): try setting.put(into: &frame)
         case .chainHead(let counter, let digest):
             try frame.put(.digest, digest)
             try frame.put(.counter, number: counter)
@@ -121,27 +112,14 @@ extension Answer {
         switch kind {
         case .notice, .assertion, .denial, .confirmed: throw .unknownKind
         case .passwordWanted: self = .passwordWanted(account: try frame.accountName())
-        case .done:
-            let finger: Finger? = try frame.choiceIfPresent(.finger)
-            let secrets: UInt32? = try frame.numberIfPresent(.count)
-            let prints: UInt8? = try frame.numberIfPresent(.total)
-            let keptOut = try frame.bytesIfPresent(.name)
-            self = .done(
-                DoneAnswer(
-                    finger: finger, prints: prints, state: try frame.choiceIfPresent(.state),
-                    keyring: try frame.choiceIfPresent(.keyringState), secrets: secrets,
-                    keptOut: keptOut))
+        case .done: self = .done(try DoneAnswer(from: &frame))
         case .status: self = .status(try StatusAnswer(from: &frame))
         case .print: self = .print(try PrintAnswer(from: &frame))
         case .reader: self = .reader(try ReaderAnswer(from: &frame))
         case .receipt: self = .receipt(try ReceiptAnswer(from: &frame))
         case .refusal: self = .refusal(try Refusal(from: &frame))
         case .signer: self = .signer(try frame.bytes(.value))
-        case .setting:
-            self = .setting(
-                SettingAnswer(
-                    name: try frame.bytes(.name), value: try frame.bytes(.value),
-                    origin: try frame.bytes(.origin)))
+        case .setting: self = .setting(try SettingAnswer(from: &frame))
         case .chainHead:
             let digest = try frame.bytes(.digest)
             self = .chainHead(counter: try frame.number(.counter), digest: digest)
@@ -213,175 +191,5 @@ extension Denial {
         try frame.put(.since, numberIfPresent: since)
         try frame.put(.subject, ifPresent: subject)
         try frame.put(.done, number: mismatches)
-    }
-}
-
-extension ReceiptAnswer {
-    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.statement, statement)
-        try frame.put(.signature, signature)
-        if isGranted { try frame.put(.granted, number: UInt8(1)) }
-    }
-
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        statement = try frame.bytes(.statement)
-        signature = try frame.bytes(.signature)
-        isGranted = try frame.yes(.granted)
-    }
-}
-
-extension StatusAnswer {
-    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.count, numberIfPresent: secrets)
-        try frame.put(.reason, numberIfPresent: refusal?.reason.rawValue)
-        try frame.put(.cause, numberIfPresent: cause?.rawValue)
-        try frame.put(.seconds, numberIfPresent: seconds)
-        try frame.put(.since, numberIfPresent: since)
-        try frame.put(.subject, ifPresent: configurationFault)
-        try frame.put(.done, number: damaged)
-        try frame.put(.total, number: prints)
-        try frame.put(.name, ifPresent: keptOut)
-        try frame.put(.value, ifPresent: closed)
-        try frame.put(.origin, ifPresent: refusal?.subject)
-        try frame.put(.state, number: state.rawValue)
-        try frame.put(.generation, number: generation)
-        try frame.put(.lock, number: lock.rawValue)
-        try frame.put(.program, program)
-        try frame.put(.vault, vault)
-        try frame.put(.device, device)
-        try frame.put(.keyringState, number: keyring.rawValue)
-    }
-
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let account = try frame.accountName()
-        let secrets: UInt32? = try frame.numberIfPresent(.count)
-        let reason: DenialReason? = try frame.choiceIfPresent(.reason)
-        let cause: InvalidationCause? = try frame.choiceIfPresent(.cause)
-        let seconds: UInt32? = try frame.numberIfPresent(.seconds)
-        let since: UInt64? = try frame.numberIfPresent(.since)
-        let configurationFault = try frame.bytesIfPresent(.subject)
-        let damaged: UInt8 = try frame.number(.done)
-        let prints: UInt8 = try frame.number(.total)
-        let keptOut = try frame.bytesIfPresent(.name)
-        let closed = try frame.bytesIfPresent(.value)
-        let subject = try frame.bytesIfPresent(.origin)
-        guard reason != nil || subject == nil else { throw .malformedValue }
-        self.init(
-            account: account, seconds: seconds, cause: cause, since: since,
-            configurationFault: configurationFault, closed: closed,
-            prints: prints, damaged: damaged,
-            state: try frame.choice(.state), generation: try frame.number(.generation),
-            lock: try frame.choice(.lock), program: try frame.bytes(.program),
-            vault: try frame.bytes(.vault), device: try frame.bytes(.device),
-            secrets: secrets, keyring: try frame.choice(.keyringState), keptOut: keptOut,
-            refusal: reason.map { Denial($0, subject: subject) })
-    }
-}
-
-extension PrintAnswer {
-    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.finger, numberIfPresent: finger?.rawValue)
-        try frame.put(.printID, printID)
-        try frame.put(.readerID, readerID)
-        try frame.put(.since, numberIfPresent: since)
-        try frame.put(.done, number: UInt8(intact ? 1 : 0))
-    }
-
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        self.init(
-            finger: try frame.choiceIfPresent(.finger),
-            printID: try frame.bytes(.printID),
-            readerID: try frame.bytes(.readerID),
-            since: try frame.numberIfPresent(.since),
-            intact: false)
-        let flag: UInt8 = try frame.number(.done)
-        guard flag <= 1 else { throw .malformedValue }
-        intact = flag == 1
-    }
-}
-
-extension ReaderAnswer {
-    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.readerID, readerID)
-        try frame.put(.scan, number: scan.rawValue)
-        try frame.put(.total, number: total)
-        try frame.put(.name, name)
-        try frame.put(.value, driver)
-        try frame.put(.features, number: features.rawValue)
-    }
-
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        self.init(
-            readerID: try frame.bytes(.readerID),
-            scan: try frame.choice(.scan),
-            total: try frame.number(.total),
-            name: try frame.bytes(.name),
-            driver: try frame.bytes(.value),
-            features: ReaderFeatures(rawValue: try frame.number(.features)))
-    }
-}
-
-extension SecretAnswer {
-    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.count, number: size)
-        try frame.put(.secretName, name)
-        try frame.put(.since, number: since)
-        try frame.put(.done, number: state.rawValue)
-        try frame.put(.vault, vault)
-    }
-
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let size: UInt32 = try frame.number(.count)
-        let name = try frame.bytes(.secretName)
-        let since: UInt64 = try frame.number(.since)
-        let state: SecretState = try frame.choice(.done)
-        self.init(
-            name: name, size: size, since: since, vault: try frame.bytes(.vault), state: state)
-    }
-}
-
-extension EventAnswer {
-    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.service, service)
-        try frame.put(.requester, requester)
-        try frame.put(.purpose, purpose)
-        try frame.put(.done, number: UInt8(isOver ? 1 : 0))
-        try frame.put(.counter, number: number)
-    }
-
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let account = try frame.accountName()
-        let service = try frame.bytes(.service)
-        let requester = try frame.bytes(.requester)
-        let purpose = try frame.bytes(.purpose)
-        guard let isOver = try frame.flagIfPresent(.done) else { throw .unexpectedField }
-        self.init(
-            account: account, service: service, requester: requester, purpose: purpose,
-            isOver: isOver, number: try frame.number(.counter))
-    }
-}
-
-extension VaultAnswer {
-    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.subject, ifPresent: trouble)
-        try frame.put(.done, number: UInt8(isChosen ? 1 : 0))
-        try frame.put(.name, maker)
-        try frame.put(.value, policy)
-        try frame.put(.origin, registers)
-        try frame.put(.vault, vault)
-        try frame.put(.rootName, root)
-    }
-
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let trouble = try frame.bytesIfPresent(.subject)
-        guard let isChosen = try frame.flagIfPresent(.done) else { throw .unexpectedField }
-        let maker = try frame.bytes(.name)
-        let policy = try frame.bytes(.value)
-        let registers = try frame.bytes(.origin)
-        self.init(
-            vault: try frame.bytes(.vault), isChosen: isChosen, maker: maker, policy: policy,
-            registers: registers, root: try frame.bytes(.rootName), trouble: trouble)
     }
 }

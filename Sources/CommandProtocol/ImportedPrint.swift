@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
+/// Imports the account's prints from fprintd: `importedPrint` for each file, then `done`.
+///
+/// Before the password is asked for, each file is shown without an outcome.
+package struct ImportPrintRequest: PlainAccountRequest {
+    package static let verb = Verb(26, "importPrint")
+    package static let rule = VerbRule(.rootOrAccount, proof: .password)
+
+    package let account: Bytes
+
+    package init(account: Bytes) { self.account = account }
+}
+
 /// The result for one file in fprintd's store; the raw value is on the wire.
 package enum ImportOutcome: UInt8, CaseIterable, Sendable {
     /// The print is now an enrolled finger.
@@ -91,5 +103,11 @@ package struct ImportedPrintAnswer: Equatable, Sendable {
         self.init(
             finger: finger, since: since, subject: subject, outcome: outcome,
             place: try frame.bytes(.origin))
+    }
+}
+
+extension Request {
+    package static func importPrint(account: Bytes) -> Request {
+        Request(ImportPrintRequest(account: account))
     }
 }

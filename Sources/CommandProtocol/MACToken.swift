@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// The request to obtain a MAC token from a server, with a touch.
-package struct MACTokenAddRequest: Equatable, Sendable {
+/// Asks for a touch that obtains a MAC token from a server: `macToken`, then `done`.
+package struct MACTokenAddRequest: AccountRequest {
+    package static let verb = Verb(38, "macTokenAdd")
+    // The bearer of the token's header is the device for the server.
+    package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
+    package static let command = "signet mac-token"
+    package static let loggedCommand = "signet mac-token add"
+
     /// The account whose finger is used.
     package var account: Bytes
     /// How long to wait for the touch, in milliseconds.
@@ -12,6 +18,9 @@ package struct MACTokenAddRequest: Equatable, Sendable {
     /// The token's name, here and at the server.
     package var name: Bytes
 
+    package var context: RequestContext { RequestContext(macToken: name, of: server) }
+    package var interruption: ServerInterruption { .shown(by: "mac-token list") }
+
     /// Creates a request; sizes are checked when it is encoded.
     package init(account: Bytes, timeoutMilliseconds: UInt32, server: Bytes, name: Bytes) {
         self.account = account
@@ -20,14 +29,14 @@ package struct MACTokenAddRequest: Equatable, Sendable {
         self.name = name
     }
 
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
         try frame.put(.server, server)
         try frame.put(.tokenName, name)
     }
 
-    init(from frame: inout FrameReader) throws(WireFault) {
+    package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
         server = try frame.bytes(.server)
@@ -35,8 +44,53 @@ package struct MACTokenAddRequest: Equatable, Sendable {
     }
 }
 
-/// The request for the header that authenticates one HTTP request with a MAC token.
-package struct MACTokenHeaderRequest: Equatable, Sendable {
+/// Lists the account's MAC tokens, without their secrets: `macToken` for each, then `done`.
+package struct MACTokenListRequest: PlainAccountRequest {
+    package static let verb = Verb(39, "macTokenList")
+    package static let rule = VerbRule(.rootOrAccount)
+
+    package let account: Bytes
+
+    package init(account: Bytes) { self.account = account }
+}
+
+/// Deletes a MAC token from this device and from its server.
+package struct MACTokenRemoveRequest: AccountRequest {
+    package static let verb = Verb(40, "macTokenRemove")
+    package static let rule = VerbRule(.rootOrAccount)
+    package static let readsPrints = false
+
+    /// The account that owns the token.
+    package let account: Bytes
+    /// The URL of the server that issued the token.
+    package let server: Bytes
+    /// The token's name.
+    package let name: Bytes
+
+    package var context: RequestContext { RequestContext(macToken: name, of: server) }
+    package var interruption: ServerInterruption { .shown(by: "mac-token list") }
+}
+
+extension MACTokenRemoveRequest {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.server, server)
+        try frame.put(.tokenName, name)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        server = try frame.bytes(.server)
+        name = try frame.bytes(.tokenName)
+    }
+}
+
+/// Computes the header that authenticates one HTTP request with a MAC token; ends with
+/// `authorization`.
+package struct MACTokenHeaderRequest: AccountRequest {
+    package static let verb = Verb(41, "macTokenHeader")
+    package static let rule = VerbRule(.account)
+
     /// The account that owns the token.
     package var account: Bytes
     /// The URL of the server that issued the token.
@@ -49,6 +103,8 @@ package struct MACTokenHeaderRequest: Equatable, Sendable {
     package var resource: Bytes
     /// The SHA-256 of the exact body, 32 bytes.
     package var bodyDigest: Bytes
+
+    package var context: RequestContext { RequestContext(macToken: name, of: server) }
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
@@ -63,7 +119,7 @@ package struct MACTokenHeaderRequest: Equatable, Sendable {
         self.bodyDigest = bodyDigest
     }
 
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.server, server)
         try frame.put(.messageDigest, bodyDigest)
@@ -72,13 +128,20 @@ package struct MACTokenHeaderRequest: Equatable, Sendable {
         try frame.put(.tokenName, name)
     }
 
-    init(from frame: inout FrameReader) throws(WireFault) {
+    package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         server = try frame.bytes(.server)
         bodyDigest = try frame.bytes(.messageDigest)
         method = try frame.bytes(.method)
         resource = try frame.bytes(.resource)
         name = try frame.bytes(.tokenName)
+    }
+}
+
+extension RequestContext {
+    /// `server URL: MAC token NAME`, which the receipt of the touch says, too.
+    fileprivate init(macToken name: Bytes, of server: Bytes) {
+        purpose = Bytes("server ".utf8) + server + Bytes(": MAC token ".utf8) + name
     }
 }
 
@@ -152,5 +215,21 @@ package struct RelayMACToken: Equatable, Sendable {
         expires = try frame.number(.expires)
         token = try frame.bytes(.token)
         secret = try frame.bytes(.tokenSecret)
+    }
+}
+
+extension Request {
+    package static func macTokenAdd(_ request: MACTokenAddRequest) -> Request { Request(request) }
+
+    package static func macTokenList(account: Bytes) -> Request {
+        Request(MACTokenListRequest(account: account))
+    }
+
+    package static func macTokenRemove(account: Bytes, server: Bytes, name: Bytes) -> Request {
+        Request(MACTokenRemoveRequest(account: account, server: server, name: name))
+    }
+
+    package static func macTokenHeader(_ request: MACTokenHeaderRequest) -> Request {
+        Request(request)
     }
 }

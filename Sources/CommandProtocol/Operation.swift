@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
+import SignedFormats
 
 /// The user's decision on an operation; the raw value is on the wire.
 package enum OperationChoice: UInt8, CaseIterable, Sendable {
@@ -21,8 +22,15 @@ package enum OperationState: UInt8, CaseIterable, Sendable {
     case failed = 6
 }
 
-/// The request for the operations that await an account's approval.
-package struct OperationListRequest: Equatable, Sendable {
+/// Lists the operations that await the account's approval: `operation` for each, `serverTrouble`
+/// for each server that gave no answer, then `done`.
+package struct OperationListRequest: AccountRequest {
+    package static let verb = Verb(42, "operationList")
+    // Decisions are made in the account's name.
+    package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
+    package static let logging = DecisionLogging.denials
+    package static let command = "signet operations"
+
     /// The account.
     package var account: Bytes
     /// How long to wait for a touch if one is required, in milliseconds; nil if none may be asked
@@ -38,21 +46,25 @@ package struct OperationListRequest: Equatable, Sendable {
         self.server = server
     }
 
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.timeoutMilliseconds, numberIfPresent: timeoutMilliseconds)
         try frame.put(.server, ifPresent: server)
     }
 
-    init(from frame: inout FrameReader) throws(WireFault) {
+    package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.numberIfPresent(.timeoutMilliseconds)
         server = try frame.bytesIfPresent(.server)
     }
 }
 
-/// The request for one operation.
-package struct OperationShowRequest: Equatable, Sendable {
+/// Shows one operation as its server describes it: `operation`, then `done`.
+package struct OperationShowRequest: AccountRequest {
+    package static let verb = Verb(43, "operationShow")
+    package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
+    package static let command = "signet operations"
+
     /// The account.
     package var account: Bytes
     /// How long to wait for a touch if one is required, in milliseconds; nil if none may be asked
@@ -62,6 +74,10 @@ package struct OperationShowRequest: Equatable, Sendable {
     package var server: Bytes
     /// The operation's id, 16 bytes.
     package var operation: Bytes
+
+    package var context: RequestContext {
+        RequestContext(purpose: operationText(operation))
+    }
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
@@ -73,14 +89,14 @@ package struct OperationShowRequest: Equatable, Sendable {
         self.operation = operation
     }
 
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.timeoutMilliseconds, numberIfPresent: timeoutMilliseconds)
         try frame.put(.server, server)
         try frame.put(.operation, operation)
     }
 
-    init(from frame: inout FrameReader) throws(WireFault) {
+    package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.numberIfPresent(.timeoutMilliseconds)
         server = try frame.bytes(.server)
@@ -88,8 +104,12 @@ package struct OperationShowRequest: Equatable, Sendable {
     }
 }
 
-/// The request to decide one operation, with a touch.
-package struct OperationDecideRequest: Equatable, Sendable {
+/// Asks for a touch that approves or rejects an operation: `operation`, then `decided`.
+package struct OperationDecideRequest: AccountRequest {
+    package static let verb = Verb(44, "operationDecide")
+    package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
+    package static let command = "signet operations"
+
     /// The account whose finger is used.
     package var account: Bytes
     /// How long to wait for the touch, in milliseconds.
@@ -100,6 +120,16 @@ package struct OperationDecideRequest: Equatable, Sendable {
     package var operation: Bytes
     /// The decision.
     package var decision: OperationChoice
+
+    package var context: RequestContext {
+        RequestContext(
+            purpose: Bytes("\(decision.protocolName) ".utf8) + operationText(operation))
+    }
+
+    package var interruption: ServerInterruption {
+        let id = String(decoding: Hexadecimal.encode(operation), as: UTF8.self)
+        return .shown(by: "operations show \(id)")
+    }
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
@@ -113,7 +143,7 @@ package struct OperationDecideRequest: Equatable, Sendable {
         self.decision = decision
     }
 
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
         try frame.put(.server, server)
@@ -121,13 +151,18 @@ package struct OperationDecideRequest: Equatable, Sendable {
         try frame.put(.decision, number: decision.rawValue)
     }
 
-    init(from frame: inout FrameReader) throws(WireFault) {
+    package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
         server = try frame.bytes(.server)
         operation = try frame.bytes(.operation)
         decision = try frame.choice(.decision)
     }
+}
+
+/// `operation ID`, for receipts and the journal.
+private func operationText(_ operation: Bytes) -> Bytes {
+    Bytes("operation ".utf8) + Hexadecimal.encode(operation)
 }
 
 /// The content of an operation.
@@ -271,5 +306,19 @@ package struct ServerTroubleAnswer: Equatable, Sendable {
         reason = try frame.choice(.reason)
         subject = try frame.bytes(.subject)
         server = try frame.bytes(.server)
+    }
+}
+
+extension Request {
+    package static func operationList(_ request: OperationListRequest) -> Request {
+        Request(request)
+    }
+
+    package static func operationShow(_ request: OperationShowRequest) -> Request {
+        Request(request)
+    }
+
+    package static func operationDecide(_ request: OperationDecideRequest) -> Request {
+        Request(request)
     }
 }

@@ -23,58 +23,6 @@ private func hyphenated(_ name: String) -> String {
     }
 }
 
-extension Verb: ProtocolNamed {
-    package var protocolName: String {
-        switch self {
-        case .authenticate: "authenticate"
-        case .verify: "verify"
-        case .enroll: "enroll"
-        case .delete: "delete"
-        case .enable: "enable"
-        case .disable: "disable"
-        case .unlock: "unlock"
-        case .status: "status"
-        case .list: "list"
-        case .readers: "readers"
-        case .log: "log"
-        case .configuration: "configuration"
-        case .passwordAccepted: "passwordAccepted"
-        case .password: "password"
-        case .cancel: "cancel"
-        case .secretSet: "secretSet"
-        case .secretPart: "secretPart"
-        case .secretGet: "secretGet"
-        case .secretList: "secretList"
-        case .secretDelete: "secretDelete"
-        case .vault: "vault"
-        case .migrate: "migrate"
-        case .trustVault: "trustVault"
-        case .passwordChanged: "passwordChanged"
-        case .watch: "watch"
-        case .importPrint: "importPrint"
-        case .confirm: "confirm"
-        case .shown: "shown"
-        case .readerPrints: "readerPrints"
-        case .serverEnable: "serverEnable"
-        case .serverDisable: "serverDisable"
-        case .serverLogin: "serverLogin"
-        case .serverList: "serverList"
-        case .sign: "sign"
-        case .signingEnable: "signingEnable"
-        case .signingDisable: "signingDisable"
-        case .signingKey: "signingKey"
-        case .macTokenAdd: "macTokenAdd"
-        case .macTokenList: "macTokenList"
-        case .macTokenRemove: "macTokenRemove"
-        case .macTokenHeader: "macTokenHeader"
-        case .operationList: "operationList"
-        case .operationShow: "operationShow"
-        case .operationDecide: "operationDecide"
-        case .offer: "offer"
-        }
-    }
-}
-
 extension DenialReason: ProtocolNamed {
     package var protocolName: String {
         switch self {

@@ -11,8 +11,12 @@ package enum StorageAction: UInt8, CaseIterable, Sendable {
     case clear = 3
 }
 
-/// The request of root to list or delete prints that readers store.
-package struct ReaderPrintsRequest: Equatable, Sendable {
+/// Lists or deletes prints that readers store: `storedPrint` for each, then `done`.
+package struct ReaderPrintsRequest: MachineRequest {
+    package static let verb = Verb(29, "readerPrints")
+    // Only root may learn whose fingers a reader stores.
+    package static let rule = VerbRule(.root)
+
     /// The action.
     package var action: StorageAction
     /// The only reader concerned; nil for all.
@@ -24,14 +28,12 @@ package struct ReaderPrintsRequest: Equatable, Sendable {
         self.readerID = readerID
     }
 
-    /// Appends the fields to a frame.
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.readerID, ifPresent: readerID)
         try frame.put(.storageAction, number: action.rawValue)
     }
 
-    /// Reads the fields from a frame.
-    init(from frame: inout FrameReader) throws(WireFault) {
+    package init(from frame: inout FrameReader) throws(WireFault) {
         let readerID = try frame.bytesIfPresent(.readerID)
         self.init(try frame.choice(.storageAction), readerID: readerID)
     }
@@ -73,4 +75,8 @@ package struct StoredPrintAnswer: Equatable, Sendable {
             account: account, finger: finger, readerID: readerID,
             subject: try frame.bytesIfPresent(.subject))
     }
+}
+
+extension Request {
+    package static func readerPrints(_ request: ReaderPrintsRequest) -> Request { Request(request) }
 }

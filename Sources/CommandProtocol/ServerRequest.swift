@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// The request to register this device at a server for an account.
-package struct ServerEnableRequest: Equatable, Sendable {
+/// Registers this device at a server for an account, after a touch; ends with `serverEnabled`.
+package struct ServerEnableRequest: AccountRequest {
+    package static let verb = Verb(30, "serverEnable")
+    package static let rule = VerbRule(
+        .rootOrAccount, proof: .password, touch: .confirming(.keySignature))
+    package static let command = "signet enable"
+    package static let loggedCommand = "signet enable --server"
+
     /// The account on this machine.
     package var account: Bytes
     /// The server's URL in normal form.
     package var server: Bytes
     /// The activation code.
     package var code: Bytes
+
+    package var context: RequestContext { RequestContext(purpose: server) }
+    package var interruption: ServerInterruption { .shown(by: "login") }
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(account: Bytes, server: Bytes, code: Bytes) {
@@ -17,13 +26,13 @@ package struct ServerEnableRequest: Equatable, Sendable {
         self.code = code
     }
 
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.server, server)
         try frame.put(.code, code)
     }
 
-    init(from frame: inout FrameReader) throws(WireFault) {
+    package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         server = try frame.bytes(.server)
         code = try frame.bytes(.code)
@@ -63,6 +72,64 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
         application = try frame.bytes(.application)
         fingerprint = try frame.bytes(.fingerprint)
         progress = try frame.choice(.registrationState)
+    }
+}
+
+/// Removes this device's registration, at the server and here.
+package struct ServerDisableRequest: AccountRequest {
+    package static let verb = Verb(31, "serverDisable")
+    package static let rule = VerbRule(.rootOrAccount, proof: .password)
+
+    /// The account.
+    package let account: Bytes
+    /// The server's URL.
+    package let server: Bytes
+
+    package var context: RequestContext { RequestContext(purpose: server) }
+    package var interruption: ServerInterruption { .shown(by: "login") }
+}
+
+extension ServerDisableRequest {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.server, server)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        server = try frame.bytes(.server)
+    }
+}
+
+/// Asks for a touch that logs in to a server; ends with `token`.
+package struct LoginAtServerRequest: AccountRequest {
+    package static let verb = Verb(32, "serverLogin")
+    // The answer logs its bearer in at the server.
+    package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
+    package static let command = "signet login"
+
+    /// The account.
+    package let account: Bytes
+    /// How long to wait for the touch, in milliseconds.
+    package let timeoutMilliseconds: UInt32
+    /// The server's URL.
+    package let server: Bytes
+
+    package var context: RequestContext { RequestContext(purpose: server) }
+    package var interruption: ServerInterruption { .unknown }
+}
+
+extension LoginAtServerRequest {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
+        try frame.put(.server, server)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
+        server = try frame.bytes(.server)
     }
 }
 
@@ -116,6 +183,16 @@ package enum ServerProblem: String, CaseIterable, Sendable {
     case unavailable = "unavailable"
     /// The clocks of server and device differ too much.
     case clock = "clock"
+}
+
+/// Lists the servers at which the account is registered: `server` for each, then `done`.
+package struct ServerListRequest: PlainAccountRequest {
+    package static let verb = Verb(33, "serverList")
+    package static let rule = VerbRule(.rootOrAccount)
+
+    package let account: Bytes
+
+    package init(account: Bytes) { self.account = account }
 }
 
 /// The state of an account's key for a server; the raw value is on the wire.
@@ -172,5 +249,25 @@ package struct ServerAnswer: Equatable, Sendable {
         server = try frame.bytes(.server)
         application = try frame.bytes(.application)
         fingerprint = try frame.bytes(.fingerprint)
+    }
+}
+
+extension Request {
+    package static func serverEnable(_ request: ServerEnableRequest) -> Request { Request(request) }
+
+    package static func serverDisable(account: Bytes, server: Bytes) -> Request {
+        Request(ServerDisableRequest(account: account, server: server))
+    }
+
+    package static func serverLogin(
+        account: Bytes, server: Bytes, timeoutMilliseconds: UInt32
+    ) -> Request {
+        Request(
+            LoginAtServerRequest(
+                account: account, timeoutMilliseconds: timeoutMilliseconds, server: server))
+    }
+
+    package static func serverList(account: Bytes) -> Request {
+        Request(ServerListRequest(account: account))
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
+import SignedFormats
 
 /// What a touch signs; the raw value is on the wire.
 package enum SigningUse: UInt8, CaseIterable, Sendable {
@@ -47,16 +48,47 @@ package enum SigningMatter: Equatable, Sendable {
         case .request: .request
         }
     }
+
+    /// What is signed, for receipts and the journal. The caller's bytes are not escaped here.
+    ///
+    /// Text of a fixed form comes before text that the caller chose, so that a long name can hide
+    /// nothing and only its own end is cut off.
+    package var purpose: Bytes { Bytes(wholePurpose.prefix(Limit.purpose)) }
+
+    private var wholePurpose: Bytes {
+        switch self {
+        case .file(let name, let digest):
+            Bytes("sign file sha256:".utf8) + Hexadecimal.encode(digest)
+                + (name.isEmpty ? [] : [0x20] + name)
+        case .files(let files):
+            Bytes("sign \(files.count) files".utf8)
+                + files.flatMap { Bytes(" sha256:".utf8) + Hexadecimal.encode($0.digest) }
+                + files.flatMap { [0x20] + ($0.name.isEmpty ? Bytes("-".utf8) : $0.name) }
+        case .challenge(let audience, let challenge):
+            Bytes("sign challenge for ".utf8) + audience + Bytes(": ".utf8) + challenge
+        case .request(let server, let method, let resource, _):
+            Bytes("server ".utf8) + server + Bytes(": sign ".utf8) + method + [0x20] + resource
+        }
+    }
 }
 
-/// The request for a touch that signs.
-package struct SignRequest: Equatable, Sendable {
+/// Asks for a touch that signs a file, a challenge or an HTTP request; ends with `signed`.
+///
+/// For several files, there is a `signedFile` for each, then `done`.
+package struct SignRequest: AccountRequest {
+    package static let verb = Verb(34, "sign")
+    // The answer speaks for the account wherever it is shown.
+    package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
+    package static let command = "signet sign"
+
     /// The account whose finger and key are used.
     package var account: Bytes
     /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
     /// The content to be signed.
     package var matter: SigningMatter
+
+    package var context: RequestContext { RequestContext(purpose: matter.purpose) }
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(account: Bytes, timeoutMilliseconds: UInt32, _ matter: SigningMatter) {
@@ -65,7 +97,7 @@ package struct SignRequest: Equatable, Sendable {
         self.matter = matter
     }
 
-    func put(into frame: inout FrameWriter) throws(WireFault) {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
         switch matter {
@@ -89,7 +121,7 @@ package struct SignRequest: Equatable, Sendable {
         }
     }
 
-    init(from frame: inout FrameReader) throws(WireFault) {
+    package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
         let server = try frame.bytesIfPresent(.server)
@@ -194,6 +226,40 @@ package struct SignedAnswer: Equatable, Sendable {
     }
 }
 
+/// Makes the account's signing key, after a touch; ends with `signingKey`.
+package struct SigningEnableRequest: PlainAccountRequest {
+    package static let verb = Verb(35, "signingEnable")
+    package static let rule = VerbRule(
+        .rootOrAccount, proof: .password, touch: .confirming(.keySignature))
+    package static let command = "signet enable"
+    package static let loggedCommand = "signet enable --signing"
+
+    package let account: Bytes
+
+    package init(account: Bytes) { self.account = account }
+}
+
+/// Destroys the account's signing key.
+package struct SigningDisableRequest: PlainAccountRequest {
+    package static let verb = Verb(36, "signingDisable")
+    package static let rule = VerbRule(.rootOrAccount, proof: .password)
+    package static let readsPrints = false
+
+    package let account: Bytes
+
+    package init(account: Bytes) { self.account = account }
+}
+
+/// Reports the account's signing key, as `signingKey`.
+package struct SigningKeyRequest: PlainAccountRequest {
+    package static let verb = Verb(37, "signingKey")
+    package static let rule = VerbRule(.rootOrAccount)
+
+    package let account: Bytes
+
+    package init(account: Bytes) { self.account = account }
+}
+
 /// The account's signing key, without its private key.
 package struct SigningKeyAnswer: Equatable, Sendable {
     /// When it was made, in seconds since 1970.
@@ -232,5 +298,21 @@ package struct SigningKeyAnswer: Equatable, Sendable {
         vault = try frame.bytes(.vault)
         publicKey = try frame.bytes(.publicKey)
         credential = try frame.bytes(.credential)
+    }
+}
+
+extension Request {
+    package static func sign(_ request: SignRequest) -> Request { Request(request) }
+
+    package static func signingEnable(account: Bytes) -> Request {
+        Request(SigningEnableRequest(account: account))
+    }
+
+    package static func signingDisable(account: Bytes) -> Request {
+        Request(SigningDisableRequest(account: account))
+    }
+
+    package static func signingKey(account: Bytes) -> Request {
+        Request(SigningKeyRequest(account: account))
     }
 }

@@ -149,7 +149,7 @@ struct Exchange {
                 case .done, .serverEnabled, .signingKey, .decided:
                     // After a cancellation no secret or signature is shown, even if it was on its
                     // way.
-                    if awaitsTouch && (secret != nil || request.verb == .sign) {
+                    if awaitsTouch && (secret != nil || request.content is SignRequest) {
                         throw .interrupted
                     }
                     if case .finished = try take(answer) { return }
@@ -173,19 +173,12 @@ struct Exchange {
     /// something.
     private func interrupted(_ asked: Bytes?) -> CommandFault {
         guard let server = asked else { return .interrupted }
-        switch request {
-        case .serverLogin: return .interruptedAsking(CommandText.interruptedAsking(server))
-        case .serverEnable, .serverDisable: return seen(server, by: "login")
-        case .macTokenAdd, .macTokenRemove: return seen(server, by: "mac-token list")
-        case .operationDecide(let wish):
-            let id = String(decoding: Hexadecimal.encode(wish.operation), as: UTF8.self)
-            return seen(server, by: "operations show \(id)")
-        default: return .interrupted
+        switch request.content.interruption {
+        case .none: return .interrupted
+        case .unknown: return .interruptedAsking(CommandText.interruptedAsking(server))
+        case .shown(let command):
+            return .interruptedAsking(CommandText.interruptedAsking(server, see: command.bytes))
         }
-    }
-
-    private func seen(_ server: Bytes, by command: String) -> CommandFault {
-        .interruptedAsking(CommandText.interruptedAsking(server, see: command.bytes))
     }
 
     private func packet(for account: Bytes) throws(CommandFault) -> Bytes {

@@ -139,11 +139,14 @@ extension Invocation {
 
     /// Sends a request, shows its progress and returns its `done`.
     ///
-    /// - Parameter print: receives prints that the daemon sends; without it they are unexpected.
+    /// - Parameters:
+    ///   - reason: why the caller asks for the touch, in the caller's own words; nil for none.
+    ///   - print: receives prints that the daemon sends; without it they are unexpected.
     func follow(
-        _ request: Request, awaitsTouch: Bool, _ print: ((PrintAnswer) -> Void)? = nil
+        _ request: Request, awaitsTouch: Bool, reason: Bytes? = nil,
+        _ print: ((PrintAnswer) -> Void)? = nil
     ) throws(CommandFault) -> DoneAnswer {
-        var progress = Progress(surroundings, isJSON: isJSON, reason: request.reason)
+        var progress = Progress(surroundings, isJSON: isJSON, reason: reason)
         defer { progress.end() }
         var result = DoneAnswer()
         var exchange = exchange(request, awaitsTouch: awaitsTouch)

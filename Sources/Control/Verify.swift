@@ -19,7 +19,7 @@ struct VerifyCommand: Command {
         let account = try run.account()
         let done = try run.follow(
             .verify(account: account, timeoutMilliseconds: 30_000, reason: reason),
-            awaitsTouch: true)
+            awaitsTouch: true, reason: reason)
         let finger = done.finger?.word
         run.say(
             .document(

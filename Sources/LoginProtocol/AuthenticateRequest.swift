@@ -65,6 +65,35 @@ package struct AuthenticateRequest: Equatable, Sendable {
         self.agentUser = agentUser
         self.server = server
     }
+
+    /// Appends the fields to a frame.
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.challenge, challenge)
+        try frame.put(.service, service)
+        try frame.put(.terminal, terminal)
+        try frame.put(.remoteHost, remoteHost)
+        try frame.put(.requester, requester)
+        try frame.put(.purpose, purpose)
+        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
+        guard maximumTries > 0 else { throw .malformedValue }
+        try frame.put(.maximumTries, number: maximumTries)
+        // An unset flag is always an absent field.
+        if wantsKeyring { try frame.put(.keyring, number: UInt8(1)) }
+        try frame.put(.presence, number: presence.rawValue)
+        try frame.put(.background, number: background.rawValue)
+        // An empty digest is always an absent field.
+        if !commandDigest.isEmpty { try frame.put(.commandDigest, commandDigest) }
+        try frame.put(.agent, numberIfPresent: agent)
+        try frame.put(.agentUser, numberIfPresent: agentUser)
+        if let server {
+            try frame.put(.server, server.url)
+            try frame.put(.audience, server.audience)
+            if server.offlineHours > 0 { try frame.put(.offlineHours, number: server.offlineHours) }
+            try frame.put(.tokenDelivery, numberIfPresent: server.token?.rawValue)
+            try frame.put(.verdictKey, server.key)
+        }
+    }
 }
 
 /// The server that must approve a login as well, as the stack's line demands.

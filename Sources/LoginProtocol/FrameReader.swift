@@ -5,7 +5,7 @@
 /// (unknown, repeated, out of order or trailing) makes the next call or `end()` throw, so the
 /// caller must finish with `end()`.
 package struct FrameReader {
-    /// The frame's kind: the raw value of a `Verb` or an `AnswerKind`, depending on the direction.
+    /// The frame's kind: that of a request or of an answer, depending on the direction.
     package let kind: UInt8
     private let bytes: Bytes
     private var position = Frame.headerLength

@@ -17,12 +17,12 @@ package enum LoginAnswer: Equatable, Sendable {
 
     /// Reads the fields of an answer of these kinds; nil for any other kind, with nothing consumed.
     package init?(from frame: inout FrameReader) throws(WireFault) {
-        switch AnswerKind(rawValue: frame.kind) {
+        switch LoginAnswerKind(rawValue: frame.kind) {
         case .notice: self = .notice(try Notice(from: &frame))
         case .assertion: self = .assertion(try Assertion(toLogin: &frame))
         case .denial: self = .denial(try LoginDenial(from: &frame))
         case .confirmed: self = .confirmed(password: try frame.bytesIfPresent(.password))
-        default: return nil
+        case nil: return nil
         }
     }
 }

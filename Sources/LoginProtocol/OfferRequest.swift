@@ -14,4 +14,10 @@ package struct OfferRequest: Equatable, Sendable {
         self.service = service
         self.presence = presence
     }
+
+    /// Appends the fields to a frame.
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(account: account, service: service)
+        try frame.put(.presence, number: presence.rawValue)
+    }
 }

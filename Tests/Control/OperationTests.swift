@@ -309,7 +309,7 @@ struct OperationTests {
         #expect(ids.map { $0.prefix(2) } == ["01", "02", "03"])
         #expect(run.errors.split(separator: "\n").filter { $0.contains("gone") }.count == 1)
         let timeouts = run.requests.compactMap { request -> UInt32?? in
-            if case .operationList(let list) = request { list.timeoutMilliseconds } else { nil }
+            (request.content as? OperationListRequest).map { $0.timeoutMilliseconds }
         }
         // A touch may be asked for at the beginning, and never later.
         #expect(timeouts.first == 30_000 && timeouts.dropFirst().allSatisfy { $0 == nil })

@@ -17,12 +17,13 @@ private func sample(_ refusals: [Refusal], receipts: Int = 2) throws -> [Step] {
 private let moment: UInt64 = 1_795_195_440
 
 private func refusal(
-    _ verb: Verb = .authenticate, by requester: String = "daemon", _ reason: DenialReason,
+    _ verb: Verb = AuthenticateRequest.verb, by requester: String = "daemon",
+    _ reason: DenialReason,
     at: UInt64
 ) -> Refusal {
     Refusal(
-        verb, service: verb == .authenticate ? Bytes("sudo".utf8) : [],
-        terminal: verb == .authenticate ? Bytes("/dev/pts/3".utf8) : [],
+        verb, service: verb == AuthenticateRequest.verb ? Bytes("sudo".utf8) : [],
+        terminal: verb == AuthenticateRequest.verb ? Bytes("/dev/pts/3".utf8) : [],
         requester: Bytes(requester.utf8), reason: reason, since: at, until: at)
 }
 
@@ -34,15 +35,15 @@ struct RefusalLogTests {
 
     @Test("shows them between the receipts, in order of time")
     func order() throws {
-        var often = refusal(.authenticate, .noMatch, at: moment + 60)
+        var often = refusal(AuthenticateRequest.verb, .noMatch, at: moment + 60)
         often.count = 3
         often.since = moment - 3_600
         let run = try run(
             try sample([
-                refusal(.verify, .lockedForNow, at: moment - 60),
+                refusal(VerifyRequest.verb, .lockedForNow, at: moment - 60),
                 refusal(by: "mallory\u{1B}", .notPermitted, at: moment + 1), often,
-                refusal(.confirm, .answerTooLate, at: moment + 61),
-                refusal(.secretGet, .lidClosed, at: moment + 62),
+                refusal(ConfirmRequest.verb, .answerTooLate, at: moment + 61),
+                refusal(SecretGetRequest.verb, .lidClosed, at: moment + 62),
             ]))
         #expect(run.code == .done && run.errors.isEmpty)
         let lines = run.output.split(separator: "\n").map(String.init)
@@ -64,7 +65,8 @@ struct RefusalLogTests {
 
     @Test("shows them where there are no receipts yet")
     func alone() throws {
-        let run = try run(try sample([refusal(.authenticate, .noMatch, at: moment)], receipts: 0))
+        let run = try run(
+            try sample([refusal(AuthenticateRequest.verb, .noMatch, at: moment)], receipts: 0))
         #expect(run.code == .done)
         #expect(
             run.output
@@ -88,7 +90,7 @@ struct RefusalLogTests {
 
     @Test("--verify and --signers are about receipts alone")
     func verify() throws {
-        let script = try sample([refusal(.authenticate, .noMatch, at: moment)])
+        let script = try sample([refusal(AuthenticateRequest.verb, .noMatch, at: moment)])
         let check = try run(script, "--verify")
         #expect(check.code == .done)
         #expect(check.output == "2 receipts: all signatures are valid, and nothing is missing\n")

@@ -52,7 +52,7 @@ struct SecretSetTests {
             account: alice, size: UInt32(content.count), name: mail, replaces: false)
         #expect(run.requests.first == .secretSet(request))
         let sent = run.requests.dropFirst().flatMap { request in
-            if case .secretPart(let part) = request { part } else { Bytes() }
+            (request.content as? SecretPartRequest)?.part ?? []
         }
         #expect(sent == content && run.requests.count == parts + 1)
     }

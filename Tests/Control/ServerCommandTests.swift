@@ -265,7 +265,7 @@ struct ServerCommandTests {
                 [.receive, .send(.secretWanted), .receive, .send(.done(DoneAnswer()))],
             ])
         #expect(replaced.code == .done)
-        guard case .secretSet(let request) = replaced.requests[3] else {
+        guard let request = replaced.requests[3].content as? SecretSetRequest else {
             Issue.record("\(replaced.requests)")
             return
         }

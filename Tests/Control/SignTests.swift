@@ -81,7 +81,7 @@ struct SignTests {
         let run = try run(
             ["--request", "GET", url],
             [answering(server, .done(DoneAnswer())), answering(.denial(Denial(.noMatch)))])
-        guard case .sign(let request)? = run.requests.last,
+        guard let request = run.requests.last?.content as? SignRequest,
             case .request(let asked, let method, let found, _) = request.matter
         else {
             Issue.record("\(run.requests)")
@@ -162,7 +162,7 @@ struct SignTests {
         var digests: [Bytes] = []
         let denied = try run(
             paths, [[.receive, touch, .send(.denial(Denial(.noMatch)))]])
-        guard case .sign(let request)? = denied.requests.last,
+        guard let request = denied.requests.last?.content as? SignRequest,
             case .files(let files) = request.matter
         else {
             Issue.record("\(denied.requests)")

@@ -16,7 +16,7 @@ extension DaemonTests {
 
         /// As `login`, for a service whose name need not be a text.
         private static func login(bytes service: Bytes) -> Request {
-            guard case .authenticate(var request) = login() else { return login() }
+            guard var request = login().content as? AuthenticateRequest else { return login() }
             request.service = service
             return .authenticate(request)
         }

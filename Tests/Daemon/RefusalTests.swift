@@ -32,7 +32,7 @@ extension DaemonTests {
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
             #expect(try bench.touch(Self.verify, with: ["two"]).reason == .noMatch)
             var found = try refusals(bench)
-            #expect(found.map(\.verb) == [.authenticate, .verify])
+            #expect(found.map(\.verb) == [AuthenticateRequest.verb, VerifyRequest.verb])
             #expect(found.map(\.count) == [2, 1])
             #expect(found.map(\.reason) == [.noMatch, .noMatch])
             #expect(found.first?.service == Bytes("sudo".utf8))
@@ -68,7 +68,7 @@ extension DaemonTests {
                 found.map(\.reason) == [
                     .remoteSession, .lidClosed, .lockedUntilPassword, .answerTooLate,
                 ])
-            #expect(found.last?.verb == .confirm)
+            #expect(found.last?.verb == ConfirmRequest.verb)
         }
 
         @Test("of another user name that user, who pushes out nothing however much they ask")

@@ -29,7 +29,7 @@ final class TestClient {
     }
 
     func send(_ request: Request) throws {
-        if case .authenticate(let asked) = request { login = asked }
+        if let asked = request.content as? AuthenticateRequest { login = asked }
         try send(request.encoded())
     }
 

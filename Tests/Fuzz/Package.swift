@@ -38,7 +38,9 @@ let package = Package(
         .target(
             name: "ModuleOptions", dependencies: ["LoginProtocol", "SignedFormats"],
             swiftSettings: common),
-        .target(name: "CommandProtocol", dependencies: ["LoginProtocol"], swiftSettings: common),
+        .target(
+            name: "CommandProtocol", dependencies: ["LoginProtocol", "SignedFormats"],
+            swiftSettings: common),
         .target(
             name: "CommandMessages",
             dependencies: ["CommandProtocol", "LoginMessages", "LoginProtocol", "SignedFormats"],

@@ -36,7 +36,7 @@ struct FileListTests {
 
     /// A request as another client may send it.
     private func frame(_ list: Bytes) throws -> Bytes {
-        var frame = FrameWriter(kind: Verb.sign.rawValue)
+        var frame = FrameWriter(kind: SignRequest.verb.rawValue)
         try frame.put(accountName: Bytes("alice".utf8))
         try frame.put(.timeoutMilliseconds, number: UInt32(1))
         try frame.put(.use, number: SigningUse.files.rawValue)

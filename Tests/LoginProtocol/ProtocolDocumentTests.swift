@@ -92,9 +92,27 @@ struct ProtocolDocumentTests {
         let rows = try document.rows("Requests")
         #expect(rows.filter { $0.count > 3 }.map { "\($0[0]) \($0[1])" } == entries(Verb.self))
         let expected = Verb.allCases.map {
-            ["\($0.rawValue)", "`\($0)`", fieldList(kind: $0.rawValue)]
+            ["\($0.rawValue)", "`\($0.protocolName)`", fieldList(kind: $0.rawValue)]
         }
         #expect(rows.filter { $0.count == 3 } == expected)
+    }
+
+    @Test("says who may make each request, with which proof, and whether it begins one")
+    func rules() throws {
+        let expected = Verb.allCases.compactMap { Request.type(kind: $0.rawValue) }.map {
+            request -> [String] in
+            let caller =
+                switch request.rule.callers {
+                case .root: "root"
+                case .rootOrAccount: "account"
+                case .account: "the account itself"
+                case .anyone: "anyone"
+                }
+            let proof = request.rule.proof == .password ? "password" : "none"
+            return [caller, proof, request.rule.beginsRequest ? "yes" : "no"]
+        }
+        let rows = try document.rows("Requests").filter { $0.count > 3 }
+        #expect(rows.map { Array($0[2...4]) } == expected)
     }
 
     @Test("lists every answer twice: what it is, and its fields")

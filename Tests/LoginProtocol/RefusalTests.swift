@@ -110,7 +110,7 @@ struct RefusalTests {
         let choices: [Field: ClosedRange<UInt8>] = [
             .finger: 1...10, .reason: 1...50, .cause: 1...10, .notice: 1...13, .scan: 1...2,
             .retry: 1...7, .state: 1...4, .lock: 1...3, .keyringState: 1...5,
-            .verb: 1...45,
+            .verb: 1...UInt8(Verb.allCases.count),
         ]
         for (frame, isRequest) in sampleFrames {
             let parts = fields(of: frame)
@@ -138,12 +138,17 @@ struct RefusalTests {
         #expect(fault(frame, isRequest: false) == .malformedValue)
     }
 
+    private static let aboutAccounts: [any AccountRequest.Type] = [
+        EnableRequest.self, DisableRequest.self, UnlockRequest.self, StatusRequest.self,
+        ListRequest.self, DeleteRequest.self,
+    ]
+
     @Test("an account's name with a byte that passwd(5) cannot hold")
     func accountNames() {
         for byte in [0, 9, 10, 13, 0x1F, 0x2F, 0x3A, 0x7F] as [UInt8] {
             for name in [[byte], [0x61, byte], [byte, 0x61], [0x61, byte, 0x62]] {
-                for verb in [Verb.enable, .disable, .unlock, .status, .list, .delete] {
-                    let frame = [1, verb.rawValue] + field(1, name)
+                for request in Self.aboutAccounts {
+                    let frame = [1, request.verb.rawValue] + field(1, name)
                     #expect(fault(frame, isRequest: true) == .malformedValue)
                     #expect(throws: WireFault.malformedValue) {
                         try Request.status(account: name).encoded()
@@ -153,7 +158,7 @@ struct RefusalTests {
                 #expect(fault(wanted, isRequest: false) == .malformedValue)
             }
         }
-        #expect(fault([1, Verb.status.rawValue] + field(1, []), isRequest: true) != nil)
+        #expect(fault([1, StatusRequest.verb.rawValue] + field(1, []), isRequest: true) != nil)
     }
 
     @Test("an authentication without a try")

@@ -182,10 +182,12 @@ enum Samples {
             .receipt(ReceiptAnswer(statement: [1], signature: [1, 2], isGranted: true)),
             .refusal(
                 Refusal(
-                    .authenticate, service: Bytes("sudo".utf8), terminal: Bytes("tty1".utf8),
+                    AuthenticateRequest.verb, service: Bytes("sudo".utf8),
+                    terminal: Bytes("tty1".utf8),
                     requester: Bytes("bob".utf8), reason: .noMatch, count: .max, since: 1,
                     until: .max)),
-            .refusal(Refusal(.sign, requester: [], reason: .lidClosed, since: 0, until: 0)),
+            .refusal(
+                Refusal(SignRequest.verb, requester: [], reason: .lidClosed, since: 0, until: 0)),
             .denial(
                 Denial(
                     .invalidated, cause: .hostSecretChanged, seconds: 1, since: 2,

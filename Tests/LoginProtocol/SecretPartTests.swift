@@ -12,9 +12,9 @@ struct SecretPartTests {
             let other = isRequest ? SecretPartFrame.Kind.released : .kept
             #expect(try SecretPartFrame.range(other, in: frame) == nil)
             let part: Bytes?
-            if isRequest, case .secretPart(let bytes) = try Request(decoding: frame) {
-                part = bytes
-            } else if !isRequest, case .secretPart(let bytes) = try Answer(decoding: frame) {
+            if isRequest {
+                part = (try Request(decoding: frame).content as? SecretPartRequest)?.part
+            } else if case .secretPart(let bytes) = try Answer(decoding: frame) {
                 part = bytes
             } else {
                 part = nil

@@ -159,7 +159,9 @@ final class Visit {
 
     /// The request for a touch.
     func authenticate() throws -> AuthenticateRequest {
-        guard case .authenticate(let request) = try request() else { throw Missing.request }
+        guard let request = try request().content as? AuthenticateRequest else {
+            throw Missing.request
+        }
         asked = request
         return request
     }

@@ -66,9 +66,9 @@ struct FreshnessTests {
                 try Answer.assertion(bench.assertion([UInt8]("signet-statement: 2\n".utf8)))
                     .encoded()
             },
-            { _ in [1, AnswerKind.confirmed.rawValue, 0] },
+            { _ in [1, LoginAnswerKind.confirmed.rawValue, 0] },
             { _ in try Answer.confirmed(password: nil).encoded() + [0] },
-            { _ in [2, AnswerKind.confirmed.rawValue] }, { _ in [1] },
+            { _ in [2, LoginAnswerKind.confirmed.rawValue] }, { _ in [1] },
             { _ in [UInt8](repeating: 1, count: Frame.maximumLength + 1) },
         ]
         for answer in answers {

@@ -1,69 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import CommandProtocol
-import LoginProtocol
 import Policy
 import Testing
-
-@Suite("The table of verbs")
-struct VerbTableTests {
-    /// Root, the account itself, another user, and anybody where no account is named.
-    static let rows: [(Verb, owner: Bool, other: Bool, proof: Proof, begins: Bool)] = [
-        (.authenticate, true, false, .none, true), (.verify, true, false, .none, true),
-        (.enroll, true, false, .password, true), (.delete, true, false, .password, true),
-        (.enable, true, false, .password, true), (.disable, true, false, .password, true),
-        (.unlock, true, false, .password, true), (.status, true, false, .none, true),
-        (.list, true, false, .none, true), (.readers, true, true, .none, true),
-        (.log, true, false, .none, true), (.configuration, true, true, .none, true),
-        (.passwordAccepted, false, false, .none, true), (.password, true, true, .none, false),
-        (.cancel, true, true, .none, false), (.secretPart, true, true, .none, false),
-        (.secretSet, true, false, .none, true), (.secretGet, true, false, .none, true),
-        (.secretList, true, false, .none, true), (.secretDelete, true, false, .none, true),
-        (.vault, true, true, .none, true), (.migrate, true, false, .password, true),
-        (.trustVault, false, false, .none, true), (.passwordChanged, false, false, .none, true),
-        (.watch, true, false, .none, true), (.readerPrints, false, false, .none, true),
-        (.importPrint, true, false, .password, true),
-        (.confirm, true, false, .none, true), (.shown, true, true, .none, false),
-        (.serverEnable, true, false, .password, true),
-        (.serverDisable, true, false, .password, true),
-        (.serverLogin, true, false, .none, true), (.serverList, true, false, .none, true),
-        (.sign, true, false, .none, true), (.signingEnable, true, false, .password, true),
-        (.signingDisable, true, false, .password, true),
-        (.signingKey, true, false, .none, true),
-        (.macTokenAdd, true, false, .none, true), (.macTokenList, true, false, .none, true),
-        (.macTokenRemove, true, false, .none, true), (.macTokenHeader, true, false, .none, true),
-        (.operationList, true, false, .none, true), (.operationShow, true, false, .none, true),
-        (.operationDecide, true, false, .none, true), (.offer, false, false, .none, true),
-    ]
-
-    /// What root cannot ask for in an account's place.
-    static let ownersAlone: Set<Verb> = [
-        .serverLogin, .sign, .macTokenAdd, .macTokenHeader, .operationList, .operationShow,
-        .operationDecide,
-    ]
-
-    @Test("has a row for every verb")
-    func complete() {
-        #expect(Set(VerbTableTests.rows.map(\.0)) == Set(Verb.allCases))
-        #expect(VerbTableTests.rows.count == Verb.allCases.count)
-    }
-
-    @Test("lets in whom it names and nobody else")
-    func callers() {
-        for (verb, owner, other, proof, begins) in VerbTableTests.rows {
-            // Root in an account's place, but where it gets what lets in elsewhere.
-            let isForRoot = !VerbTableTests.ownersAlone.contains(verb)
-            #expect(VerbTable.permits(verb, peerUID: 0, accountUID: 1_000) == isForRoot)
-            #expect(VerbTable.permits(verb, peerUID: 0, accountUID: nil) == isForRoot)
-            #expect(VerbTable.permits(verb, peerUID: 1_000, accountUID: 1_000) == owner)
-            #expect(VerbTable.permits(verb, peerUID: 1_001, accountUID: 1_000) == other)
-            #expect(VerbTable.permits(verb, peerUID: 1_001, accountUID: 0) == other)
-            #expect(VerbTable.permits(verb, peerUID: 1_001, accountUID: nil) == other)
-            #expect(VerbTable.permits(verb, peerUID: .max, accountUID: nil) == other)
-            #expect(VerbTable.rule(for: verb).proof == proof)
-            #expect(VerbTable.rule(for: verb).beginsRequest == begins)
-        }
-    }
-}
 
 @Suite("Lockout")
 struct LockoutTests {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CommandProtocol
 import LoginProtocol
 import Policy
 import Testing

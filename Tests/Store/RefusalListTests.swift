@@ -13,7 +13,8 @@ private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 private let alice = bytes("alice")
 
 private func refusal(
-    _ verb: Verb = .authenticate, service: String = "sudo", by requester: String = "alice",
+    _ verb: Verb = AuthenticateRequest.verb, service: String = "sudo",
+    by requester: String = "alice",
     _ reason: DenialReason = .noMatch, at moment: UInt64 = 1_800_000_000
 ) -> Refusal {
     Refusal(
@@ -41,7 +42,9 @@ struct RefusalListTests {
         var list = RefusalList()
         list.add(refusal(), to: alice)
         list.add(
-            Refusal(.sign, requester: bytes("b\nc %"), reason: .lidClosed, since: 1, until: 1),
+            Refusal(
+                SignRequest.verb, requester: bytes("b\nc %"), reason: .lidClosed, since: 1,
+                until: 1),
             to: alice)
         try store.save(list)
         #expect(try store.load() == list)
@@ -58,19 +61,19 @@ struct RefusalListTests {
         let start: UInt64 = 1_800_000_000
         let areNew = [
             list.add(refusal(at: start), to: alice),
-            list.add(refusal(.verify, service: "", at: start + 1), to: alice),
+            list.add(refusal(VerifyRequest.verb, service: "", at: start + 1), to: alice),
             list.add(refusal(at: start + 86_399), to: alice),
         ]
         #expect(areNew == [true, true, false])
         #expect(list.refusals.map(\.count) == [1, 2])
-        #expect(list.refusals.map(\.verb) == [.verify, .authenticate])
+        #expect(list.refusals.map(\.verb) == [VerifyRequest.verb, AuthenticateRequest.verb])
         #expect(list.refusals[1].since == start && list.refusals[1].until == start + 86_399)
         // On the next day, and where the clock was set back, there is another.
         list.add(refusal(at: start + 86_400), to: alice)
         list.add(refusal(at: start - 1), to: alice)
         #expect(list.refusals.map(\.count) == [1, 2, 1, 1])
         for other in [
-            refusal(service: "login"), refusal(by: "bob"), refusal(.verify),
+            refusal(service: "login"), refusal(by: "bob"), refusal(VerifyRequest.verb),
             refusal(by: "alice", .lidClosed),
         ] {
             var list = RefusalList()

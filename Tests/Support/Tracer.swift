@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
-import CommandProtocol
 import Glibc
 import LoginProtocol
 
@@ -33,7 +32,7 @@ package final class Tracer: Sendable {
     init(of child: ChildProcess, stoppingAt moment: Moment) throws(TestFault) {
         self.child = child
         var frames = tracer_frames(
-            proof: AnswerKind.assertion.rawValue, question: Verb.confirm.rawValue)
+            proof: LoginAnswerKind.assertion.rawValue, question: LoginVerb.confirm.rawValue)
         var tracer = CTestSupport.tracer()
         let code = unsafe start_tracer(child.pid, moment.value, &frames, &tracer)
         guard code == 0 else {

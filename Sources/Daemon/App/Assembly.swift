@@ -16,7 +16,7 @@ import Store
 /// Throws `SystemFault` if the kernel's boot identifier cannot be read.
 @ServiceActor
 struct Assembly {
-    /// Decides who may ask, and dispatches requests.
+    /// Decides who may ask, and hands each request to its handler.
     let router: Router
     /// Sends requests to servers through `signet-relay`.
     let relay: RelayClient
@@ -24,6 +24,8 @@ struct Assembly {
     let sessionTokens: SessionTokens
     let refusedAttempts: RefusedAttempts
     let removals = RemovalRounds()
+    /// What the parts answer, each type of request once.
+    let handlers: [RequestHandler]
     private let pendingRemovals: PendingRemovals
 
     init(
@@ -86,7 +88,7 @@ struct Assembly {
             templates: templates, guards: guards)
         let enabling = Enabling(
             journal: journal, readers: readers, accounts: accounts, credentials: credentials,
-            keyring: keyring, keyringRecords: keyringRecords, upkeep: upkeep,
+            keyring: keyring, keyringRecords: keyringRecords, policy: policy, upkeep: upkeep,
             sessionTokens: sessionTokens, coverage: coverage, templates: templates, touches: touches
         )
         let fingers = Fingers(
@@ -96,11 +98,12 @@ struct Assembly {
             boot: boot, clock: clock, gate: gate, journal: journal, queue: queue, readers: readers,
             settings: settings, state: state, accounts: accounts, credentials: credentials,
             enabling: enabling, changes: changes, fingers: fingers, upkeep: upkeep,
-            coverage: coverage, templates: templates, guards: guards, touches: touches)
+            coverage: coverage, templates: templates, guards: guards, policy: policy,
+            touches: touches)
         let printImport = PrintImport(
             fprintd: FprintdStore(paths.fprintd), journal: journal, readers: readers,
             settings: settings, state: state, accounts: accounts, credentials: credentials,
-            changes: changes, fingers: fingers, upkeep: upkeep, coverage: coverage,
+            changes: changes, fingers: fingers, policy: policy, upkeep: upkeep, coverage: coverage,
             templates: templates, touches: touches)
         let secrets = Secrets(
             vaults: vaults, accounts: accounts, credentials: credentials, guards: guards,
@@ -143,12 +146,15 @@ struct Assembly {
         let readerPrints = ReaderPrints(
             journal: journal, readers: readers, state: state, accounts: accounts, fingers: fingers,
             upkeep: upkeep, coverage: coverage, templates: templates, touches: touches)
+        handlers = [
+            logins.handlers, enrolments.handlers, fingers.handlers, printImport.handlers,
+            enabling.handlers, keyring.handlers, secrets.handlers, servers.handlers,
+            fileSigning.handlers, macTokens.handlers, operations.handlers, reports.handlers,
+            readerPrints.handlers,
+        ].flatMap { $0 }
         router = Router(
             admission: admission, afterAnswers: afterAnswers, clock: clock, journal: journal,
-            passwords: passwords, removals: removals, recovery: recovery, enabling: enabling,
-            enrolments: enrolments, fileSigning: fileSigning, fingers: fingers, keyring: keyring,
-            policy: policy, logins: logins, macTokens: macTokens, operations: operations,
-            printImport: printImport, readerPrints: readerPrints, refusedAttempts: refusedAttempts,
-            reports: reports, secrets: secrets, servers: servers, templates: templates)
+            passwords: passwords, recovery: recovery, refusedAttempts: refusedAttempts,
+            templates: templates, handlers: handlers)
     }
 }

@@ -3,7 +3,6 @@ import CommandProtocol
 import Gate
 import LoginProtocol
 import Loop
-import Policy
 import Posix
 
 /// One connected client.
@@ -145,11 +144,11 @@ final class Connection {
     }
 
     private func take(_ request: Request, _ password: SecretBytes?) {
-        switch request {
-        case .cancel where self.request != nil: self.request?.cancel()
-        case .shown where self.request != nil: acknowledge()
-        case .password where self.password != nil: deliverPassword(password)
-        case .password, .secretPart, .cancel, .shown: refuse()
+        switch request.content {
+        case is CancelRequest where self.request != nil: self.request?.cancel()
+        case is ShownRequest where self.request != nil: acknowledge()
+        case is PasswordRequest where self.password != nil: deliverPassword(password)
+        case is any ContinuingRequest: refuse()
         case _ where self.request != nil || isStopping: refuse()
         case _:
             received = password
@@ -161,7 +160,7 @@ final class Connection {
         requests += 1
         guard requests <= Connection.requestLimit else { return refuse() }
         idle?.cancel()
-        if VerbTable.rule(for: request.verb).touch != nil {
+        if request.rule.touch != nil {
             giveSign(after: Connection.firstSign, another: true)
         }
         self.request = onService { [self] in

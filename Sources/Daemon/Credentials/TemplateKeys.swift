@@ -187,25 +187,3 @@ extension TemplateKeys {
         for key in left where !used.contains(key) { try state.templateKeys.remove(key) }
     }
 }
-
-extension Request {
-    /// Whether serving the request reads an account's prints in any case.
-    var readsPrints: Bool {
-        switch self {
-        case .verify, .enroll, .delete, .enable, .status, .list, .migrate,
-            .readerPrints, .secretSet, .secretGet, .secretList, .passwordChanged, .importPrint,
-            .serverEnable,
-            .serverDisable, .serverLogin, .serverList, .sign, .signingEnable, .signingKey,
-            .macTokenAdd, .macTokenList, .macTokenHeader, .operationList, .operationShow,
-            .operationDecide:
-            true
-        // Opens them itself if it needs them.
-        case .authenticate: false
-        case .disable, .unlock, .log, .passwordAccepted, .offer, .secretDelete, .readers,
-            .configuration,
-            .vault, .trustVault, .password, .cancel, .confirm, .shown, .secretPart, .watch,
-            .signingDisable, .macTokenRemove:
-            false
-        }
-    }
-}

@@ -22,6 +22,7 @@ final class Enabling {
     let credentials: Credentials
     let keyring: Keyring
     let keyringRecords: KeyringRecords
+    let policy: LoginPolicy
     let upkeep: ReaderUpkeep
     let sessionTokens: SessionTokens
     let coverage: StorageCoverage
@@ -30,9 +31,9 @@ final class Enabling {
 
     init(
         journal: DecisionJournal, readers: ReaderPool, accounts: Accounts, credentials: Credentials,
-        keyring: Keyring, keyringRecords: KeyringRecords, upkeep: ReaderUpkeep,
-        sessionTokens: SessionTokens, coverage: StorageCoverage, templates: TemplateKeys,
-        touches: Touches
+        keyring: Keyring, keyringRecords: KeyringRecords, policy: LoginPolicy,
+        upkeep: ReaderUpkeep, sessionTokens: SessionTokens, coverage: StorageCoverage,
+        templates: TemplateKeys, touches: Touches
     ) {
         self.journal = journal
         self.readers = readers
@@ -40,6 +41,7 @@ final class Enabling {
         self.credentials = credentials
         self.keyring = keyring
         self.keyringRecords = keyringRecords
+        self.policy = policy
         self.upkeep = upkeep
         self.sessionTokens = sessionTokens
         self.coverage = coverage
@@ -49,25 +51,32 @@ final class Enabling {
 }
 
 extension Enabling {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(enable), RequestHandler(disable), RequestHandler(migrate),
+            RequestHandler(passwordAccepted),
+        ]
+    }
+
     /// Issues a credential for the current fingers and reader contents, and sends the prints that
     /// it was sealed to.
     ///
-    /// - Parameter keyring: turns the release of the login password on or off; nil leaves it as it
-    ///   is, as far as the password is available to seal it anew.
+    /// The stored login password is sealed anew as far as the password is available.
     func enable(
-        _ account: Account, keyring: Bool? = nil, _ password: VerifiedPassword?,
+        _ request: EnableRequest, _ account: Account, _ password: VerifiedPassword?,
         _ client: any Client
     ) async throws(Denial) -> Answer {
         let issued = try await vouch(account, because: "enabled", client)
         for print in issued.prints { await client.send(.print(print)) }
-        return try await accounts.answering(account) {
+        let answer = try await accounts.answering(account) {
             var done = issued.answer
             if let kept = try accounts.kept(account) {
-                done.keyring = try await self.keyring.settleKeyring(
-                    keyring, password, account, kept, because: "enabled")
+                done.keyring = try await keyring.settleKeyring(
+                    request.keyring, password, account, kept, because: "enabled")
             }
-            return .done(done)
+            return Answer.done(done)
         }
+        return policy.keptOut(answer, account)
     }
 
     /// Issues a credential for the current fingers and reader contents, which the user vouches for
@@ -138,7 +147,9 @@ extension Enabling {
     }
 
     /// Destroys the credential and the stored password; the fingers stay.
-    func disable(_ account: Account) throws(Denial) -> Answer {
+    func disable(
+        _: DisableRequest, _ account: Account, _ client: any Client
+    ) throws(Denial) -> Answer {
         sessionTokens.forgetToken(of: account)
         return try changing(account) { kept throws(StoreFault) in
             // The keyring comes first: once login is off, root could turn it on again, and nothing
@@ -148,6 +159,14 @@ extension Enabling {
             journal.credential(of: account, "destroyed", because: "disabled")
             return .done(DoneAnswer(state: .disabled))
         }
+    }
+
+    /// Lifts the account's lockout after a login with the password.
+    func passwordAccepted(
+        _ request: PasswordAcceptedRequest, _ account: Account, _ client: any Client
+    ) throws(Denial) -> Answer {
+        let service = String(decoding: request.service, as: UTF8.self)
+        return try unlock(account, because: "password accepted by \(service)")
     }
 
     /// Lifts the account's lockout, and logs why.
@@ -198,9 +217,9 @@ extension Enabling {
     ///
     /// Throws `badRequest` for an unknown vault, and `storage` if the prints could not follow.
     func migrate(
-        _ account: Account, to name: Bytes, _ client: any Client
+        _ request: MigrateRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
-        guard let kind = VaultKind.allCases.first(where: { $0.name == name })
+        guard let kind = VaultKind.allCases.first(where: { $0.name == request.vault })
         else { throw Denial(.badRequest) }
         let issued = try await vouch(
             account, in: kind, because: "moved to the vault \(kind.rawValue)", client)

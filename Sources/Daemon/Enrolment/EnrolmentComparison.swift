@@ -227,7 +227,9 @@ extension Enrolments {
     ///
     /// The account itself may not lift the latter: an attacker who tries other people's fingers may
     /// have its password.
-    func unlock(_ account: Account, for client: any Client) throws(Denial) -> Answer {
+    func unlock(
+        _: UnlockRequest, _ account: Account, _ client: any Client
+    ) throws(Denial) -> Answer {
         let isLifted = client.peer.uid == 0 ? try liftComparisons(of: account) : false
         do throws(Denial) {
             return try enabling.unlock(account, because: "unlocked with the password")

@@ -33,6 +33,7 @@ final class Enrolments {
     let coverage: StorageCoverage
     let templates: TemplateKeys
     let guards: TouchGuards
+    let policy: LoginPolicy
     let touches: Touches
 
     init(
@@ -40,7 +41,7 @@ final class Enrolments {
         queue: TouchQueue, readers: ReaderPool, settings: Configuration, state: StateDirectory,
         accounts: Accounts, credentials: Credentials, enabling: Enabling, changes: FingerChanges,
         fingers: Fingers, upkeep: ReaderUpkeep, coverage: StorageCoverage, templates: TemplateKeys,
-        guards: TouchGuards, touches: Touches
+        guards: TouchGuards, policy: LoginPolicy, touches: Touches
     ) {
         self.boot = boot
         self.clock = clock
@@ -59,24 +60,26 @@ final class Enrolments {
         self.coverage = coverage
         self.templates = templates
         self.guards = guards
+        self.policy = policy
         self.touches = touches
     }
 }
 
 extension Enrolments {
+    var handlers: [RequestHandler] { [RequestHandler(enroll), RequestHandler(unlock)] }
+
     /// Enrols a finger, replacing an older print of the same finger.
     ///
-    /// Passes the guards of `enroll` and takes a turn. Throws, among others, `noReader`,
+    /// Passes the guards of the request and takes a turn. Throws, among others, `noReader`,
     /// `tooManyFingers`, `fingerKnown` if it is enrolled as another finger of the account, and
     /// `fingerNotEnrolled` if it belongs to another account.
-    ///
-    /// - Parameter readerID: the reader to use; nil for the first.
     func enroll(
-        _ account: Account, _ finger: Finger, _ readerID: Bytes?, _ password: VerifiedPassword?,
+        _ request: EnrollRequest, _ account: Account, _ password: VerifiedPassword?,
         _ client: any Client
     ) async throws(Denial) -> Answer {
+        let finger = request.finger
         let limit = settings.duration(Settings.enrolmentTimeout) ?? .seconds(120)
-        var plan = guards.plan(.enroll, "signet enroll", account, milliseconds: .max)
+        var plan = guards.plan(for: EnrollRequest.self, account, milliseconds: .max)
         plan.timeout = limit
         let presence = try await guards.admit(plan, client)
         let turn = try await gate.turn(
@@ -89,7 +92,7 @@ extension Enrolments {
         await upkeep.tidyReaders()
         let chosen: ReaderDescription?
         do throws(ReaderFault) {
-            chosen = try await readers.choose(readerID)
+            chosen = try await readers.choose(request.readerID)
         } catch { throw Denial(of: error) }
         guard let reader = chosen else { throw Denial(.noReader) }
         let end = clock.sinceBoot() + limit
@@ -99,8 +102,9 @@ extension Enrolments {
         let scans = EnrolmentScans(reader: reader, end: end, interruption: interruption)
         do throws(Denial) {
             let comparison = try await compare(account, finger, scans, during: turn, client)
-            return try await enroll(
+            let answer = try await enroll(
                 account, finger, scans, comparison, during: turn, password, client)
+            return policy.keptOut(answer, account)
         } catch {
             guard error.reason == .cancelled, queue.hasYielded(turn) else { throw error }
             throw Denial(.enrolmentYielded)

@@ -41,15 +41,15 @@ final class Fingers {
 }
 
 extension Fingers {
+    var handlers: [RequestHandler] { [RequestHandler(delete)] }
+
     /// Deletes one finger, or all.
     ///
     /// Damaged prints can be deleted too. Deleting all also removes prints that cannot be opened;
     /// otherwise there would be no way forward after a key was lost. Throws `unknownFinger` or
     /// `notEnrolled`.
-    ///
-    /// - Parameter finger: the finger to delete; nil for all.
     func delete(
-        _ account: Account, _ finger: Finger?, _ password: VerifiedPassword?,
+        _ request: DeleteRequest, _ account: Account, _ password: VerifiedPassword?,
         _ client: any Client
     ) async throws(Denial) -> Answer {
         var gone: [Store.StoredPrint] = []
@@ -59,7 +59,7 @@ extension Fingers {
         let answer: Result<DoneAnswer, Denial>
         do throws(Denial) {
             answer = .success(
-                try await remove(finger, of: account, password, &gone, &isBlind))
+                try await remove(request.finger, of: account, password, &gone, &isBlind))
         } catch { answer = .failure(error) }
         await forget(gone, of: account, client)
         if isBlind, case .success = answer { await forgetRemembered(of: account, client) }

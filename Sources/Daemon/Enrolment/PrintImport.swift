@@ -22,6 +22,7 @@ final class PrintImport {
     let credentials: Credentials
     let changes: FingerChanges
     let fingers: Fingers
+    let policy: LoginPolicy
     let upkeep: ReaderUpkeep
     let coverage: StorageCoverage
     let templates: TemplateKeys
@@ -30,8 +31,8 @@ final class PrintImport {
     init(
         fprintd: FprintdStore, journal: DecisionJournal, readers: ReaderPool,
         settings: Configuration, state: StateDirectory, accounts: Accounts,
-        credentials: Credentials, changes: FingerChanges, fingers: Fingers, upkeep: ReaderUpkeep,
-        coverage: StorageCoverage, templates: TemplateKeys, touches: Touches
+        credentials: Credentials, changes: FingerChanges, fingers: Fingers, policy: LoginPolicy,
+        upkeep: ReaderUpkeep, coverage: StorageCoverage, templates: TemplateKeys, touches: Touches
     ) {
         self.fprintd = fprintd
         self.journal = journal
@@ -42,6 +43,7 @@ final class PrintImport {
         self.credentials = credentials
         self.changes = changes
         self.fingers = fingers
+        self.policy = policy
         self.upkeep = upkeep
         self.coverage = coverage
         self.templates = templates
@@ -50,13 +52,18 @@ final class PrintImport {
 }
 
 extension PrintImport {
+    var handlers: [RequestHandler] {
+        [RequestHandler(showingFirst: showImport, importPrints)]
+    }
+
     /// Imports an account's prints from fprintd, each in one durable step, and sends the outcome
     /// for each file.
     ///
     /// A print that cannot be imported does not prevent the others. If the request is cancelled,
     /// what was imported before stays.
     func importPrints(
-        of account: Account, _ password: VerifiedPassword?, _ client: any Client
+        _: ImportPrintRequest, _ account: Account, _ password: VerifiedPassword?,
+        _ client: any Client
     ) async throws(Denial) -> Answer {
         let turn = try await touches.upkeepTurn("signet import-fprintd", account, client)
         defer { withExtendedLifetime(turn) {} }
@@ -73,7 +80,7 @@ extension PrintImport {
             takeover.count(answer.outcome)
             await client.send(.importedPrint(answer))
         }
-        return try end(takeover)
+        return policy.keptOut(try end(takeover), account)
     }
 
     /// Shows what could be imported, and since when it exists, before the password is asked for.

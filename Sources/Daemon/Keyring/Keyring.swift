@@ -39,6 +39,8 @@ final class Keyring {
 }
 
 extension Keyring {
+    var handlers: [RequestHandler] { [RequestHandler(passwordChanged)] }
+
     /// Seals a password to the current fingers and stores it, replacing an older one.
     ///
     /// Throws `.changedMeanwhile`, and stores nothing, if there is no valid credential or the
@@ -120,7 +122,7 @@ extension Keyring {
     /// Does nothing unless a stored password has become stale. Throws `badRequest` if the request
     /// came without a password.
     func passwordChanged(
-        _ account: Account, _ client: any Client
+        _: PasswordChangedRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         guard let secret = client.consumePassword() else { throw Denial(.badRequest) }
         return try await accounts.answering(account) {

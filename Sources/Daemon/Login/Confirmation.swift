@@ -99,10 +99,10 @@ extension Logins {
     /// `answerTooLate` if there is no such proof or its time is over, and `changedMeanwhile` or the
     /// reason if the account, the lockout, the server key or the user's presence has changed.
     func confirm(
-        _ challenge: Bytes, _ account: Account, _ client: any Client
+        _ request: ConfirmRequest, _ account: Account, _ client: any Client
     ) throws(Denial) -> Answer {
         guard let pending = client.confirmation as? PendingConfirmation, pending.isFirstQuestion(),
-            pending.account == account, pending.challenge == challenge,
+            pending.account == account, pending.challenge == request.challenge,
             clock.sinceBoot() <= pending.deadline
         else {
             client.confirmation = nil

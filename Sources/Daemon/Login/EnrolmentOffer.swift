@@ -2,7 +2,6 @@
 import CommandProtocol
 import Gate
 import LoginProtocol
-import Policy
 import Posix
 import SignedFormats
 import Store
@@ -20,7 +19,7 @@ extension Logins {
         // Root has fingers only rarely, and its logins are often not those of a person who could
         // use the notice.
         guard account.uid != 0, try mayBeOffered(account) else { return done }
-        let presence = try await guards.admit(plan(request, account), by: VerbTable.offer, client)
+        let presence = try await guards.admit(plan(request, account), client)
         // A requester who may ask for another account's touch must not learn what that account has
         // enrolled.
         guard !presence.isForOther, !Task.isCancelled else { return done }
@@ -45,7 +44,7 @@ extension Logins {
     /// seat.
     func plan(_ request: OfferRequest, _ account: Account) -> TouchPlan {
         TouchPlan(
-            verb: .offer, account: account, tries: 0, timeout: .zero, end: clock.sinceBoot(),
+            rule: .offer, account: account, tries: 0, timeout: .zero, end: clock.sinceBoot(),
             login: AuthenticateRequest(
                 account: request.account, challenge: [], service: request.service,
                 timeoutMilliseconds: 0, maximumTries: 0,

@@ -56,6 +56,13 @@ final class Logins {
 }
 
 extension Logins {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(authenticate), RequestHandler(confirm), RequestHandler(offer),
+            RequestHandler(verify),
+        ]
+    }
+
     /// Serves a login up to the signed assertion.
     ///
     /// The assertion takes effect only when the caller has confirmed it; see `confirm`. Throws the
@@ -144,7 +151,7 @@ extension Logins {
     func plan(_ request: AuthenticateRequest, _ account: Account) -> TouchPlan {
         let timeout = guards.touchTime(request.timeoutMilliseconds)
         return TouchPlan(
-            verb: .authenticate, account: account,
+            rule: .login, account: account,
             tries: min(Int(request.maximumTries), settings.count(Settings.touchTries)),
             timeout: timeout, end: clock.sinceBoot() + timeout, login: request)
     }

@@ -12,16 +12,15 @@ extension Logins {
     ///
     /// It counts towards the lockout like any other attempt, and allows one try. Throws
     /// `badRequest` if the reason contains anything that cannot be displayed safely.
-    ///
-    /// - Parameter reason: why the caller asks for it, in the caller's own words.
     func verify(
-        _ account: Account, milliseconds: UInt32, because reason: Bytes?, _ client: any Client
+        _ request: VerifyRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         // A reason must be displayed exactly as it is, or not be accepted at all.
-        if let reason, !AskersReason.isSound(reason) { throw Denial(.badRequest) }
-        var plan = guards.plan(.verify, "signet verify", account, milliseconds: milliseconds)
+        if let reason = request.reason, !AskersReason.isSound(reason) { throw Denial(.badRequest) }
+        var plan = guards.plan(
+            for: VerifyRequest.self, account, milliseconds: request.timeoutMilliseconds)
         plan.tries = 1
-        plan.reason = reason
+        plan.reason = request.reason
         let presence = try await guards.admit(plan, client)
         let turn = try await touches.turn(plan, presence, client)
         let (kept, enrolment) = try accounts.fingers(of: account)

@@ -44,16 +44,17 @@ struct DecisionJournal: Sendable {
         _ request: Request, from peer: PeerCredentials, by requester: Bytes?, _ answer: Answer
     ) -> JournalEntry {
         var (decision, reason, priority) = outcome(of: answer)
-        // A client that polls for operations would flood the journal.
-        if case .operationList = request, decision == "allow" { priority = .debug }
-        // An offer is not a decision: nothing is refused.
-        if case .offer = request { priority = .debug }
+        switch request.type.logging {
+        case .full: break
+        case .denials: if decision == "allow" { priority = .debug }
+        case .debugging: priority = .debug
+        }
         let account = request.account.map(readable) ?? ""
         let requester = (requester ?? answer.refusedRequester).map(readable) ?? ""
         let verb = request.verb.protocolName
         var subject = account.isEmpty ? verb : "\(verb) for \(account)"
         if !requester.isEmpty, requester != account { subject += ", asked by \(requester)" }
-        let context = Context(request)
+        let context = request.content.context
         return JournalEntry(
             Kind.decision, priority,
             "\(subject): \(decision)\(reason.isEmpty ? "" : " (\(reason))")",
@@ -68,7 +69,7 @@ struct DecisionJournal: Sendable {
                 "SIGNET_SERVICE": readable(context.service),
                 "SIGNET_TERMINAL": readable(context.terminal),
                 "SIGNET_PURPOSE": readable(context.purpose),
-                "SIGNET_PRESENCE": context.presence,
+                "SIGNET_PRESENCE": context.presence.map { "\($0)" } ?? "",
                 "SIGNET_SERVER": readable(context.server),
             ])
     }
@@ -153,47 +154,5 @@ extension Answer {
     fileprivate var refusedRequester: Bytes? {
         guard case .denial(let denial) = self, denial.reason == .otherRequester else { return nil }
         return denial.subject
-    }
-}
-
-/// The context of a request: what the module states about a login, the name of a secret, and the
-/// like. Never contents.
-private struct Context {
-    var service: Bytes = []
-    var terminal: Bytes = []
-    var purpose: Bytes = []
-    var presence = ""
-    var server: Bytes = []
-
-    init(_ request: Request) {
-        switch request {
-        case .authenticate(let asked):
-            service = asked.service
-            terminal = asked.terminal
-            purpose = asked.purpose
-            presence = "\(asked.presence)"
-            server = asked.server?.url ?? []
-        case .secretSet(let asked): purpose = SecretPurpose.text(asked.name)
-        case .secretGet(_, let name, _): purpose = SecretPurpose.text(name)
-        case .secretDelete(_, let name): purpose = SecretPurpose.text(name)
-        case .serverEnable(let asked): purpose = asked.server
-        case .serverDisable(_, let server), .serverLogin(_, let server, _): purpose = server
-        case .macTokenAdd(let asked): purpose = MACTokenPurpose.text(asked.name, asked.server)
-        case .macTokenRemove(_, let server, let name):
-            purpose = MACTokenPurpose.text(name, server)
-        case .macTokenHeader(let asked): purpose = MACTokenPurpose.text(asked.name, asked.server)
-        case .operationShow(let asked): purpose = OperationPurpose.text(asked.operation)
-        case .operationDecide(let asked):
-            purpose = OperationPurpose.text(asked.decision, asked.operation)
-        case .sign(let asked): purpose = SigningPurpose.text(asked.matter)
-        case .verify(_, _, let reason): purpose = reason ?? []
-        case .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
-            .log, .configuration, .passwordAccepted, .offer, .password, .cancel, .confirm, .shown,
-            .secretPart, .secretList, .vault, .migrate, .trustVault, .readerPrints,
-            .passwordChanged, .watch,
-            .importPrint, .serverList, .signingEnable, .signingDisable, .signingKey,
-            .macTokenList, .operationList:
-            break
-        }
     }
 }

@@ -40,6 +40,8 @@ final class ReaderPrints {
 }
 
 extension ReaderPrints {
+    var handlers: [RequestHandler] { [RequestHandler(answerReaderPrints)] }
+
     /// Lists the prints, deletes the foreign ones, or deletes all, in a turn at the readers.
     func answerReaderPrints(
         _ request: ReaderPrintsRequest, _ client: any Client

@@ -3,7 +3,6 @@ import CommandProtocol
 import Gate
 import LoginProtocol
 import Loop
-import Policy
 import Posix
 import SignedFormats
 import Store
@@ -41,17 +40,18 @@ extension RefusedAttempts {
         _ denial: Denial, of request: Request, _ pending: (any AwaitedConfirmation)?,
         from client: any Client
     ) {
-        guard let reason = denial.meaningful(for: request.verb),
+        guard let reason = denial.meaningful(for: request),
             let name = request.account.flatMap({ String(validating: $0, as: UTF8.self) }),
             let account = (try? Account.named(name)) ?? nil, account.name == name
         else { return }
         var login: (service: Bytes, terminal: Bytes) = ([], [])
-        switch request {
         // The details that an unauthorised user has stated about a login prove nothing.
-        case _ where reason == .notPermitted: break
-        case .authenticate(let request): login = (request.service, request.terminal)
-        case .confirm: login = pending.map { ($0.service, $0.terminal) } ?? ([], [])
-        default: break
+        if reason != .notPermitted {
+            let context = request.content.context
+            login = (context.service, context.terminal)
+            if let pending, request.content is ConfirmRequest {
+                login = (pending.service, pending.terminal)
+            }
         }
         let moment = accounts.instant.seconds
         let refusal = Refusal(
@@ -122,9 +122,9 @@ struct CountedRefusals {
 extension Denial {
     /// The reason to record for a refused touch; nil if it means nothing to the owner, for example
     /// because the user gave up, the machine has a problem, or login by finger is off.
-    fileprivate func meaningful(for verb: Verb) -> DenialReason? {
-        let rule = VerbTable.rule(for: verb)
-        guard rule.touch != nil || verb == .confirm else { return nil }
+    fileprivate func meaningful(for request: Request) -> DenialReason? {
+        let rule = request.rule
+        guard rule.touch != nil || request.content is ConfirmRequest else { return nil }
         switch reason {
         case .noMatch, .lockedForNow, .lockedUntilPassword, .remoteSession, .notPermitted,
             .wrongPassword, .lidClosed, .otherSeat, .inBackground, .notAtMachine, .otherRequester,

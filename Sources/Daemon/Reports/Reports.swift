@@ -55,13 +55,23 @@ final class Reports {
 }
 
 extension Reports {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(status), RequestHandler(list), RequestHandler(log),
+            RequestHandler(watch), RequestHandler(listReaders), RequestHandler(listSettings),
+            RequestHandler(listVaults), RequestHandler(trustVault),
+        ]
+    }
+
     /// How long to wait for the reader process; less than a client waits for an answer.
     private static let patience = Duration.seconds(4)
 
     /// Reports the state of an account, including why a login would be refused now.
     ///
     /// If the prints cannot be opened, it reports that and what is known without them.
-    func status(_ account: Account) async throws(Denial) -> Answer {
+    func status(
+        _: StatusRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
         var status = try accounts.reading(account) { () throws(StoreFault) in
             var status = StatusAnswer(
                 account: Bytes(account.name.utf8),
@@ -113,7 +123,9 @@ extension Reports {
     }
 
     /// Sends an account's prints.
-    func list(_ account: Account, _ client: any Client) async throws(Denial) -> Answer {
+    func list(
+        _: ListRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
         let found = try accounts.reading(account) {
             () throws(StoreFault) -> (Enrolment, UInt32?)? in
             guard let kept = try accounts.kept(account) else { return nil }
@@ -133,7 +145,9 @@ extension Reports {
     }
 
     /// Sends the readers of this machine.
-    func listReaders(_ client: any Client) async throws(Denial) -> Answer {
+    func listReaders(
+        _: ReadersRequest, _ client: any Client
+    ) async throws(Denial) -> Answer {
         let asked = await unlessLate(Self.patience) { [self] in await readers.answers() }
         switch asked ?? .failure(.processEnded) {
         case .success(let answers):
@@ -144,7 +158,7 @@ extension Reports {
     }
 
     /// Sends the effective settings.
-    func listSettings(_ client: any Client) async -> Answer {
+    func listSettings(_: ConfigurationRequest, _ client: any Client) async -> Answer {
         for setting in Settings.all {
             await client.send(
                 .setting(
@@ -256,7 +270,7 @@ extension ReceiptAnswer {
 
 extension Reports {
     /// Sends the account's touch events to the client until the request is cancelled.
-    func watch(_ account: Account, _ client: any Client) async -> Answer {
+    func watch(_: WatchRequest, _ account: Account, _ client: any Client) async -> Answer {
         watchers.add(client, for: account)
         client.setPassive(true)
         await untilCancelled()

@@ -7,7 +7,7 @@ import Vault
 /// Answers the requests about the vaults.
 extension Reports {
     /// Sends a description of both vaults, and which one new keys are made in.
-    func listVaults(_ client: any Client) async -> Answer {
+    func listVaults(_: VaultRequest, _ client: any Client) async -> Answer {
         let chosen = await vaults.chosen()
         for kind in VaultKind.allCases.reversed() {
             await client.send(.vault(await describe(kind, isChosen: kind == chosen)))
@@ -18,7 +18,9 @@ extension Reports {
     /// Accepts the current TPM as the one that seals keys, for example after it was cleared.
     ///
     /// Closes all open template keys, and sends the TPM's new description.
-    func trustVault(_ client: any Client) async throws(Denial) -> Answer {
+    func trustVault(
+        _: TrustVaultRequest, _ client: any Client
+    ) async throws(Denial) -> Answer {
         do throws(VaultError) {
             try await vaults.trust()
             // Keys that another TPM has opened must not be used as if this one had opened them.

@@ -39,6 +39,13 @@ final class Secrets {
 }
 
 extension Secrets {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(keepSecret), RequestHandler(releaseSecret), RequestHandler(listSecrets),
+            RequestHandler(deleteSecret),
+        ]
+    }
+
     /// How many accounts may send a secret at the same time, since each occupies locked memory.
     private static let senders = 8
 
@@ -134,14 +141,15 @@ extension Secrets {
     /// Throws `unknownSecret`, `secretStale` if it was sealed to other fingers, or the denial of
     /// the touch.
     func releaseSecret(
-        _ name: Bytes, milliseconds: UInt32, _ account: Account, _ client: any Client
+        _ request: SecretGetRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
-        let plan = guards.plan(.secretGet, "signet secret get", account, milliseconds: milliseconds)
+        let plan = guards.plan(
+            for: SecretGetRequest.self, account, milliseconds: request.timeoutMilliseconds)
         let presence = try await guards.admit(plan, client)
-        let (wanted, context) = try secret(named: name, account)
+        let (wanted, context) = try secret(named: request.name, account)
         let matter: SignedMatter
         do throws(SystemFault) {
-            matter = try SignedMatter(secret: name, presence)
+            matter = try SignedMatter(secret: request)
         } catch { throw accounts.denial(for: .file(.system(error)), account) }
         let proof = try await touches.settledTouch(plan, presence, matter, client) { standing in
             try item(wanted, standing)
@@ -196,7 +204,7 @@ extension Secrets {
 extension Secrets {
     /// Sends the name and state of each secret of an account.
     func listSecrets(
-        _ account: Account, _ client: any Client
+        _: SecretListRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         let secrets = try accounts.reading(account) { () throws(StoreFault) -> [SecretAnswer] in
             guard let kept = try accounts.kept(account) else { return [] }
@@ -210,11 +218,13 @@ extension Secrets {
     }
 
     /// Deletes a secret, intact or damaged. Throws `unknownSecret`.
-    func deleteSecret(_ name: Bytes, _ account: Account) throws(Denial) -> Answer {
+    func deleteSecret(
+        _ request: SecretDeleteRequest, _ account: Account, _ client: any Client
+    ) throws(Denial) -> Answer {
         let isDeleted = try accounts.reading(account) { () throws(StoreFault) in
-            try accounts.kept(account)?.secrets.delete(name) ?? false
+            try accounts.kept(account)?.secrets.delete(request.name) ?? false
         }
-        guard isDeleted else { throw Denial(.unknownSecret, subject: name) }
+        guard isDeleted else { throw Denial(.unknownSecret, subject: request.name) }
         return .done(DoneAnswer())
     }
 }
@@ -234,10 +244,10 @@ extension SecretAnswer {
 
 extension SignedMatter {
     /// The statement for the receipt of a released secret. The daemon makes up its own challenge.
-    fileprivate init(secret name: Bytes, _ presence: Presence) throws(SystemFault) {
+    fileprivate init(secret request: SecretGetRequest) throws(SystemFault) {
         self.init(
             namespace: .secret, challenge: try randomBytes(Limit.challenge),
-            service: Bytes("signet".utf8), terminal: [], purpose: SecretPurpose.text(name))
+            service: Bytes("signet".utf8), terminal: [], purpose: request.context.purpose)
     }
 }
 

@@ -37,6 +37,13 @@ final class FileSigning {
 }
 
 extension FileSigning {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(sign), RequestHandler(enableSigning), RequestHandler(disableSigning),
+            RequestHandler(showSigningKey),
+        ]
+    }
+
     /// Signs a file, several files, a challenge or an HTTP request, after one touch.
     ///
     /// Throws `noSigningKey`, `signingKeyInvalidated`, or the corresponding denials for a server's
@@ -45,9 +52,9 @@ extension FileSigning {
         _ request: SignRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         let key = try await signingKey(for: request.matter, account)
-        let matter = try keys.ownMatter(SigningPurpose.text(request.matter), account)
+        let matter = try keys.ownMatter(request.matter.purpose, account)
         let plan = guards.plan(
-            .sign, "signet sign", account, milliseconds: request.timeoutMilliseconds)
+            for: SignRequest.self, account, milliseconds: request.timeoutMilliseconds)
         return try await touches.afterTouch(plan, matter, client) {
             (standing, touch) throws(Denial) in
             if case .files(let files) = request.matter {

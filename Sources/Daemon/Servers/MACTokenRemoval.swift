@@ -16,10 +16,11 @@ extension MACTokens {
     ///
     /// Throws `unknownMacToken`.
     func removeMACToken(
-        _ name: Bytes, at server: Bytes, _ account: Account, _ client: any Client
+        _ request: MACTokenRemoveRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         // These removals run in the background; the client does not wait for them.
         defer { removals.want() }
+        let (server, name) = (request.server, request.name)
         return try await accounts.answering(account) {
             let named = try accounts.kept(account)?.macTokens.list().filter {
                 $0.server == server && $0.name == name && $0.state == .good

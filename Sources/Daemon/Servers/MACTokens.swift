@@ -46,6 +46,13 @@ final class MACTokens {
 }
 
 extension MACTokens {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(addMACToken), RequestHandler(listMACTokens),
+            RequestHandler(removeMACToken), RequestHandler(macHeader),
+        ]
+    }
+
     /// The name of the daemon's own tokens for reading operations. Users cannot choose it.
     static let readingTokenName = Bytes("signet-operations".utf8)
 
@@ -62,10 +69,9 @@ extension MACTokens {
         try checkRoom(for: request.name, of: key, account)
         let challenge = try await keys.challenge(for: key, LoginAction.macToken, url, account)
         let matter = SignedMatter(
-            purpose: MACTokenPurpose.text(request.name, request.server), challenge: challenge)
+            purpose: request.context.purpose, challenge: challenge)
         let plan = guards.plan(
-            .macTokenAdd, "signet mac-token", account,
-            milliseconds: request.timeoutMilliseconds)
+            for: MACTokenAddRequest.self, account, milliseconds: request.timeoutMilliseconds)
         return try await touches.afterTouch(plan, matter, client) {
             (standing, touch) throws(Denial) in
             let token = try await self.issueMACToken(
@@ -103,7 +109,7 @@ extension MACTokens {
 
     /// Sends an account's MAC tokens whose key is good. Changes nothing.
     func listMACTokens(
-        _ account: Account, _ client: any Client
+        _: MACTokenListRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         for token in try await shownTokens(of: account) {
             await client.send(.macToken(MACTokenAnswer(token)))
@@ -116,7 +122,7 @@ extension MACTokens {
     ///
     /// Throws `unknownMacToken` if there is no good token of this name.
     func macHeader(
-        _ request: MACTokenHeaderRequest, _ account: Account
+        _ request: MACTokenHeaderRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account)

@@ -63,8 +63,8 @@ extension Operations {
     ///
     /// - Returns: the servers that gave none, and why; the denial of the touch if that failed.
     func getReadingTokens(
-        at keys: [(ServerKey, ServerURL)], for verb: Verb, milliseconds: UInt32,
-        _ account: Account, _ client: any Client
+        at keys: [(ServerKey, ServerURL)], for request: any DaemonRequest.Type,
+        milliseconds: UInt32, _ account: Account, _ client: any Client
     ) async -> (troubles: [ServerTrouble], denial: Denial?) {
         var troubles: [ServerTrouble] = []
         var challenges: [(key: ServerKey, url: ServerURL, challenge: ServerChallenge)] = []
@@ -80,7 +80,7 @@ extension Operations {
         let matter = SignedMatter(
             purpose: Bytes("server \(servers): read operations".utf8),
             challenge: first.challenge.bytes)
-        let plan = guards.plan(verb, "signet operations", account, milliseconds: milliseconds)
+        let plan = guards.plan(for: request, account, milliseconds: milliseconds)
         do throws(Denial) {
             _ = try await touches.afterTouch(plan, matter, client) {
                 (standing, touch) throws(Denial) in

@@ -39,6 +39,13 @@ final class Operations {
 }
 
 extension Operations {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(listOperations), RequestHandler(showOperation),
+            RequestHandler(decideOperation),
+        ]
+    }
+
     /// Sends the operations that await an account, and why some servers could not be asked.
     ///
     /// Servers for which a reading token is missing are asked again after one touch for all of
@@ -54,7 +61,8 @@ extension Operations {
             keys = lacking
             if !lacking.isEmpty, mayTouch, let milliseconds = request.timeoutMilliseconds {
                 let got = await getReadingTokens(
-                    at: lacking, for: .operationList, milliseconds: milliseconds, account, client)
+                    at: lacking, for: OperationListRequest.self, milliseconds: milliseconds,
+                    account, client)
                 // What the other servers have reported is still valid.
                 if let denial = got.denial, lacking.count == all || denial.reason == .cancelled {
                     throw denial
@@ -99,7 +107,7 @@ extension Operations {
         _ request: OperationShowRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         let found = try await operation(
-            request.operation, at: request.server, for: .operationShow,
+            request.operation, at: request.server, for: OperationShowRequest.self,
             milliseconds: request.timeoutMilliseconds, account, client)
         await client.send(.operation(OperationAnswer(found.operation, at: found.key)))
         return .done(DoneAnswer())
@@ -113,20 +121,19 @@ extension Operations {
         _ request: OperationDecideRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         let found = try await operation(
-            request.operation, at: request.server, for: .operationDecide,
+            request.operation, at: request.server, for: OperationDecideRequest.self,
             milliseconds: request.timeoutMilliseconds, account, client)
         let operation = found.operation
         await client.send(.operation(OperationAnswer(operation, at: found.key)))
         guard operation.state == .pending else { throw Denial.over(operation.state) }
         let purpose =
             Bytes("server \(found.url.text): ".utf8)
-            + OperationPurpose.text(request.decision, request.operation)
+            + request.context.purpose
             + Bytes(", ".utf8) + operation.content.template + Bytes(": ".utf8)
             + operation.content.data
         let matter = SignedMatter(purpose: purpose, challenge: operation.challenge)
         let plan = guards.plan(
-            .operationDecide, "signet operations", account,
-            milliseconds: request.timeoutMilliseconds)
+            for: OperationDecideRequest.self, account, milliseconds: request.timeoutMilliseconds)
         return try await touches.afterTouch(plan, matter, client) {
             (standing, touch) throws(Denial) in
             try await self.decide(found, request.decision, account, standing, touch, client)
@@ -204,8 +211,8 @@ extension Operations {
 
     /// Reads one operation, after a touch if a reading token is missing.
     private func operation(
-        _ identifier: Bytes, at server: Bytes, for verb: Verb, milliseconds: UInt32?,
-        _ account: Account, _ client: any Client
+        _ identifier: Bytes, at server: Bytes, for request: any DaemonRequest.Type,
+        milliseconds: UInt32?, _ account: Account, _ client: any Client
     ) async throws(Denial) -> OperationAtServer {
         guard let url = ServerURL(server) else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account)
@@ -218,7 +225,7 @@ extension Operations {
             }
             guard mayTouch, let milliseconds else { break }
             let got = await getReadingTokens(
-                at: [(key, url)], for: verb, milliseconds: milliseconds, account, client)
+                at: [(key, url)], for: request, milliseconds: milliseconds, account, client)
             if let trouble = got.troubles.first { throw trouble.denial }
         }
         throw ServerTrouble(wantsToken: key).denial

@@ -13,9 +13,10 @@ extension Servers {
     ///
     /// Throws `unknownServer` if there is none.
     func disableServer(
-        _ server: Bytes, _ account: Account, _ client: any Client
+        _ request: ServerDisableRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
-        guard let url = ServerURL(server) else { throw Denial(.badRequest) }
+        defer { removals.want() }
+        guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
         let those = try await keys.serverKeys(of: account).filter { $0.server == url.bytes }
         // One that was given up before is tried again, unless there is another registration at the
         // same server.

@@ -50,6 +50,13 @@ final class Servers {
 }
 
 extension Servers {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(enableServer), RequestHandler(disableServer),
+            RequestHandler(loginServer), RequestHandler(listServers),
+        ]
+    }
+
     /// Registers this device at a server: a touch, the activation code, a new key, and its proof.
     ///
     /// The touch comes first, so that a finger that does not match uses up no code, and because the
@@ -58,6 +65,9 @@ extension Servers {
     func enableServer(
         _ request: ServerEnableRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
+        // Removals that servers have not heard of yet are retried in the background, after this and
+        // the other requests about servers; the client does not wait for them.
+        defer { removals.want() }
         guard let url = ServerURL(request.server), (try? ActivationCode(typed: request.code)) != nil
         else { throw Denial(.badRequest) }
         let keys = try await self.keys.serverKeys(of: account)
@@ -66,7 +76,7 @@ extension Servers {
         }
         guard keys.count < ServerStore.limit else { throw Denial(.tooManyServers) }
         let matter = try self.keys.ownMatter(Bytes("server \(url.text): register".utf8), account)
-        let plan = guards.plan(.serverEnable, "signet enable", account, milliseconds: .max)
+        let plan = guards.plan(for: ServerEnableRequest.self, account, milliseconds: .max)
         return try await touches.afterTouch(plan, matter, client) {
             (standing, touch) throws(Denial) in
             try await self.register(request, url, account, standing, touch, client)
@@ -76,15 +86,17 @@ extension Servers {
     /// Logs in at a server for a command: a touch signs the server's challenge, and the tokens are
     /// returned.
     func loginServer(
-        _ server: Bytes, milliseconds: UInt32, _ account: Account, _ client: any Client
+        _ request: LoginAtServerRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
-        guard let url = ServerURL(server) else { throw Denial(.badRequest) }
+        defer { removals.want() }
+        guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account)
         let challenge = try await keys.challenge(for: key, LoginAction.login, url, account)
         let matter = SignedMatter(
             purpose: Bytes("server \(url.text): log in as ".utf8) + key.account,
             challenge: challenge)
-        let plan = guards.plan(.serverLogin, "signet login", account, milliseconds: milliseconds)
+        let plan = guards.plan(
+            for: LoginAtServerRequest.self, account, milliseconds: request.timeoutMilliseconds)
         return try await touches.afterTouch(plan, matter, client) {
             (standing, touch) throws(Denial) in
             let answer = try await keys.serverHears(
@@ -101,8 +113,9 @@ extension Servers {
 
     /// Sends the account's registrations. Changes nothing.
     func listServers(
-        _ account: Account, _ client: any Client
+        _: ServerListRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
+        defer { removals.want() }
         for key in try await credentials.shownKeys(of: account) where !key.isSigning {
             await client.send(.server(ServerAnswer(key)))
         }

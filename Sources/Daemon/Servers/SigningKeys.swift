@@ -10,13 +10,13 @@ import Store
 extension FileSigning {
     /// Makes the signing key, after a touch. Throws `signingKeyExists` if there is a good one.
     func enableSigning(
-        _ account: Account, _ client: any Client
+        _: SigningEnableRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         if let key = try await keys.signingKey(of: account), key.state == .good {
             throw Denial(.signingKeyExists)
         }
         let matter = try keys.ownMatter(Bytes("make the signing key".utf8), account)
-        let plan = guards.plan(.signingEnable, "signet enable", account, milliseconds: .max)
+        let plan = guards.plan(for: SigningEnableRequest.self, account, milliseconds: .max)
         return try await touches.afterTouch(plan, matter, client) { (standing, _) throws(Denial) in
             try await accounts.answering(account) {
                 let new = try await keys.newKey(for: ServerKey.signing, standing)
@@ -36,7 +36,9 @@ extension FileSigning {
     }
 
     /// Destroys the signing key. Throws `noSigningKey` if there is none.
-    func disableSigning(_ account: Account) async throws(Denial) -> Answer {
+    func disableSigning(
+        _: SigningDisableRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
         try await accounts.answering(account) {
             let kept = try accounts.kept(account)
             let keys = try kept?.servers.all().filter(\.isSigning) ?? []
@@ -51,7 +53,9 @@ extension FileSigning {
     }
 
     /// Returns the public half of the signing key and its state. Changes nothing.
-    func showSigningKey(_ account: Account) async throws(Denial) -> Answer {
+    func showSigningKey(
+        _: SigningKeyRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
         guard let key = try await credentials.shownKeys(of: account).filter(\.isSigning).best else {
             throw Denial(.noSigningKey)
         }

@@ -11,8 +11,8 @@ import Vault
 
 /// Checks everything that must hold before a finger is asked for.
 ///
-/// Which guards a verb needs, and in which order, is in its row of `VerbTable`; the first that does
-/// not pass is the denial. Passing them yields `Presence`, the evidence that the requester is at
+/// Which guards a request needs, and in which order, is in its `TouchRule`; the first that does not
+/// pass is the denial. Passing them yields `Presence`, the evidence that the requester is at
 /// the machine and may use this account. The same guards tell `signet status` why a login would be
 /// refused; then nothing is changed.
 @ServiceActor
@@ -81,7 +81,8 @@ extension TouchGuards {
 
 /// A request that needs a finger: what, for whom, and for how long.
 struct TouchPlan {
-    let verb: Verb
+    /// What must hold before the finger is asked for; nil for a request that may not ask for one.
+    let rule: TouchRule?
     let account: Account
     /// How many fingers may fail to match before the request is denied.
     var tries: Int
@@ -103,13 +104,13 @@ extension TouchGuards {
 
     /// The plan for a command that a touch confirms.
     func plan(
-        _ verb: Verb, _ command: String, _ account: Account, milliseconds: UInt32
+        for request: any DaemonRequest.Type, _ account: Account, milliseconds: UInt32
     ) -> TouchPlan {
         let timeout = touchTime(milliseconds)
         return TouchPlan(
-            verb: verb, account: account,
+            rule: request.rule.touch, account: account,
             tries: min(Self.commandTries, settings.count(Settings.touchTries)), timeout: timeout,
-            end: clock.sinceBoot() + timeout, command: command)
+            end: clock.sinceBoot() + timeout, command: request.command)
     }
 
     /// The time to wait for a finger: as requested, but at most `touch.timeout`.
@@ -118,19 +119,12 @@ extension TouchGuards {
         return min(.milliseconds(Int64(milliseconds)), longest)
     }
 
-    /// Checks the guards of the verb's row, and returns the evidence of presence.
+    /// Checks the guards of the plan's rule, and returns the evidence of presence.
     ///
-    /// Throws the denial of the first guard that does not pass, and `notPermitted` for a verb that
-    /// may not ask for a touch.
+    /// Throws the denial of the first guard that does not pass, and `notPermitted` for a request
+    /// that may not ask for a touch.
     func admit(_ plan: TouchPlan, _ client: any Client) async throws(Denial) -> Presence {
-        guard let rule = VerbTable.rule(for: plan.verb).touch else { throw Denial(.notPermitted) }
-        return try await admit(plan, by: rule, client)
-    }
-
-    /// Checks the guards of a given rule instead of those of the plan's verb.
-    func admit(
-        _ plan: TouchPlan, by rule: TouchRule, _ client: any Client
-    ) async throws(Denial) -> Presence {
+        guard let rule = plan.rule else { throw Denial(.notPermitted) }
         var evidence: Presence?
         var lockout: Denial?
         for check in rule.guards {
@@ -154,7 +148,7 @@ extension TouchGuards {
     func loginRefusal(of account: Account) async -> Denial? {
         var lockout: Denial?
         do throws(Denial) {
-            for check in VerbTable.rule(for: .authenticate).touch?.guards ?? [] {
+            for check in TouchRule.login.guards {
                 switch check {
                 case .presence, .loginLists, .background: continue
                 case .credential, .prints, .reader, .lid:

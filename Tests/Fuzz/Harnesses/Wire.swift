@@ -50,7 +50,7 @@ enum SecretParts: Harness {
 
     static func feed(_ bytes: [UInt8]) {
         check(.kept, bytes) {
-            if case .secretPart(let part)? = try? Request(decoding: bytes) { part } else { nil }
+            ((try? Request(decoding: bytes))?.content as? SecretPartRequest)?.part
         }
         check(.released, bytes) {
             if case .secretPart(let part)? = try? Answer(decoding: bytes) { part } else { nil }
@@ -117,8 +117,9 @@ enum Passwords: Harness {
     }
 
     private static func password(in packet: [UInt8]) -> Bytes? {
-        switch try? Request(decoding: packet) {
-        case .password(let password), .passwordChanged(_, _, let password): return password
+        switch (try? Request(decoding: packet))?.content {
+        case let request as PasswordRequest: return request.password
+        case let request as PasswordChangedRequest: return request.password
         default: break
         }
         guard case .confirmed(let password) = try? Answer(decoding: packet) else { return nil }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+
+/// Asks for a touch and signs nothing: tests whether a reader recognises the finger.
+package struct VerifyRequest: AccountRequest {
+    package static let verb = Verb(2, "verify")
+    // It releases nothing, so it requires fingers but no credential.
+    package static let rule = VerbRule(
+        .rootOrAccount, touch: TouchRule(guards: [.presence, .prints, .reader, .lid]))
+    package static let command = "signet verify"
+
+    /// The account whose finger is tested.
+    package let account: Bytes
+    /// How long to wait for the touch, in milliseconds.
+    package let timeoutMilliseconds: UInt32
+    /// Why the caller asks for it, in the caller's own words; nil if no reason was given.
+    package let reason: Bytes?
+
+    package var context: RequestContext { RequestContext(purpose: reason ?? []) }
+}
+
+extension VerifyRequest {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.purpose, ifPresent: reason)
+        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        reason = try frame.bytesIfPresent(.purpose)
+        timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
+    }
+}
+
+/// Adds a finger.
+package struct EnrollRequest: AccountRequest {
+    package static let verb = Verb(3, "enroll")
+    // Scans that match nothing, for which the password was given. The lid is not checked, since a
+    // user who enrols with a closed lid has an external reader; comparisons with other accounts'
+    // prints are counted elsewhere, against the enrolling account.
+    package static let rule = VerbRule(
+        .rootOrAccount, proof: .password, touch: TouchRule(guards: [.presence]))
+    package static let command = "signet enroll"
+
+    /// The account.
+    package let account: Bytes
+    /// The finger to add.
+    package let finger: Finger
+    /// The reader to use; nil for the first one.
+    package let readerID: Bytes?
+}
+
+extension EnrollRequest {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.finger, number: finger.rawValue)
+        try frame.put(.readerID, ifPresent: readerID)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        finger = try frame.choice(.finger)
+        readerID = try frame.bytesIfPresent(.readerID)
+    }
+}
+
+/// Removes one finger or all of them.
+package struct DeleteRequest: AccountRequest {
+    package static let verb = Verb(4, "delete")
+    package static let rule = VerbRule(.rootOrAccount, proof: .password)
+
+    /// The account.
+    package let account: Bytes
+    /// The finger to delete; nil for all of the account's.
+    package let finger: Finger?
+}
+
+extension DeleteRequest {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.finger, numberIfPresent: finger?.rawValue)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        finger = try frame.choiceIfPresent(.finger)
+    }
+}
+
+/// Lists the account's fingers: `print` for each, then `done`.
+package struct ListRequest: PlainAccountRequest {
+    package static let verb = Verb(9, "list")
+    package static let rule = VerbRule(.rootOrAccount)
+
+    package let account: Bytes
+
+    package init(account: Bytes) { self.account = account }
+}
+
+/// One enrolled finger.
+package struct PrintAnswer: Equatable, Sendable {
+    /// The finger; nil if the print is damaged and does not say.
+    package var finger: Finger?
+    /// The print's id, 16 bytes.
+    package var printID: Bytes
+    /// The id of the reader that it was made on.
+    package var readerID: Bytes
+    /// When it was enrolled, in seconds since 1970; nil if unknown.
+    package var since: UInt64?
+    /// Whether the sealed template is authentic.
+    package var intact: Bool
+
+    /// Creates an answer.
+    package init(
+        finger: Finger?, printID: Bytes, readerID: Bytes, since: UInt64?, intact: Bool
+    ) {
+        self.finger = finger
+        self.printID = printID
+        self.readerID = readerID
+        self.since = since
+        self.intact = intact
+    }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.finger, numberIfPresent: finger?.rawValue)
+        try frame.put(.printID, printID)
+        try frame.put(.readerID, readerID)
+        try frame.put(.since, numberIfPresent: since)
+        try frame.put(.done, number: UInt8(intact ? 1 : 0))
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        self.init(
+            finger: try frame.choiceIfPresent(.finger),
+            printID: try frame.bytes(.printID),
+            readerID: try frame.bytes(.readerID),
+            since: try frame.numberIfPresent(.since),
+            intact: false)
+        let flag: UInt8 = try frame.number(.done)
+        guard flag <= 1 else { throw .malformedValue }
+        intact = flag == 1
+    }
+}
+
+extension Request {
+    package static func verify(
+        account: Bytes, timeoutMilliseconds: UInt32, reason: Bytes? = nil
+    ) -> Request {
+        Request(
+            VerifyRequest(
+                account: account, timeoutMilliseconds: timeoutMilliseconds, reason: reason))
+    }
+
+    package static func enroll(account: Bytes, finger: Finger, readerID: Bytes?) -> Request {
+        Request(EnrollRequest(account: account, finger: finger, readerID: readerID))
+    }
+
+    package static func delete(account: Bytes, finger: Finger?) -> Request {
+        Request(DeleteRequest(account: account, finger: finger))
+    }
+
+    package static func list(account: Bytes) -> Request { Request(ListRequest(account: account)) }
+}

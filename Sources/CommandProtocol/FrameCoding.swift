@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+
+extension FrameWriter {
+    /// Appends a flag as 0 or 1 unless it is nil.
+    mutating func put(_ field: Field, flagIfPresent flag: Bool?) throws(WireFault) {
+        if let flag { try put(field, number: UInt8(flag ? 1 : 0)) }
+    }
+}
+
+extension FrameReader {
+    /// Reads a flag that may be 0 or 1; nil if the field is absent.
+    mutating func flagIfPresent(_ field: Field) throws(WireFault) -> Bool? {
+        guard let flag = try numberIfPresent(field, as: UInt8.self) else { return nil }
+        guard flag <= 1 else { throw .malformedValue }
+        return flag == 1
+    }
+
+    /// Reads an account's name; throws for a name that passwd(5) cannot contain.
+    mutating func accountName() throws(WireFault) -> Bytes {
+        let name = try bytes(.account)
+        guard name.isAccountName else { throw .malformedValue }
+        return name
+    }
+}

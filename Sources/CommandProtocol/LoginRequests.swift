@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+
+// The requests of a login, which the PAM module makes. It encodes them itself; what a request of
+// LoginProtocol has besides is here.
+
+extension AuthenticateRequest: AccountRequest {
+    package static let verb = Verb(.authenticate, "authenticate")
+    package static let rule = VerbRule(.rootOrAccount, touch: .login)
+    // Serving it opens them itself if it needs them.
+    package static let readsPrints = false
+
+    package var context: RequestContext {
+        RequestContext(
+            service: service, terminal: terminal, purpose: purpose, presence: presence,
+            server: server?.url ?? [])
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        self.init(
+            account: try frame.accountName(),
+            challenge: try frame.bytes(.challenge),
+            service: try frame.bytes(.service),
+            terminal: try frame.bytes(.terminal),
+            remoteHost: try frame.bytes(.remoteHost),
+            requester: try frame.bytes(.requester),
+            purpose: try frame.bytes(.purpose),
+            timeoutMilliseconds: try frame.number(.timeoutMilliseconds),
+            maximumTries: try frame.number(.maximumTries))
+        guard maximumTries > 0 else { throw .malformedValue }
+        wantsKeyring = try frame.yes(.keyring)
+        presence = try frame.choice(.presence)
+        background = try frame.choice(.background)
+        commandDigest = try frame.bytesIfPresent(.commandDigest) ?? []
+        agent = try frame.numberIfPresent(.agent)
+        agentUser = try frame.numberIfPresent(.agentUser)
+        server = try ServerLoginRequest(from: &frame)
+    }
+}
+
+extension TouchRule {
+    /// The rule for a login through PAM. Only here may others ask for an account (su, polkit), and
+    /// only here do the lists of `[login]` apply, since they are about PAM services. Only a PAM
+    /// module can tell whether a request comes from a terminal's background.
+    package static let login = TouchRule(
+        guards: [.presence, .loginLists, .background, .credential, .reader, .lid],
+        releases: [.statement, .loginPassword], mayServeOthers: true)
+}
+
+extension ServerLoginRequest {
+    fileprivate init?(from frame: inout FrameReader) throws(WireFault) {
+        guard let url = try frame.bytesIfPresent(.server) else { return nil }
+        self.init(url: url, audience: try frame.bytes(.audience), key: [])
+        if let hours: UInt32 = try frame.numberIfPresent(.offlineHours) {
+            // A missing field means 0 hours, so an explicit 0 is malformed.
+            guard hours > 0 else { throw .malformedValue }
+            offlineHours = hours
+        }
+        token = try frame.choiceIfPresent(.tokenDelivery)
+        key = try frame.bytes(.verdictKey)
+    }
+}
+
+/// Asks, once and immediately, whether the touch that signed a challenge is still valid.
+package struct ConfirmRequest: AccountRequest {
+    package static let verb = Verb(.confirm, "confirm")
+    package static let rule = VerbRule(.rootOrAccount)
+    package static let readsPrints = false
+
+    /// The account of the login.
+    package let account: Bytes
+    /// The challenge of the login, 32 bytes.
+    package let challenge: Bytes
+}
+
+extension ConfirmRequest {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(account: account, challenge: challenge)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        challenge = try frame.bytes(.challenge)
+    }
+}
+
+/// Reports that a password was accepted in the same login.
+package struct PasswordAcceptedRequest: AccountRequest {
+    package static let verb = Verb(.passwordAccepted, "passwordAccepted")
+    package static let rule = VerbRule(.root)
+    package static let readsPrints = false
+
+    /// The account that logged in.
+    package let account: Bytes
+    /// The PAM service.
+    package let service: Bytes
+}
+
+extension PasswordAcceptedRequest {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(account: account, service: service)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        service = try frame.bytes(.service)
+    }
+}
+
+extension OfferRequest: AccountRequest {
+    package static let verb = Verb(.offer, "offer")
+    // It reveals who has enrolled no finger, and is meant for programs that log users in.
+    package static let rule = VerbRule(.root)
+    package static let readsPrints = false
+    package static let logging = DecisionLogging.debugging
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        self.init(
+            account: try frame.accountName(), service: try frame.bytes(.service),
+            presence: try frame.choice(.presence))
+    }
+}
+
+extension TouchRule {
+    /// The conditions for telling an account without fingers that it could enrol one: those of a
+    /// login, apart from the credential. No finger is asked for.
+    package static let offer = TouchRule(
+        guards: [.presence, .loginLists, .background, .reader, .lid], mayServeOthers: true)
+}
+
+/// Reports the account's new password.
+package struct PasswordChangedRequest: AccountRequest {
+    package static let verb = Verb(.passwordChanged, "passwordChanged")
+    package static let rule = VerbRule(.root)
+
+    /// The account.
+    package let account: Bytes
+    /// The PAM service.
+    package let service: Bytes
+    /// The new password. The daemon takes it out of the packet before it decodes it, and sees
+    /// zeros here.
+    package let password: Bytes
+}
+
+extension PasswordChangedRequest {
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(account: account, service: service)
+        try frame.put(.password, password)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        service = try frame.bytes(.service)
+        password = try frame.bytes(.password)
+    }
+}
+
+extension Request {
+    package static func authenticate(_ request: AuthenticateRequest) -> Request {
+        Request(request)
+    }
+
+    package static func confirm(account: Bytes, challenge: Bytes) -> Request {
+        Request(ConfirmRequest(account: account, challenge: challenge))
+    }
+
+    package static func passwordAccepted(account: Bytes, service: Bytes) -> Request {
+        Request(PasswordAcceptedRequest(account: account, service: service))
+    }
+
+    package static func offer(_ request: OfferRequest) -> Request { Request(request) }
+
+    package static func passwordChanged(
+        account: Bytes, service: Bytes, password: Bytes
+    ) -> Request {
+        Request(PasswordChangedRequest(account: account, service: service, password: password))
+    }
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+
+/// Reports the account's status.
+package struct StatusRequest: PlainAccountRequest {
+    package static let verb = Verb(8, "status")
+    package static let rule = VerbRule(.rootOrAccount)
+
+    package let account: Bytes
+
+    package init(account: Bytes) { self.account = account }
+}
+
+/// The state of an account's credential; the raw value is on the wire.
+package enum CredentialState: UInt8, CaseIterable, Sendable {
+    case none = 1
+    case valid = 2
+    case disabled = 3
+    case invalidated = 4
+}
+
+/// Whether a touch unlocks the keyring, and if not, why; the raw value is on the wire.
+package enum KeyringState: UInt8, CaseIterable, Sendable {
+    /// Never enabled, or disabled.
+    case off = 1
+    /// The login password is stored for it.
+    case on = 2
+    /// The stored password was deleted because it is no longer the account's.
+    case passwordChanged = 3
+    /// The stored password was deleted because the fingers changed and it was not entered again.
+    case fingersChanged = 4
+    /// The stored password was deleted because it could not be opened.
+    case damaged = 5
+}
+
+/// Whether the account is locked out; the raw value is on the wire.
+package enum LockState: UInt8, CaseIterable, Sendable {
+    case open = 1
+    case forNow = 2
+    case untilPassword = 3
+}
+
+/// The status of an account.
+package struct StatusAnswer: Equatable, Sendable {
+    /// The account.
+    package var account: Bytes
+    /// The remaining lockout in seconds, if `lock` is `forNow`.
+    package var seconds: UInt32?
+    /// Why the credential was invalidated.
+    package var cause: InvalidationCause?
+    /// When the credential entered its state, in seconds since 1970.
+    package var since: UInt64?
+    /// Why a configuration file was rejected, with file and line; the defaults are then in force.
+    package var configurationFault: Bytes?
+    /// Why the templates cannot be opened at present; nil if they can.
+    package var closed: Bytes?
+    /// The number of enrolled fingers.
+    package var prints: UInt8
+    /// The number of prints that could not be read, which `prints` does not include.
+    package var damaged: UInt8
+    /// The state of the credential.
+    package var state: CredentialState
+    /// The enrolment's generation.
+    package var generation: UInt64
+    /// Whether the account is locked out.
+    package var lock: LockState
+    /// The daemon's version.
+    package var program: Bytes
+    /// The vault that holds the key, `file` or `tpm`.
+    package var vault: Bytes
+    /// This machine's id, 16 bytes.
+    package var device: Bytes
+    /// The number of secrets sealed to the present fingers; nil for none.
+    package var secrets: UInt32?
+    /// Whether a touch unlocks the keyring.
+    package var keyring: KeyringState
+    /// The setting that excludes the account from fingerprint login; nil if none does.
+    package var keptOut: Bytes?
+    /// The denial, with reason and subject, that any login would receive before a touch; nil for
+    /// none.
+    ///
+    /// A login may be denied for other reasons too, which depend on the requester, place and
+    /// service.
+    package var refusal: Denial?
+
+    /// Creates an answer.
+    package init(
+        account: Bytes, seconds: UInt32? = nil, cause: InvalidationCause? = nil,
+        since: UInt64? = nil, configurationFault: Bytes? = nil, closed: Bytes? = nil,
+        prints: UInt8, damaged: UInt8, state: CredentialState, generation: UInt64,
+        lock: LockState, program: Bytes, vault: Bytes, device: Bytes, secrets: UInt32? = nil,
+        keyring: KeyringState = .off, keptOut: Bytes? = nil, refusal: Denial? = nil
+    ) {
+        self.account = account
+        self.seconds = seconds
+        self.cause = cause
+        self.since = since
+        self.configurationFault = configurationFault
+        self.closed = closed
+        self.prints = prints
+        self.damaged = damaged
+        self.state = state
+        self.generation = generation
+        self.lock = lock
+        self.program = program
+        self.vault = vault
+        self.device = device
+        self.secrets = secrets
+        self.keyring = keyring
+        self.keptOut = keptOut
+        self.refusal = refusal
+    }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.count, numberIfPresent: secrets)
+        try frame.put(.reason, numberIfPresent: refusal?.reason.rawValue)
+        try frame.put(.cause, numberIfPresent: cause?.rawValue)
+        try frame.put(.seconds, numberIfPresent: seconds)
+        try frame.put(.since, numberIfPresent: since)
+        try frame.put(.subject, ifPresent: configurationFault)
+        try frame.put(.done, number: damaged)
+        try frame.put(.total, number: prints)
+        try frame.put(.name, ifPresent: keptOut)
+        try frame.put(.value, ifPresent: closed)
+        try frame.put(.origin, ifPresent: refusal?.subject)
+        try frame.put(.state, number: state.rawValue)
+        try frame.put(.generation, number: generation)
+        try frame.put(.lock, number: lock.rawValue)
+        try frame.put(.program, program)
+        try frame.put(.vault, vault)
+        try frame.put(.device, device)
+        try frame.put(.keyringState, number: keyring.rawValue)
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        let account = try frame.accountName()
+        let secrets: UInt32? = try frame.numberIfPresent(.count)
+        let reason: DenialReason? = try frame.choiceIfPresent(.reason)
+        let cause: InvalidationCause? = try frame.choiceIfPresent(.cause)
+        let seconds: UInt32? = try frame.numberIfPresent(.seconds)
+        let since: UInt64? = try frame.numberIfPresent(.since)
+        let configurationFault = try frame.bytesIfPresent(.subject)
+        let damaged: UInt8 = try frame.number(.done)
+        let prints: UInt8 = try frame.number(.total)
+        let keptOut = try frame.bytesIfPresent(.name)
+        let closed = try frame.bytesIfPresent(.value)
+        let subject = try frame.bytesIfPresent(.origin)
+        guard reason != nil || subject == nil else { throw .malformedValue }
+        self.init(
+            account: account, seconds: seconds, cause: cause, since: since,
+            configurationFault: configurationFault, closed: closed,
+            prints: prints, damaged: damaged,
+            state: try frame.choice(.state), generation: try frame.number(.generation),
+            lock: try frame.choice(.lock), program: try frame.bytes(.program),
+            vault: try frame.bytes(.vault), device: try frame.bytes(.device),
+            secrets: secrets, keyring: try frame.choice(.keyringState), keptOut: keptOut,
+            refusal: reason.map { Denial($0, subject: subject) })
+    }
+}
+
+/// Lists the account's receipts: `chainHead`, `signer` for each key, `refusal` for each, `receipt`
+/// for each, then `done`.
+package struct LogRequest: AccountRequest {
+    package static let verb = Verb(11, "log")
+    package static let rule = VerbRule(.rootOrAccount)
+    package static let readsPrints = false
+
+    /// The account.
+    package var account: Bytes
+    /// The number of receipts to skip at the beginning.
+    package var first: UInt64
+    /// The maximum number of receipts; 0 for all.
+    package var count: UInt32
+
+    /// Creates a request.
+    package init(account: Bytes, first: UInt64 = 0, count: UInt32 = 0) {
+        self.account = account
+        self.first = first
+        self.count = count
+    }
+
+    package func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.first, number: first)
+        try frame.put(.count, number: count)
+    }
+
+    package init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        first = try frame.number(.first)
+        count = try frame.number(.count)
+    }
+}
+
+/// One receipt.
+package struct ReceiptAnswer: Equatable, Sendable {
+    /// The statement's canonical text.
+    package var statement: Bytes
+    /// The SSHSIG blob of its signature, without armour.
+    package var signature: Bytes
+    /// Whether the log records that the daemon confirmed the proof.
+    package var isGranted: Bool
+
+    /// Creates an answer.
+    package init(statement: Bytes, signature: Bytes, isGranted: Bool) {
+        self.statement = statement
+        self.signature = signature
+        self.isGranted = isGranted
+    }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.statement, statement)
+        try frame.put(.signature, signature)
+        if isGranted { try frame.put(.granted, number: UInt8(1)) }
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        statement = try frame.bytes(.statement)
+        signature = try frame.bytes(.signature)
+        isGranted = try frame.yes(.granted)
+    }
+}
+
+/// Reports touches that are asked for without a terminal, as `event`, until cancelled.
+package struct WatchRequest: PlainAccountRequest {
+    package static let verb = Verb(25, "watch")
+    package static let rule = VerbRule(.rootOrAccount)
+    package static let readsPrints = false
+
+    package let account: Bytes
+
+    package init(account: Bytes) { self.account = account }
+}
+
+/// The beginning or end of a touch that is asked for without a terminal; sent to clients that
+/// watch.
+package struct EventAnswer: Equatable, Sendable {
+    /// The account whose finger is awaited.
+    package var account: Bytes
+    /// The PAM service that asks.
+    package var service: Bytes
+    /// PAM_RUSER, empty if there is none.
+    package var requester: Bytes
+    /// The command or action that the touch authorises, empty if unknown.
+    package var purpose: Bytes
+    /// Whether the touch has ended: confirmed, refused or given up.
+    package var isOver: Bool
+    /// The number of the touch, equal at its beginning and its end.
+    package var number: UInt64
+
+    /// Creates an answer.
+    package init(
+        account: Bytes, service: Bytes, requester: Bytes = [], purpose: Bytes = [],
+        isOver: Bool, number: UInt64
+    ) {
+        self.account = account
+        self.service = service
+        self.requester = requester
+        self.purpose = purpose
+        self.isOver = isOver
+        self.number = number
+    }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.service, service)
+        try frame.put(.requester, requester)
+        try frame.put(.purpose, purpose)
+        try frame.put(.done, number: UInt8(isOver ? 1 : 0))
+        try frame.put(.counter, number: number)
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        let account = try frame.accountName()
+        let service = try frame.bytes(.service)
+        let requester = try frame.bytes(.requester)
+        let purpose = try frame.bytes(.purpose)
+        guard let isOver = try frame.flagIfPresent(.done) else { throw .unexpectedField }
+        self.init(
+            account: account, service: service, requester: requester, purpose: purpose,
+            isOver: isOver, number: try frame.number(.counter))
+    }
+}
+
+extension Request {
+    package static func status(account: Bytes) -> Request {
+        Request(StatusRequest(account: account))
+    }
+
+    package static func log(_ request: LogRequest) -> Request { Request(request) }
+
+    package static func watch(account: Bytes) -> Request {
+        Request(WatchRequest(account: account))
+    }
+}
