@@ -58,11 +58,7 @@ struct ImportCommand: Command {
             case .done(let done):
                 result = done
                 return .finished
-            case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt, .refusal,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed, .signingKey,
-                .macToken, .authorization, .operation, .signedFile, .serverTrouble, .decided:
-                throw .fault(CommandText.unexpected)
+            default: throw .fault(CommandText.unexpected)
             }
         }
         return result

@@ -163,12 +163,7 @@ extension Invocation {
                 guard let print else { throw .fault(CommandText.unexpected) }
                 print(answer)
                 return .goOn
-            case .assertion, .denial, .passwordWanted, .status, .reader, .receipt, .refusal,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
-                .signingKey,
-                .macToken, .authorization, .operation, .signedFile, .serverTrouble, .decided:
-                throw .fault(CommandText.unexpected)
+            default: throw .fault(CommandText.unexpected)
             }
         }
         return result

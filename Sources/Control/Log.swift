@@ -84,12 +84,7 @@ struct LogCommand: Command {
             case .signer(let line): answers.signers.append(line.withoutLineEnd)
             case .chainHead(let counter, let digest): answers.head = (counter, digest)
             case .done: return .finished
-            case .notice, .assertion, .denial, .passwordWanted, .status, .print, .reader,
-                .setting, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
-                .signingKey,
-                .macToken, .authorization, .operation, .signedFile, .serverTrouble, .decided:
-                throw .fault(CommandText.unexpected)
+            default: throw .fault(CommandText.unexpected)
             }
             return .goOn
         }

@@ -99,12 +99,7 @@ struct SecretRequests {
                 tell(notice, name, account)
                 return .goOn
             case .done: return .finished
-            case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt, .refusal,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
-                .signingKey,
-                .macToken, .authorization, .operation, .signedFile, .serverTrouble, .decided:
-                throw .fault(CommandText.unexpected)
+            default: throw .fault(CommandText.unexpected)
             }
         }
         try release(secret)

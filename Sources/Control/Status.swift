@@ -35,13 +35,7 @@ struct StatusCommand: Command {
             case .status(let answer):
                 status = answer
                 return .finished
-            case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
-                .refusal,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
-                .signingKey,
-                .macToken, .authorization, .operation, .signedFile, .serverTrouble, .decided:
-                throw .fault(CommandText.unexpected)
+            default: throw .fault(CommandText.unexpected)
             }
         }
         guard let status, status.account == account else {

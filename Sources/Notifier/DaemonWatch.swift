@@ -136,13 +136,7 @@ final class DaemonWatch {
         case .event(let event) where event.account == account: tell(.event(event))
         case .denial(let denial) where denial.reason == .stopping: disconnect()
         case .denial(let denial): tell(.failed(denial.text(account: account)))
-        case .event, .notice, .assertion, .passwordWanted, .done, .status, .print, .reader,
-            .receipt, .refusal, .signer, .setting, .chainHead, .secretPart, .secret, .vault,
-            .secretWanted,
-            .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
-            .signingKey,
-            .macToken, .authorization, .operation, .signedFile, .serverTrouble, .decided:
-            disconnect()
+        default: disconnect()
         }
     }
 }
