@@ -270,7 +270,7 @@ uninstall: ## take it all away again, but not state and not files you edited
 	done
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then systemctl daemon-reload; fi
 
-VERSION = $(shell sed -n 's/.*let text = "\(.*\)"/\1/p' Sources/Policy/Version.swift)
+VERSION = $(shell sed -n 's/.*let text = "\(.*\)"/\1/p' Sources/Device/Configuration/Version.swift)
 TREE = build/deb/signet-$(VERSION)
 
 # The packages come from a copy of the sources, beside which dpkg-buildpackage leaves them. Nothing

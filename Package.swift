@@ -39,13 +39,17 @@ let installed: [LinkerSetting] = [
 /// What the PAM module shares with the other programs, all of it: pure, no C, no system calls.
 func shared(_ settings: [SwiftSetting]) -> [Target] {
     [
-        .target(name: "LoginProtocol", swiftSettings: settings),
-        .target(name: "SignedFormats", swiftSettings: settings),
+        .target(
+            name: "LoginProtocol", path: "Sources/Shared/LoginProtocol", swiftSettings: settings),
+        .target(
+            name: "SignedFormats", path: "Sources/Shared/SignedFormats", swiftSettings: settings),
         .target(
             name: "LoginMessages", dependencies: ["LoginProtocol", "SignedFormats"],
+            path: "Sources/Shared/LoginMessages",
             swiftSettings: settings),
         .target(
             name: "ModuleOptions", dependencies: ["LoginProtocol", "SignedFormats"],
+            path: "Sources/Shared/ModuleOptions",
             swiftSettings: settings),
     ]
 }
@@ -56,13 +60,13 @@ func module() -> Package {
         name: "signet",
         products: [.library(name: "pam_signet", type: .dynamic, targets: ["PAMModule"])],
         targets: shared(embedded) + [
-            .systemLibrary(name: "CPAMModule"),
+            .systemLibrary(name: "CPAMModule", path: "Sources/C/CPAMModule"),
             .target(
                 name: "PAMModule",
                 dependencies: [
                     "CPAMModule", "LoginMessages", "LoginProtocol", "ModuleOptions",
                     "SignedFormats",
-                ],
+                ], path: "Sources/Module",
                 swiftSettings: embedded,
                 linkerSettings: [
                     .linkedLibrary("pam"),
@@ -96,168 +100,209 @@ func programs() -> Package {
         ],
         targets: shared(common) + [
             // C libraries: a module map and a header of includes, nothing else.
-            .systemLibrary(name: "CLinux"),
-            .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
-            .systemLibrary(name: "CGLib", pkgConfig: "gio-unix-2.0"),
-            .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0 gusb"),
-            .systemLibrary(name: "CPAM"),
-            .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
+            .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
+            .systemLibrary(name: "COpenSSL", path: "Sources/C/COpenSSL", pkgConfig: "libcrypto"),
+            .systemLibrary(name: "CGLib", path: "Sources/C/CGLib", pkgConfig: "gio-unix-2.0"),
             .systemLibrary(
-                name: "CTSS", pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
+                name: "CFprint", path: "Sources/C/CFprint",
+                pkgConfig: "libfprint-2 gio-unix-2.0 gusb"),
+            .systemLibrary(name: "CPAM", path: "Sources/C/CPAM"),
+            .systemLibrary(name: "CSystemd", path: "Sources/C/CSystemd", pkgConfig: "libsystemd"),
+            .systemLibrary(
+                name: "CTSS", path: "Sources/C/CTSS",
+                pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
 
-            .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd"),
-            .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls"),
-            .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
-            .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
-            .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
+            .systemLibrary(
+                name: "CMicrohttpd", path: "Sources/C/CMicrohttpd", pkgConfig: "libmicrohttpd"),
+            .systemLibrary(name: "CGnuTLS", path: "Sources/C/CGnuTLS", pkgConfig: "gnutls"),
+            .systemLibrary(name: "CSQLite", path: "Sources/C/CSQLite", pkgConfig: "sqlite3"),
+            .systemLibrary(name: "CPostgreSQL", path: "Sources/C/CPostgreSQL", pkgConfig: "libpq"),
+            .systemLibrary(name: "CCurl", path: "Sources/C/CCurl", pkgConfig: "libcurl"),
 
             // Pure: no C, no system calls.
             .target(
                 name: "CommandProtocol", dependencies: ["LoginProtocol", "SignedFormats"],
+                path: "Sources/Device/CommandProtocol",
                 swiftSettings: common),
             .target(
                 name: "CommandMessages",
                 dependencies: [
                     "CommandProtocol", "LoginMessages", "LoginProtocol", "SignedFormats",
-                ],
+                ], path: "Sources/Device/CommandMessages",
                 swiftSettings: common),
             .target(
-                name: "Policy", dependencies: ["LoginProtocol", "SignedFormats"],
-                swiftSettings: common),
+                name: "Configuration", path: "Sources/Device/Configuration", swiftSettings: common),
+            .target(
+                name: "Authorization",
+                dependencies: ["Configuration", "LoginProtocol", "SignedFormats"],
+                path: "Sources/Device/Authorization", swiftSettings: common),
 
             // One wrapper for each C library.
-            .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
+            .target(
+                name: "Posix", dependencies: ["CLinux"], path: "Sources/System/Posix",
+                swiftSettings: common),
             .target(
                 name: "Crypto", dependencies: ["COpenSSL", "Posix", "SignedFormats"],
+                path: "Sources/System/Crypto",
                 swiftSettings: common),
-            .target(name: "Systemd", dependencies: ["CSystemd", "Posix"], swiftSettings: common),
-            .target(name: "Loop", dependencies: ["CGLib", "Posix"], swiftSettings: common),
-            .target(name: "Bus", dependencies: ["CGLib", "Loop", "Posix"], swiftSettings: common),
+            .target(
+                name: "Systemd", dependencies: ["CSystemd", "Posix"],
+                path: "Sources/System/Systemd", swiftSettings: common),
+            .target(
+                name: "MainContext", dependencies: ["CGLib", "Posix"],
+                path: "Sources/System/MainContext", swiftSettings: common),
+            .target(
+                name: "DBus", dependencies: ["CGLib", "MainContext", "Posix"],
+                path: "Sources/System/DBus", swiftSettings: common),
             // What signetd and the process of the readers say to each other, and the form of prints.
             .target(
                 name: "ReaderProtocol", dependencies: ["CGLib", "LoginProtocol"],
+                path: "Sources/Device/ReaderProtocol",
                 swiftSettings: common),
             .target(
-                name: "Reader",
-                dependencies: ["CFprint", "LoginProtocol", "Loop", "Posix", "ReaderProtocol"],
+                name: "FingerprintReader",
+                dependencies: [
+                    "CFprint", "LoginProtocol", "MainContext", "Posix", "ReaderProtocol",
+                ], path: "Sources/System/FingerprintReader",
                 swiftSettings: common),
-            .target(name: "Password", dependencies: ["CPAM", "Posix"], swiftSettings: common),
-            .target(name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], swiftSettings: common),
             .target(
-                name: "Vault", dependencies: ["Crypto", "Gate", "Posix", "SignedFormats", "TPM"],
+                name: "PasswordCheck", dependencies: ["CPAM", "Posix"],
+                path: "Sources/Device/PasswordCheck", swiftSettings: common),
+            .target(
+                name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], path: "Sources/System/TPM",
+                swiftSettings: common),
+            .target(
+                name: "Sealing", dependencies: ["Crypto", "Gate", "Posix", "SignedFormats", "TPM"],
+                path: "Sources/Device/Sealing",
                 swiftSettings: common),
 
             .target(
                 name: "CatalogueFiles", dependencies: ["LoginMessages", "LoginProtocol", "Posix"],
+                path: "Sources/Device/CatalogueFiles",
                 swiftSettings: common),
             .target(
-                name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common
+                name: "ConfigurationFiles", dependencies: ["Configuration", "Posix"],
+                path: "Sources/Device/ConfigurationFiles", swiftSettings: common
             ),
 
             .target(
-                name: "HTTP", dependencies: ["CGnuTLS", "CMicrohttpd", "Posix"],
+                name: "HTTPServer", dependencies: ["CGnuTLS", "CMicrohttpd", "Posix"],
+                path: "Sources/System/HTTPServer",
                 swiftSettings: common),
             .target(
-                name: "HTTPClient", dependencies: ["CCurl", "Posix"], swiftSettings: common),
+                name: "HTTPClient", dependencies: ["CCurl", "Posix"],
+                path: "Sources/System/HTTPClient", swiftSettings: common),
             .target(
-                name: "Database", dependencies: ["CPostgreSQL", "CSQLite", "Posix"],
+                name: "SQL", dependencies: ["CPostgreSQL", "CSQLite", "Posix"],
+                path: "Sources/System/SQL",
                 swiftSettings: common),
 
             // Evidence that a person is there and that a finger matched: what keys open for.
             .target(
                 name: "Gate",
                 dependencies: [
-                    "CommandMessages", "CommandProtocol", "LoginMessages", "LoginProtocol", "Loop",
-                    "Policy", "Posix", "Systemd",
-                ],
+                    "CommandMessages", "CommandProtocol", "Configuration", "LoginMessages",
+                    "LoginProtocol", "MainContext", "Posix", "Systemd",
+                ], path: "Sources/Device/Gate",
                 swiftSettings: common),
 
             // What is kept on disk.
             .target(
-                name: "Store",
+                name: "State",
                 dependencies: [
-                    "CommandProtocol", "Crypto", "LoginProtocol", "Policy", "Posix",
-                    "SignedFormats", "Vault",
-                ],
+                    "Authorization", "CommandProtocol", "Crypto", "LoginProtocol", "Posix",
+                    "Sealing", "SignedFormats",
+                ], path: "Sources/Device/State",
                 swiftSettings: common),
 
             // What is wrong with a machine: it only looks.
             .target(
                 name: "Doctor",
                 dependencies: [
-                    "CommandMessages", "CommandProtocol", "ConfigurationFiles", "LoginMessages",
-                    "LoginProtocol", "ModuleOptions", "Policy", "Posix", "SignedFormats",
-                ], swiftSettings: common),
+                    "Authorization", "CommandMessages", "CommandProtocol", "Configuration",
+                    "ConfigurationFiles", "LoginMessages", "LoginProtocol", "ModuleOptions",
+                    "Posix", "SignedFormats",
+                ], path: "Sources/Device/Doctor", swiftSettings: common),
 
             // The programs, as libraries.
             .target(
                 name: "Daemon",
                 dependencies: [
-                    "Bus", "CommandMessages", "CommandProtocol", "ConfigurationFiles", "Crypto",
-                    "Gate", "LoginMessages", "LoginProtocol", "Loop", "Password", "Policy", "Posix",
-                    "ReaderProtocol", "SignedFormats", "Store", "Systemd", "Vault",
-                ], swiftSettings: common),
+                    "Authorization", "CommandMessages", "CommandProtocol", "Configuration",
+                    "ConfigurationFiles", "Crypto", "DBus", "Gate", "LoginMessages",
+                    "LoginProtocol", "MainContext", "PasswordCheck", "Posix", "ReaderProtocol",
+                    "Sealing", "SignedFormats", "State", "Systemd",
+                ], path: "Sources/Device/Daemon", swiftSettings: common),
             .target(
-                name: "Control",
+                name: "Command",
                 dependencies: [
-                    "CatalogueFiles", "CommandMessages", "CommandProtocol", "ConfigurationFiles",
-                    "Crypto", "Doctor", "LoginMessages", "LoginProtocol", "Policy", "Posix",
-                    "SignedFormats",
-                ],
+                    "Authorization", "CatalogueFiles", "CommandMessages", "CommandProtocol",
+                    "Configuration", "ConfigurationFiles", "Crypto", "Doctor", "LoginMessages",
+                    "LoginProtocol", "Posix", "SignedFormats",
+                ], path: "Sources/Device/Command",
                 swiftSettings: common),
             .target(
                 name: "Notifier",
                 dependencies: [
-                    "Bus", "CatalogueFiles", "CommandMessages", "CommandProtocol", "LoginMessages",
-                    "LoginProtocol", "Loop", "Posix",
-                ],
+                    "DBus", "CatalogueFiles", "CommandMessages", "CommandProtocol", "LoginMessages",
+                    "LoginProtocol", "MainContext", "Posix",
+                ], path: "Sources/Device/Notifier",
                 swiftSettings: common),
             // The only part with libfprint and the readers, as a library.
             .target(
                 name: "ReaderProcess",
-                dependencies: ["Loop", "Posix", "Reader", "ReaderProtocol", "Systemd"],
+                dependencies: [
+                    "MainContext", "Posix", "FingerprintReader", "ReaderProtocol", "Systemd",
+                ], path: "Sources/Device/ReaderProcess",
                 swiftSettings: common),
 
             // The only part of the device with network, as a library.
             .target(
                 name: "Relay",
                 dependencies: [
-                    "CommandProtocol", "ConfigurationFiles", "HTTPClient", "LoginProtocol",
-                    "Policy", "Posix", "SignedFormats", "Systemd",
-                ], swiftSettings: common),
+                    "Authorization", "CommandProtocol", "Configuration", "ConfigurationFiles",
+                    "HTTPClient", "LoginProtocol", "Posix", "SignedFormats", "Systemd",
+                ], path: "Sources/Device/Relay", swiftSettings: common),
 
             // The relying party, as a library.
             .target(
-                name: "Server",
+                name: "RelyingParty",
                 dependencies: [
-                    "ConfigurationFiles", "Crypto", "Database", "HTTP", "Policy", "Posix",
-                    "SignedFormats", "Systemd",
-                ], swiftSettings: common),
+                    "Authorization", "Configuration", "ConfigurationFiles", "Crypto", "HTTPServer",
+                    "Posix", "SQL", "SignedFormats", "Systemd",
+                ], path: "Sources/RelyingParty", swiftSettings: common),
 
             // The programs.
             .executableTarget(
-                name: "signetd", dependencies: ["Daemon", "Policy", "Posix"], swiftSettings: common,
+                name: "signetd", dependencies: ["Configuration", "Daemon", "Posix"],
+                path: "Sources/Programs/signetd", swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
-                name: "signet", dependencies: ["Control"], swiftSettings: common,
-                linkerSettings: installed),
-            .executableTarget(
-                name: "signet-reader", dependencies: ["Policy", "Posix", "ReaderProcess"],
+                name: "signet", dependencies: ["Command"], path: "Sources/Programs/signet",
                 swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
-                name: "signet-relay", dependencies: ["Policy", "Posix", "Relay"],
+                name: "signet-reader", dependencies: ["Configuration", "Posix", "ReaderProcess"],
+                path: "Sources/Programs/signet-reader",
                 swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
-                name: "signet-server", dependencies: ["Policy", "Posix", "Server"],
+                name: "signet-relay", dependencies: ["Configuration", "Posix", "Relay"],
+                path: "Sources/Programs/signet-relay",
                 swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
-                name: "signet-notify", dependencies: ["Notifier"], swiftSettings: common,
+                name: "signet-server", dependencies: ["Configuration", "Posix", "RelyingParty"],
+                path: "Sources/Programs/signet-server",
+                swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
-                name: "verify-password", dependencies: ["Password"], swiftSettings: common,
+                name: "signet-notify", dependencies: ["Notifier"],
+                path: "Sources/Programs/signet-notify", swiftSettings: common,
+                linkerSettings: installed),
+            .executableTarget(
+                name: "verify-password", dependencies: ["PasswordCheck"],
+                path: "Sources/Programs/verify-password", swiftSettings: common,
                 linkerSettings: installed),
 
             // Tests mirror sources; Support, StoreSupport, Fingerprints and testbench are shared by
@@ -270,19 +315,19 @@ func programs() -> Package {
                 path: "Tests/Support", swiftSettings: common),
             .target(name: "TestScopes", path: "Tests/Scopes", swiftSettings: common),
             .target(
-                name: "StoreSupport",
+                name: "StateSupport",
                 dependencies: [
-                    "CommandProtocol", "Crypto", "Gate", "LoginProtocol", "Loop", "Policy", "Posix",
-                    "SignedFormats", "Store", "Systemd", "Vault",
+                    "CommandProtocol", "Configuration", "Crypto", "Gate", "LoginProtocol",
+                    "MainContext", "Posix", "Sealing", "SignedFormats", "State", "Systemd",
                 ],
-                path: "Tests/StoreSupport", swiftSettings: common),
+                path: "Tests/StateSupport", swiftSettings: common),
             .target(
-                name: "ServerSupport",
-                dependencies: ["Crypto", "Database", "HTTPClient", "Posix", "TestSupport"],
-                path: "Tests/ServerSupport", swiftSettings: common),
+                name: "RelyingPartySupport",
+                dependencies: ["Crypto", "SQL", "HTTPClient", "Posix", "TestSupport"],
+                path: "Tests/RelyingPartySupport", swiftSettings: common),
             .target(
-                name: "DatabaseSupport", dependencies: ["Database", "TestSupport"],
-                path: "Tests/DatabaseSupport", swiftSettings: common),
+                name: "SQLSupport", dependencies: ["SQL", "TestSupport"],
+                path: "Tests/SQLSupport", swiftSettings: common),
             .target(
                 name: "Fingerprints", path: "Tests/Fingerprints",
                 swiftSettings: common + [.unsafeFlags(["-O"])]),
@@ -299,19 +344,20 @@ func programs() -> Package {
             .executableTarget(
                 name: "fingerprint-acceptance",
                 dependencies: [
-                    "CommandProtocol", "Fingerprints", "LoginProtocol", "Loop", "Reader",
+                    "CommandProtocol", "Fingerprints", "LoginProtocol", "MainContext",
+                    "FingerprintReader",
                     "ReaderProtocol", "TestSupport",
                 ],
                 path: "Benchmarks/Acceptance", swiftSettings: common),
             .executableTarget(
                 name: "bench",
                 dependencies: [
-                    "Crypto", "Database", "Gate", "HTTP", "Posix", "Server", "SignedFormats",
-                    "Store", "StoreSupport", "TestSupport", "Vault",
+                    "Crypto", "SQL", "Gate", "HTTPServer", "Posix", "RelyingParty", "SignedFormats",
+                    "State", "StateSupport", "TestSupport", "Sealing",
                 ],
                 path: "Benchmarks/Bench", swiftSettings: common),
             .executableTarget(
-                name: "database-writer", dependencies: ["Database"], path: "Tests/DatabaseWriter",
+                name: "database-writer", dependencies: ["SQL"], path: "Tests/DatabaseWriter",
                 swiftSettings: common),
             // In C: Signet's own half of the bus offers nothing there.
             .executableTarget(
@@ -337,8 +383,12 @@ func programs() -> Package {
                 ],
                 path: "Tests/LoginMessages", swiftSettings: common),
             .testTarget(
-                name: "PolicyTests", dependencies: ["LoginProtocol", "Policy"],
-                path: "Tests/Policy", swiftSettings: common),
+                name: "ConfigurationTests", dependencies: ["Configuration"],
+                path: "Tests/Configuration", swiftSettings: common),
+            .testTarget(
+                name: "AuthorizationTests",
+                dependencies: ["Authorization", "Configuration", "LoginProtocol"],
+                path: "Tests/Authorization", swiftSettings: common),
             .testTarget(
                 name: "PosixTests", dependencies: ["Posix", "TestSupport"],
                 path: "Tests/Posix", swiftSettings: common),
@@ -350,18 +400,20 @@ func programs() -> Package {
                 name: "SystemdTests", dependencies: ["Posix", "Systemd"],
                 path: "Tests/Systemd", swiftSettings: common),
             .testTarget(
-                name: "LoopTests", dependencies: ["Loop", "Posix"],
-                path: "Tests/Loop", swiftSettings: common),
+                name: "MainContextTests", dependencies: ["MainContext", "Posix"],
+                path: "Tests/MainContext", swiftSettings: common),
             .testTarget(
-                name: "BusTests", dependencies: ["Bus", "CTestSupport", "Loop", "TestSupport"],
-                path: "Tests/Bus", swiftSettings: common),
+                name: "DBusTests",
+                dependencies: ["DBus", "CTestSupport", "MainContext", "TestSupport"],
+                path: "Tests/DBus", swiftSettings: common),
             .testTarget(
-                name: "ReaderTests",
+                name: "FingerprintReaderTests",
                 dependencies: [
-                    "CTestSupport", "CommandProtocol", "LoginProtocol", "Loop", "Reader",
+                    "CTestSupport", "CommandProtocol", "LoginProtocol", "MainContext",
+                    "FingerprintReader",
                     "ReaderProtocol", "TestSupport",
                 ],
-                path: "Tests/Reader", swiftSettings: common),
+                path: "Tests/FingerprintReader", swiftSettings: common),
             .testTarget(
                 name: "ReaderProtocolTests",
                 dependencies: [
@@ -376,56 +428,56 @@ func programs() -> Package {
                 ],
                 path: "Tests/ReaderProcess", swiftSettings: common),
             .testTarget(
-                name: "PasswordTests",
-                dependencies: ["Password", "TestSupport", "verify-password"],
-                path: "Tests/Password", swiftSettings: common),
+                name: "PasswordCheckTests",
+                dependencies: ["PasswordCheck", "TestSupport", "verify-password"],
+                path: "Tests/PasswordCheck", swiftSettings: common),
             .testTarget(
                 name: "TPMTests", dependencies: ["Crypto", "Posix", "TPM", "TestSupport"],
                 path: "Tests/TPM", swiftSettings: common),
             .testTarget(
-                name: "VaultTests",
+                name: "SealingTests",
                 dependencies: [
-                    "CommandMessages", "Crypto", "LoginMessages", "Posix", "StoreSupport",
-                    "TestSupport", "Vault",
+                    "CommandMessages", "Crypto", "LoginMessages", "Posix", "StateSupport",
+                    "TestSupport", "Sealing",
                 ],
-                path: "Tests/Vault", swiftSettings: common),
+                path: "Tests/Sealing", swiftSettings: common),
             .testTarget(
-                name: "StoreTests",
+                name: "StateTests",
                 dependencies: [
-                    "CommandMessages", "CommandProtocol", "Crypto", "Doctor", "LoginMessages",
-                    "LoginProtocol", "Policy", "Posix", "SignedFormats", "Store", "StoreSupport",
-                    "TestSupport", "Vault",
-                ], path: "Tests/Store", swiftSettings: common),
+                    "Authorization", "CommandMessages", "CommandProtocol", "Crypto", "Doctor",
+                    "LoginMessages", "LoginProtocol", "Posix", "Sealing", "SignedFormats", "State",
+                    "StateSupport", "TestSupport",
+                ], path: "Tests/State", swiftSettings: common),
             .testTarget(
                 name: "DaemonTests",
                 dependencies: [
-                    "CommandMessages", "CommandProtocol", "Control", "Crypto", "Daemon", "Gate",
-                    "LoginMessages", "LoginProtocol", "Loop", "Policy", "Posix", "ReaderProtocol",
-                    "Relay", "ServerSupport", "SignedFormats", "Store", "StoreSupport", "Systemd",
-                    "TestScopes", "TestSupport", "Vault", "signet-relay", "signet-server",
-                    "testbench", "testreader",
+                    "Authorization", "Command", "CommandMessages", "CommandProtocol",
+                    "Configuration", "Crypto", "Daemon", "Gate", "LoginMessages", "LoginProtocol",
+                    "MainContext", "Posix", "ReaderProtocol", "Relay", "RelyingPartySupport",
+                    "Sealing", "SignedFormats", "State", "StateSupport", "Systemd", "TestScopes",
+                    "TestSupport", "signet-relay", "signet-server", "testbench", "testreader",
                 ], path: "Tests/Daemon", swiftSettings: common),
             .testTarget(
                 name: "GateTests",
                 dependencies: [
-                    "CommandMessages", "CommandProtocol", "Gate", "LoginMessages",
-                    "LoginProtocol", "Loop", "Policy", "Posix", "Systemd", "TestSupport",
+                    "CommandMessages", "CommandProtocol", "Configuration", "Gate", "LoginMessages",
+                    "LoginProtocol", "MainContext", "Posix", "Systemd", "TestSupport",
                 ],
                 path: "Tests/Gate", swiftSettings: common),
             .testTarget(
                 name: "DoctorTests",
                 dependencies: [
-                    "CommandMessages", "CommandProtocol", "Doctor", "LoginMessages",
-                    "LoginProtocol", "Policy", "Posix", "TestSupport",
+                    "CommandMessages", "CommandProtocol", "Configuration", "Doctor",
+                    "LoginMessages", "LoginProtocol", "Posix", "TestSupport",
                 ],
                 path: "Tests/Doctor", swiftSettings: common),
             .testTarget(
-                name: "ControlTests",
+                name: "CommandTests",
                 dependencies: [
-                    "CatalogueFiles", "CommandMessages", "CommandProtocol", "Control", "Crypto",
-                    "Doctor", "LoginMessages", "LoginProtocol", "ModuleOptions", "Policy", "Posix",
-                    "SignedFormats", "TestSupport", "signet",
-                ], path: "Tests/Control", swiftSettings: common),
+                    "CatalogueFiles", "Command", "CommandMessages", "CommandProtocol",
+                    "Configuration", "Crypto", "Doctor", "LoginMessages", "LoginProtocol",
+                    "ModuleOptions", "Posix", "SignedFormats", "TestSupport", "signet",
+                ], path: "Tests/Command", swiftSettings: common),
             .testTarget(
                 name: "PAMModuleTests",
                 dependencies: [
@@ -434,28 +486,30 @@ func programs() -> Package {
                 ],
                 path: "Tests/PAMModule", swiftSettings: common),
             .testTarget(
-                name: "HTTPTests",
-                dependencies: ["HTTP", "HTTPClient", "Posix", "TestScopes", "TestSupport"],
-                path: "Tests/HTTP", swiftSettings: common),
+                name: "HTTPServerTests",
+                dependencies: ["HTTPServer", "HTTPClient", "Posix", "TestScopes", "TestSupport"],
+                path: "Tests/HTTPServer", swiftSettings: common),
             .testTarget(
-                name: "DatabaseTests",
+                name: "SQLTests",
                 dependencies: [
-                    "Database", "DatabaseSupport", "Posix", "TestSupport", "database-writer",
+                    "SQL", "SQLSupport", "Posix", "TestSupport", "database-writer",
                 ],
-                path: "Tests/Database", swiftSettings: common),
+                path: "Tests/SQL", swiftSettings: common),
             .testTarget(
                 name: "RelayTests",
                 dependencies: [
-                    "CommandProtocol", "Crypto", "HTTP", "HTTPClient", "LoginProtocol", "Posix",
-                    "Relay", "ServerSupport", "SignedFormats", "TestSupport", "signet-relay",
+                    "CommandProtocol", "Crypto", "HTTPServer", "HTTPClient", "LoginProtocol",
+                    "Posix",
+                    "Relay", "RelyingPartySupport", "SignedFormats", "TestSupport", "signet-relay",
                     "signet-server",
                 ], path: "Tests/Relay", swiftSettings: common),
             .testTarget(
-                name: "ServerTests",
+                name: "RelyingPartyTests",
                 dependencies: [
-                    "Crypto", "Database", "DatabaseSupport", "HTTP", "HTTPClient", "ModuleOptions",
-                    "Policy", "Posix", "Server", "SignedFormats", "TestSupport", "signet-server",
-                ], path: "Tests/Server", exclude: ["Judges"], swiftSettings: common),
+                    "Configuration", "Crypto", "HTTPClient", "HTTPServer", "ModuleOptions", "Posix",
+                    "RelyingParty", "SQL", "SQLSupport", "SignedFormats", "TestSupport",
+                    "signet-server",
+                ], path: "Tests/RelyingParty", exclude: ["Judges"], swiftSettings: common),
             .testTarget(
                 name: "FingerprintsTests", dependencies: ["Fingerprints"],
                 path: "Tests/FingerprintsTests", swiftSettings: common),
@@ -465,7 +519,8 @@ func programs() -> Package {
             .testTarget(
                 name: "SystemTests",
                 dependencies: [
-                    "CommandProtocol", "Fingerprints", "LoginProtocol", "Posix", "ServerSupport",
+                    "CommandProtocol", "Fingerprints", "LoginProtocol", "Posix",
+                    "RelyingPartySupport",
                     "TestSupport", "signet", "signet-relay", "signet-server", "testbench",
                     "testreader", "verify-password",
                 ], path: "Tests/System", swiftSettings: common),

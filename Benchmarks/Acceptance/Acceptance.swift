@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import FingerprintReader
 import Fingerprints
 import Glibc
 import LoginProtocol
-import Loop
-import Reader
+import MainContext
 import ReaderProtocol
 import TestSupport
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import FingerprintReader
 import Fingerprints
 import LoginProtocol
-import Loop
-import Reader
+import MainContext
 import ReaderProtocol
 import TestSupport
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Sealing
 import SignedFormats
-import Store
-import StoreSupport
+import State
+import StateSupport
 import TestSupport
-import Vault
 
 /// Fills a machine's state as years of use would; runs on that machine.
 enum Population {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Database
 import Glibc
+import SQL
 import TestSupport
 
 /// How the server bears numbers: of registrations, of processes, of connections, of starts.

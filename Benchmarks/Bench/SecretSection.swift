@@ -2,9 +2,9 @@
 import Gate
 import Glibc
 import Posix
-import StoreSupport
+import Sealing
+import StateSupport
 import TestSupport
-import Vault
 
 /// Secrets of 64 KB: sealed under a key that a vault seals.
 struct SecretSection {

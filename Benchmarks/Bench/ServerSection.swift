@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import Database
 import Dispatch
 import Glibc
-import HTTP
+import HTTPServer
 import Posix
-import Server
+import RelyingParty
+import SQL
 import Synchronization
 import TestSupport
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
-import Database
 import FoundationEssentials
-import HTTP
+import HTTPServer
 import Posix
-import Server
+import RelyingParty
+import SQL
 import SignedFormats
 
 /// A server with one application and its devices, and calls to it that are ready to be sent.

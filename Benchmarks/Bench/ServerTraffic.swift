@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Database
 import Glibc
-import HTTP
+import HTTPServer
 import Posix
+import SQL
 import TestSupport
 
 /// Calls over HTTP to the server's own process, on connections that stay open.

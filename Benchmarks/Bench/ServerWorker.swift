@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Database
 import Glibc
 import Posix
+import SQL
 import SignedFormats
 import TestSupport
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Sealing
 import TestSupport
-import Vault
 
 /// What each vault costs, against what nobody can be faster than.
 struct VaultSection {

@@ -2,9 +2,9 @@
 import Crypto
 import Gate
 import Posix
-import StoreSupport
+import Sealing
+import StateSupport
 import Synchronization
-import Vault
 
 /// What the operations of a vault take in this process, run by run.
 struct VaultTimes {

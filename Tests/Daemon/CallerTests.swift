@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Configuration
 import LoginProtocol
-import Policy
 import Testing
 
 extension DaemonTests {

@@ -3,7 +3,7 @@ import CommandProtocol
 import Glibc
 import LoginProtocol
 import Posix
-import Store
+import State
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Configuration
 import Glibc
 import LoginProtocol
-import Policy
 import TestSupport
 import Testing
 

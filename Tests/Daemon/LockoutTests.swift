@@ -2,7 +2,6 @@
 import CommandProtocol
 import Glibc
 import LoginProtocol
-import Policy
 import TestSupport
 import Testing
 

@@ -4,12 +4,12 @@ import Crypto
 import Glibc
 import LoginProtocol
 import Posix
+import Sealing
 import SignedFormats
-import Store
-import StoreSupport
+import State
+import StateSupport
 import TestSupport
 import Testing
-import Vault
 
 extension DaemonTests {
     @Suite("receipts") struct LogTests {

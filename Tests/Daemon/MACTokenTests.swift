@@ -3,7 +3,7 @@ import CommandProtocol
 import Crypto
 import Glibc
 import LoginProtocol
-import ServerSupport
+import RelyingPartySupport
 import SignedFormats
 import TestSupport
 import Testing

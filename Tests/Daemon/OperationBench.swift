@@ -2,7 +2,7 @@
 import CommandProtocol
 import LoginProtocol
 import Posix
-import ServerSupport
+import RelyingPartySupport
 import SignedFormats
 import TestSupport
 import Testing

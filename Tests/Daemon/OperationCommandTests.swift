@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import Command
 import CommandMessages
 import CommandProtocol
-import Control
 import Glibc
 import LoginMessages
 import LoginProtocol
-import ServerSupport
+import RelyingPartySupport
 import SignedFormats
 import Synchronization
 import TestSupport

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Configuration
 import Gate
 import LoginProtocol
-import Loop
-import Policy
+import MainContext
 import Posix
-import Store
+import Sealing
+import State
 import TestSupport
 import Testing
-import Vault
 
 @testable import Daemon
 

@@ -3,7 +3,7 @@ import CommandProtocol
 import Glibc
 import LoginProtocol
 import Posix
-import ServerSupport
+import RelyingPartySupport
 import SignedFormats
 import TestSupport
 import Testing

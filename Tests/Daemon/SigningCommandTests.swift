@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import Command
 import CommandMessages
 import CommandProtocol
-import Control
 import Crypto
 import Foundation
 import LoginMessages
 import LoginProtocol
-import ServerSupport
+import RelyingPartySupport
 import SignedFormats
 import Synchronization
 import TestSupport

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import Authorization
 import CommandProtocol
 import Glibc
 import LoginProtocol
-import Policy
 import Posix
+import Sealing
 import SignedFormats
-import Store
+import State
 import TestSupport
 import Testing
-import Vault
 
 /// The daemon's state as it lies on disk, seen and changed beside it.
 extension DaemonBench {

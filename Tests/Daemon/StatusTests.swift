@@ -2,7 +2,7 @@
 import CommandProtocol
 import Glibc
 import LoginProtocol
-import Store
+import State
 import TestSupport
 import Testing
 

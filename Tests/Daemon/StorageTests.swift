@@ -2,10 +2,10 @@
 import CommandProtocol
 import Glibc
 import LoginProtocol
-import Store
+import Sealing
+import State
 import TestSupport
 import Testing
-import Vault
 
 extension DaemonTests {
     @Suite("what a reader keeps itself") struct StorageTests {

@@ -2,7 +2,7 @@
 import CommandProtocol
 import Glibc
 import LoginProtocol
-import Loop
+import MainContext
 import Posix
 import TestSupport
 import Testing

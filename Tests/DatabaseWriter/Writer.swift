@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Database
 import Glibc
+import SQL
 
 /// Writes until it is killed, or cannot.
 func write(to path: String) async {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
+import Configuration
 import LoginMessages
-import Policy
 import TestSupport
 import Testing
 

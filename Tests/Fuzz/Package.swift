@@ -20,99 +20,131 @@ let common: [SwiftSetting] = [
 let package = Package(
     name: "fuzz",
     targets: [
-        .systemLibrary(name: "CLinux"),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
-        .systemLibrary(name: "CGLib", pkgConfig: "gio-unix-2.0"),
-        .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0 gusb"),
-        .systemLibrary(name: "CTSS", pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
-        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
-        .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd"),
-        .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls"),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
-        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
-        .target(name: "LoginProtocol", swiftSettings: common),
-        .target(name: "SignedFormats", swiftSettings: common),
+        .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
+        .systemLibrary(name: "COpenSSL", path: "Sources/C/COpenSSL", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CGLib", path: "Sources/C/CGLib", pkgConfig: "gio-unix-2.0"),
+        .systemLibrary(
+            name: "CFprint", path: "Sources/C/CFprint", pkgConfig: "libfprint-2 gio-unix-2.0 gusb"),
+        .systemLibrary(
+            name: "CTSS", path: "Sources/C/CTSS",
+            pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
+        .systemLibrary(name: "CSystemd", path: "Sources/C/CSystemd", pkgConfig: "libsystemd"),
+        .systemLibrary(
+            name: "CMicrohttpd", path: "Sources/C/CMicrohttpd", pkgConfig: "libmicrohttpd"),
+        .systemLibrary(name: "CGnuTLS", path: "Sources/C/CGnuTLS", pkgConfig: "gnutls"),
+        .systemLibrary(name: "CSQLite", path: "Sources/C/CSQLite", pkgConfig: "sqlite3"),
+        .systemLibrary(name: "CPostgreSQL", path: "Sources/C/CPostgreSQL", pkgConfig: "libpq"),
+        .target(name: "LoginProtocol", path: "Sources/Shared/LoginProtocol", swiftSettings: common),
+        .target(name: "SignedFormats", path: "Sources/Shared/SignedFormats", swiftSettings: common),
         .target(
             name: "LoginMessages", dependencies: ["LoginProtocol", "SignedFormats"],
+            path: "Sources/Shared/LoginMessages",
             swiftSettings: common),
         .target(
             name: "ModuleOptions", dependencies: ["LoginProtocol", "SignedFormats"],
+            path: "Sources/Shared/ModuleOptions",
             swiftSettings: common),
         .target(
             name: "CommandProtocol", dependencies: ["LoginProtocol", "SignedFormats"],
+            path: "Sources/Device/CommandProtocol",
             swiftSettings: common),
         .target(
             name: "CommandMessages",
             dependencies: ["CommandProtocol", "LoginMessages", "LoginProtocol", "SignedFormats"],
+            path: "Sources/Device/CommandMessages",
             swiftSettings: common),
         .target(
-            name: "Policy", dependencies: ["LoginProtocol", "SignedFormats"], swiftSettings: common),
+            name: "Configuration", path: "Sources/Device/Configuration", swiftSettings: common),
+        .target(
+            name: "Authorization",
+            dependencies: ["Configuration", "LoginProtocol", "SignedFormats"],
+            path: "Sources/Device/Authorization", swiftSettings: common),
         .target(
             name: "Gate",
             dependencies: [
-                "CommandMessages", "LoginMessages", "LoginProtocol", "Loop", "Policy", "Posix",
-                "Systemd",
-            ], swiftSettings: common),
-        .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
+                "CommandMessages", "Configuration", "LoginMessages", "LoginProtocol", "MainContext",
+                "Posix", "Systemd",
+            ], path: "Sources/Device/Gate", swiftSettings: common),
+        .target(
+            name: "Posix", dependencies: ["CLinux"], path: "Sources/System/Posix",
+            swiftSettings: common),
         .target(
             name: "Crypto", dependencies: ["COpenSSL", "Posix", "SignedFormats"],
-            swiftSettings: common),
-        .target(name: "Loop", dependencies: ["CGLib", "Posix"], swiftSettings: common),
-        .target(name: "Bus", dependencies: ["CGLib", "Loop", "Posix"], swiftSettings: common),
-        .target(
-            name: "ReaderProtocol", dependencies: ["CGLib", "LoginProtocol"], swiftSettings: common),
-        .target(
-            name: "Reader",
-            dependencies: ["CFprint", "LoginProtocol", "Loop", "Posix", "ReaderProtocol"],
-            swiftSettings: common),
-        .target(name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], swiftSettings: common),
-        .target(
-            name: "Vault", dependencies: ["Crypto", "Gate", "Posix", "SignedFormats", "TPM"],
+            path: "Sources/System/Crypto",
             swiftSettings: common),
         .target(
-            name: "Store",
+            name: "MainContext", dependencies: ["CGLib", "Posix"],
+            path: "Sources/System/MainContext", swiftSettings: common),
+        .target(
+            name: "DBus", dependencies: ["CGLib", "MainContext", "Posix"],
+            path: "Sources/System/DBus", swiftSettings: common),
+        .target(
+            name: "ReaderProtocol", dependencies: ["CGLib", "LoginProtocol"],
+            path: "Sources/Device/ReaderProtocol", swiftSettings: common),
+        .target(
+            name: "FingerprintReader",
+            dependencies: ["CFprint", "LoginProtocol", "MainContext", "Posix", "ReaderProtocol"],
+            path: "Sources/System/FingerprintReader",
+            swiftSettings: common),
+        .target(
+            name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], path: "Sources/System/TPM",
+            swiftSettings: common),
+        .target(
+            name: "Sealing", dependencies: ["Crypto", "Gate", "Posix", "SignedFormats", "TPM"],
+            path: "Sources/Device/Sealing",
+            swiftSettings: common),
+        .target(
+            name: "State",
             dependencies: [
-                "CommandProtocol", "Crypto", "LoginProtocol", "Policy", "Posix", "SignedFormats",
-                "Vault",
-            ],
+                "Authorization", "CommandProtocol", "Crypto", "LoginProtocol", "Posix", "Sealing",
+                "SignedFormats",
+            ], path: "Sources/Device/State",
             swiftSettings: common),
         .target(
             name: "CatalogueFiles", dependencies: ["LoginMessages", "LoginProtocol", "Posix"],
+            path: "Sources/Device/CatalogueFiles",
             swiftSettings: common),
         .target(
-            name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
+            name: "ConfigurationFiles", dependencies: ["Configuration", "Posix"],
+            path: "Sources/Device/ConfigurationFiles", swiftSettings: common),
         .target(
             name: "Doctor",
             dependencies: [
-                "CommandMessages", "CommandProtocol", "ConfigurationFiles", "LoginMessages",
-                "LoginProtocol", "ModuleOptions", "Policy", "Posix", "SignedFormats",
-            ], swiftSettings: common),
-        .target(
-            name: "Control",
-            dependencies: [
-                "CatalogueFiles", "CommandMessages", "CommandProtocol", "ConfigurationFiles",
-                "Crypto", "Doctor", "LoginMessages", "LoginProtocol", "Policy", "Posix",
+                "Authorization", "CommandMessages", "CommandProtocol", "Configuration",
+                "ConfigurationFiles", "LoginMessages", "LoginProtocol", "ModuleOptions", "Posix",
                 "SignedFormats",
-            ],
-            swiftSettings: common),
-        .target(name: "Systemd", dependencies: ["CSystemd", "Posix"], swiftSettings: common),
+            ], path: "Sources/Device/Doctor", swiftSettings: common),
         .target(
-            name: "HTTP", dependencies: ["CGnuTLS", "CMicrohttpd", "Posix"], swiftSettings: common),
-        .target(
-            name: "Database", dependencies: ["CPostgreSQL", "CSQLite", "Posix"],
-            swiftSettings: common),
-        .target(
-            name: "Server",
+            name: "Command",
             dependencies: [
-                "ConfigurationFiles", "Crypto", "Database", "HTTP", "Policy", "Posix",
-                "SignedFormats", "Systemd",
-            ], swiftSettings: common),
+                "Authorization", "CatalogueFiles", "CommandMessages", "CommandProtocol",
+                "Configuration", "ConfigurationFiles", "Crypto", "Doctor", "LoginMessages",
+                "LoginProtocol", "Posix", "SignedFormats",
+            ], path: "Sources/Device/Command",
+            swiftSettings: common),
+        .target(
+            name: "Systemd", dependencies: ["CSystemd", "Posix"], path: "Sources/System/Systemd",
+            swiftSettings: common),
+        .target(
+            name: "HTTPServer", dependencies: ["CGnuTLS", "CMicrohttpd", "Posix"],
+            path: "Sources/System/HTTPServer", swiftSettings: common),
+        .target(
+            name: "SQL", dependencies: ["CPostgreSQL", "CSQLite", "Posix"],
+            path: "Sources/System/SQL",
+            swiftSettings: common),
+        .target(
+            name: "RelyingParty",
+            dependencies: [
+                "Authorization", "Configuration", "ConfigurationFiles", "Crypto", "HTTPServer",
+                "Posix", "SQL", "SignedFormats", "Systemd",
+            ], path: "Sources/RelyingParty", swiftSettings: common),
         .executableTarget(
             name: "harnesses",
             dependencies: [
-                "Bus", "CGLib", "CommandProtocol", "Control", "Crypto", "Doctor", "HTTP",
-                "LoginMessages", "LoginProtocol", "Loop", "ModuleOptions", "Policy", "Reader",
-                "ReaderProtocol", "Server", "SignedFormats", "Store", "TPM", "Vault",
+                "Authorization", "CGLib", "Command", "CommandProtocol", "Configuration", "Crypto",
+                "DBus", "Doctor", "FingerprintReader", "HTTPServer", "LoginMessages",
+                "LoginProtocol", "MainContext", "ModuleOptions", "ReaderProtocol", "RelyingParty",
+                "Sealing", "SignedFormats", "State", "TPM",
             ],
             path: "Harnesses",
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]),

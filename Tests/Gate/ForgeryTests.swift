@@ -17,9 +17,9 @@ struct ForgeryTests {
     private static let prelude = """
         import Crypto
         import Gate
-        import Loop
+        import MainContext
         import Posix
-        import Vault
+        import Sealing
         import LoginProtocol
 
         let message: [UInt8] = []
@@ -151,14 +151,14 @@ struct ForgeryTests {
         return swift.map { $0 + "c" } ?? "swiftc"
     }
 
-    /// How this build compiled Vault: where modules are, and which package it belongs to.
+    /// How this build compiled Sealing: where modules are, and which package it belongs to.
     private static func flags() throws -> [String] {
         let parts = Layout.products.split(separator: "/")
         let (build, kind) = (parts.dropLast(2).joined(separator: "/"), parts.last ?? "debug")
         let text = String(
             decoding: try Layout.read("/\(build)/\(kind).yaml"), as: UTF8.self)
         let line = text.split(separator: "\n").first {
-            $0.contains(#""-module-name","Vault""#) && $0.contains("args: [")
+            $0.contains(#""-module-name","Sealing""#) && $0.contains("args: [")
         }
         let words = try #require(line).split(separator: "\"").filter { $0 != "," }.map(String.init)
         var flags: [String] = []

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Configuration
 import LoginMessages
 import LoginProtocol
-import Policy
 import Posix
 import Systemd
 import Testing

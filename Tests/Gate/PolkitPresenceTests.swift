@@ -3,7 +3,6 @@ import CommandMessages
 import CommandProtocol
 import LoginMessages
 import LoginProtocol
-import Policy
 import Posix
 import Systemd
 import Testing

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Configuration
 import Glibc
 import LoginMessages
 import LoginProtocol
-import Policy
 import Posix
 import Systemd
 import TestSupport

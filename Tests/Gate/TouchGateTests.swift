@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Configuration
 import LoginMessages
 import LoginProtocol
-import Loop
-import Policy
+import MainContext
 import Posix
 import Systemd
 import Testing

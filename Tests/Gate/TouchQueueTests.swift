@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import LoginProtocol
-import Loop
+import MainContext
 import Posix
 import Testing
 

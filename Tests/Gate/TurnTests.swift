@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Loop
+import MainContext
 import Testing
 
 @testable import Gate

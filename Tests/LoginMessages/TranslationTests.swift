@@ -80,8 +80,8 @@ private struct Workshop {
     init() throws {
         scratch = try Scratch()
         for pattern in [
-            "checks/languages", "po/*", "Sources/LoginMessages/*.swift",
-            "Sources/CommandMessages/*.swift",
+            "checks/languages", "po/*", "Sources/Shared/LoginMessages/*.swift",
+            "Sources/Device/CommandMessages/*.swift",
         ] {
             let copy = "cp --parents -t \(scratch.path) \(pattern)"
             let outcome = try Program(Command(["sh", "-c", "cd \(Layout.package) && \(copy)"]))
@@ -122,7 +122,10 @@ struct LanguageCheckTests {
             (own, "msgstr \"\"\n", "po/de.po"),
             ("#, c-format\n" + text, "#, fuzzy, c-format\n" + text, "po/de.po"),
             (text + own, text + own + "\n#~ msgid \"old\"\n#~ msgstr \"alt\"\n", "po/de.po"),
-            ("touch the reader", "touch the sensor", "Sources/LoginMessages/NoticeText.swift"),
+            (
+                "touch the reader", "touch the sensor",
+                "Sources/Shared/LoginMessages/NoticeText.swift"
+            ),
         ]
         for fault in faults {
             let workshop = try Workshop()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
-import HTTP
 import HTTPClient
+import HTTPServer
 import LoginProtocol
 import Posix
-import ServerSupport
+import RelyingPartySupport
 import TestSupport
 
 @testable import Relay

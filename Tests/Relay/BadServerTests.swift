@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Glibc
-import HTTP
 import HTTPClient
+import HTTPServer
 import LoginProtocol
 import Synchronization
 import Testing

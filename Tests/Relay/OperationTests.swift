@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
-import HTTP
+import HTTPServer
 import LoginProtocol
 import Synchronization
 import Testing

@@ -4,7 +4,7 @@ import Crypto
 import HTTPClient
 import LoginProtocol
 import Posix
-import ServerSupport
+import RelyingPartySupport
 import SignedFormats
 import TestSupport
 import Testing

@@ -2,7 +2,7 @@
 import CommandProtocol
 import Glibc
 import LoginProtocol
-import ServerSupport
+import RelyingPartySupport
 import TestSupport
 import Testing
 

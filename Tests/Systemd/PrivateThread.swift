@@ -1,1 +1,1 @@
-../Password/PrivateThread.swift
+../PasswordCheck/PrivateThread.swift

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CGLib
 
-@testable import Bus
+@testable import DBus
 
 /// The values of a message on the bus, as the library has taken them in: of any type, in its form. An
 /// input is the type, a NUL, and the bytes of the values.

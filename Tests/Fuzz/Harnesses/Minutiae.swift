@@ -1,1 +1,1 @@
-../../Reader/Minutiae.swift
+../../FingerprintReader/Minutiae.swift

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-@testable import Store
+@testable import State
 
 /// The end of a receipt log, as a crash or somebody left it.
 enum ReceiptTexts: Harness {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Authorization
 import LoginProtocol
-import Policy
+import Sealing
 import SignedFormats
-import Vault
 
-@testable import Store
+@testable import State
 
 /// Records of each kind, in all their states.
 enum RecordSamples {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Sealing
 import SignedFormats
-import Vault
 
-@testable import Store
+@testable import State
 
 /// What is kept on disk: which file in the first byte, then what is in it.
 enum Records: Harness {

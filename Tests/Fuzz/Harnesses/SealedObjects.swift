@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+@testable import Sealing
 @testable import TPM
-@testable import Vault
 
 /// What the TPM vault keeps on disk, as a key and as data.
 enum SealedObjects: Harness {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
-@testable import HTTP
-@testable import Server
+@testable import HTTPServer
+@testable import RelyingParty
 
 /// The head of an HTTP request as libmicrohttpd hands it over: method, target, and header fields, a
 /// line each.

@@ -1,11 +1,11 @@
+import Configuration
 import LoginMessages
 import LoginProtocol
 import ModuleOptions
-import Policy
 import SignedFormats
 
 // SPDX-License-Identifier: Apache-2.0
-@testable import Control
+@testable import Command
 
 /// The module's options, one a line.
 enum Options: Harness {
@@ -121,7 +121,7 @@ enum SudoCommands: Harness {
 enum Configurations: Harness {
     static let name = "configurations"
     static var seeds: [[UInt8]] {
-        let all = Policy.Settings.all.map { setting in
+        let all = Settings.all.map { setting in
             "[\(setting.section)]\n\(setting.key) = \(setting.standard.text)\n"
         }
         return all.map(bytes) + [bytes(all.joined()), bytes("# c\n\n[touch]\r\ntries = 0\n")]
@@ -130,7 +130,7 @@ enum Configurations: Harness {
     static func feed(_ bytes: [UInt8]) {
         do throws(ConfigurationFault) {
             let configuration = try Configuration(files: [(name: "file", text: bytes)])
-            for setting in Policy.Settings.all {
+            for setting in Settings.all {
                 let text = configuration.value(setting).text
                 require(setting.accepts.value(of: text) != nil, "a value that is not accepted")
             }

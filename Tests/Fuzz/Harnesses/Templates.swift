@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CGLib
-import Loop
-import Reader
+import FingerprintReader
+import MainContext
 import ReaderProtocol
 import SignedFormats
 

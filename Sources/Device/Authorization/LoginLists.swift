@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+
+/// The administrator's lists of accounts, groups and services with fingerprint login.
+///
+/// An account or service must be allowed by every list; what one list denies, no other can allow.
+package struct LoginLists: Sendable {
+    private let services: NameList
+    private let accounts: NameList
+    private let groups: NameList
+
+    /// Creates the lists from a configuration.
+    package init(_ settings: Configuration) {
+        services = NameList(settings.words(Settings.loginServices))
+        accounts = NameList(settings.words(Settings.loginAccounts))
+        groups = NameList(settings.words(Settings.loginGroups))
+    }
+
+    /// The services that are named in the list.
+    package var serviceNames: Set<String> { services.allowed.union(services.denied) }
+
+    /// The accounts that are denied.
+    package var deniedAccountNames: Set<String> { accounts.denied }
+
+    /// The groups whose members are denied.
+    package var deniedGroupNames: Set<String> { groups.denied }
+
+    /// The accounts that are named in the list.
+    package var accountNames: Set<String> { accounts.allowed.union(accounts.denied) }
+
+    /// The groups whose membership must be known for a decision.
+    package var groupNames: Set<String> { groups.allowed.union(groups.denied) }
+
+    /// Returns the setting that denies an account; nil if none does.
+    ///
+    /// - Parameters:
+    ///   - account: The account's name. Uid 0 counts as root whatever its name.
+    ///   - memberships: Those of `groupNames` that the account belongs to; nil if that is unknown,
+    ///     which denies the account if the list of groups is not empty.
+    package func exclusion(
+        account: String, uid: UInt32, memberships: Set<String>?
+    ) -> Setting? {
+        guard accounts.admits(uid == 0 ? [account, "root"] : [account]) else {
+            return Settings.loginAccounts
+        }
+        guard !groupNames.isEmpty else { return nil }
+        guard let memberships, groups.admits(memberships) else { return Settings.loginGroups }
+        return nil
+    }
+
+    /// Returns the setting that denies a service; nil if none does.
+    package func exclusion(service: String) -> Setting? {
+        services.admits([service]) ? nil : Settings.loginServices
+    }
+}

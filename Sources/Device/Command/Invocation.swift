@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import CatalogueFiles
+import CommandMessages
+import CommandProtocol
+import Configuration
+import LoginMessages
+import LoginProtocol
+import Posix
+
+/// One run of the command `signet`: its parsed arguments and its environment.
+///
+/// Each command gets an `Invocation` and uses it to send requests and to print results, as text or,
+/// with `--json`, as one JSON document per line.
+package struct Invocation {
+    let surroundings: CommandEnvironment
+    let arguments: Arguments
+
+    /// Runs the command that the arguments name, and returns the exit code of the program.
+    ///
+    /// If a command succeeds but its output could not be written, the result is `.fault`.
+    package static func run(_ words: [String], in surroundings: CommandEnvironment) -> ExitCode {
+        let code = perform(words, in: surroundings)
+        guard surroundings.hasLostOutput else { return code }
+        if code == .done || surroundings.hasUntoldLoss {
+            surroundings.complain("\(CommandText.program)\(CommandText.unwritten)")
+        }
+        return code == .done ? .fault : code
+    }
+
+    private static func perform(_ words: [String], in surroundings: CommandEnvironment) -> ExitCode
+    {
+        if words == ["--version"] {
+            surroundings.say("signet \(Version.text.bytes)")
+            return .done
+        }
+        do throws(CommandFault) {
+            let invocation = Invocation(
+                surroundings: surroundings, arguments: try Arguments(words))
+            try invocation.perform()
+            return .done
+        } catch {
+            report(error, isJSON: words.contains(Option.json.name), to: surroundings)
+            return error.exitCode
+        }
+    }
+
+    /// Runs the installed program, with signal handling; returns the status for exit(3).
+    ///
+    /// It hardens the process's memory first, then installs signal handlers and loads the user's
+    /// language.
+    package static func runOnThisMachine(_ words: [String]) -> Int32 {
+        // This must precede the moment at which a password or secret is in memory.
+        guard fillStandardDescriptors(), (try? hardenMemory()) != nil else {
+            return ExitCode.fault.rawValue
+        }
+        var surroundings = CommandEnvironment()
+        guard let interrupts = try? Interrupts.take() else { return ExitCode.fault.rawValue }
+        surroundings.interrupts = interrupts.descriptor.number
+        surroundings.catalogue = Catalogue.ofCaller()
+        defer { extendLifetime(interrupts) }
+        return run(words, in: surroundings).rawValue
+    }
+
+    private func perform() throws(CommandFault) {
+        if arguments.has(.help) { return HelpCommand(run: self).show(arguments.command) }
+        try arguments.command.init(run: self).perform()
+    }
+
+    private static func report(
+        _ fault: CommandFault, isJSON: Bool, to surroundings: CommandEnvironment
+    ) {
+        guard let text = fault.text else { return }
+        if isJSON {
+            surroundings.say(
+                .document(
+                    "error",
+                    [
+                        ("reason", .string(fault.reason)),
+                        ("exitCode", .number(UInt64(fault.exitCode.rawValue))),
+                        ("text", .bytes(text.bytes)),
+                    ]))
+        } else {
+            surroundings.complain("\(CommandText.program)\(text)")
+        }
+    }
+}
+
+extension Invocation {
+    /// Whether the result is to be printed as JSON.
+    var isJSON: Bool { arguments.has(.json) }
+
+    /// The account that the command is about: the one named, otherwise the caller's own.
+    ///
+    /// Throws `.usage` if root names none.
+    func account() throws(CommandFault) -> Bytes {
+        if let name = arguments.value(.account) { return name.bytes }
+        guard surroundings.uid != 0 else { throw .usage(CommandText.nameAccount) }
+        do throws(SystemFault) {
+            if let account = try Account.with(uid: surroundings.uid) { return account.name.bytes }
+        } catch { throw .system(error) }
+        throw .usage(CommandText.noAccount(uid: surroundings.uid))
+    }
+
+    /// Creates an exchange for a request of this run; nothing is sent yet.
+    func exchange(_ request: Request, awaitsTouch: Bool = false) -> Exchange {
+        Exchange(
+            surroundings: surroundings, request: request,
+            password: arguments.has(.passwordStdin) ? .standardInput : .terminal,
+            awaitsTouch: awaitsTouch)
+    }
+
+    /// Sends a request whose answers are all of one kind, up to `done`; returns them in order.
+    ///
+    /// - Parameter item: extracts the item from an answer; nil makes the exchange fail as
+    ///   unexpected.
+    func collect<Item>(
+        _ request: Request, _ item: (Answer) -> Item?
+    ) throws(CommandFault) -> [Item] {
+        var done = DoneAnswer()
+        return try collect(request, &done, item)
+    }
+
+    /// Like `collect(_:_:)`, and returns the contents of `done` in `last`.
+    func collect<Item>(
+        _ request: Request, _ last: inout DoneAnswer, _ item: (Answer) -> Item?
+    ) throws(CommandFault) -> [Item] {
+        var items: [Item] = []
+        try exchange(request).run { (answer) throws(CommandFault) in
+            if case .done(let done) = answer {
+                last = done
+                return .finished
+            }
+            guard let item = item(answer) else { throw .fault(CommandText.unexpected) }
+            items.append(item)
+            return .goOn
+        }
+        return items
+    }
+
+    /// Sends a request, shows its progress and returns its `done`.
+    ///
+    /// - Parameters:
+    ///   - reason: why the caller asks for the touch, in the caller's own words; nil for none.
+    ///   - print: receives prints that the daemon sends; without it they are unexpected.
+    func follow(
+        _ request: Request, awaitsTouch: Bool, reason: Bytes? = nil,
+        _ print: ((PrintAnswer) -> Void)? = nil
+    ) throws(CommandFault) -> DoneAnswer {
+        var progress = Progress(surroundings, isJSON: isJSON, reason: reason)
+        defer { progress.end() }
+        var result = DoneAnswer()
+        var exchange = exchange(request, awaitsTouch: awaitsTouch)
+        exchange.isDrawn = awaitsTouch && !isJSON && surroundings.columns() != nil
+        try exchange.run { (answer) throws(CommandFault) in
+            switch answer {
+            case .notice(let notice):
+                progress.show(notice)
+                return .goOn
+            case .done(let done):
+                result = done
+                return .finished
+            case .print(let answer):
+                guard let print else { throw .fault(CommandText.unexpected) }
+                print(answer)
+                return .goOn
+            default: throw .fault(CommandText.unexpected)
+            }
+        }
+        return result
+    }
+
+    /// Prints a result: with `--json` the document, otherwise the lines.
+    func say(_ document: @autoclosure () -> JSON, _ lines: @autoclosure () -> [Text]) {
+        if isJSON { return surroundings.say(document()) }
+        for line in lines() { surroundings.say(line) }
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import SignedFormats
+
+/// `signet mac-token`: obtains, lists, removes and uses MAC tokens of servers.
+struct MACTokenCommand: Command {
+    static let description = CommandDescription(
+        "mac-token", CommandHelp.macToken,
+        operands: ("add URL NAME | list | remove NAME | header NAME METHOD URL", 4),
+        besides: ["add", "list", "remove", "header"],
+        options: [
+            .account, TakenOption(.server, CommandHelp.server),
+            TakenOption(.body, CommandHelp.body),
+        ])
+
+    let run: Invocation
+
+    /// The name of the token with which `signet operations` reads; only that command obtains and
+    /// uses it.
+    static let reserved = Bytes("signet-operations".utf8)
+
+    /// `signet mac-token add URL NAME | list | remove NAME | header NAME METHOD URL`
+    func perform() throws(CommandFault) {
+        let words = run.arguments.operands
+        guard words.first == "header" || !run.arguments.has(.body) else {
+            throw .usage(CommandMACTokens.choose)
+        }
+        switch (words.first, words.count) {
+        case ("add", 3): try addMACToken(words[1], words[2])
+        case ("list", 1): try listMACTokens()
+        case ("remove", 2): try removeMACToken(words[1])
+        case ("header", 4): try macHeader(words[1], words[2], words[3])
+        default: throw .usage(CommandMACTokens.choose)
+        }
+    }
+
+    private func addMACToken(_ url: String, _ typed: String) throws(CommandFault) {
+        let server = try ServerRequests(run: run).server(url)
+        let name = try tokenName(typed)
+        let account = try run.account()
+        let request = MACTokenAddRequest(
+            account: account, timeoutMilliseconds: 30_000, server: server, name: name)
+        var got: MACTokenAnswer?
+        _ = try ServerRequests(run: run).ask(
+            .macTokenAdd(request), purpose: { CommandMACTokens.adding($0, name, server) },
+            meanwhile: { answer in
+                guard case .macToken(let token) = answer else { return false }
+                got = token
+                return true
+            }
+        ) { answer in
+            if case .done(let done) = answer { done } else { nil }
+        }
+        guard let token = got else { throw .fault(CommandText.unexpected) }
+        let until = Text.date(token.expires)
+        run.say(
+            .document("mac-token", [("account", .bytes(account)), ("token", token.document)]),
+            [CommandMACTokens.added(name, server, until: until)])
+    }
+
+    private func listMACTokens() throws(CommandFault) {
+        let account = try run.account()
+        let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
+            try ServerRequests(run: run).server(typed)
+        }
+        let tokens = try macTokens(of: account).filter { $0.server == only ?? $0.server }
+        let document = JSON.document(
+            "mac-tokens",
+            [("account", .bytes(account)), ("tokens", .array(tokens.map(\.document)))])
+        guard !tokens.isEmpty else { return run.say(document, [CommandMACTokens.none(account)]) }
+        run.say(document, Table.lines([CommandMACTokens.heading] + tokens.map(\.row)))
+    }
+
+    private func removeMACToken(_ typed: String) throws(CommandFault) {
+        let account = try run.account()
+        let token = try token(named: typed.bytes, account)
+        let done = try ServerRequests(run: run).ask(
+            .macTokenRemove(account: account, server: token.server, name: token.name),
+            awaitsTouch: false, purpose: { _ in "" }
+        ) { answer in
+            if case .done(let done) = answer { done } else { nil }
+        }
+        let isKnown = done.state != .disabled
+        run.say(
+            .document(
+                "mac-token-removed",
+                [
+                    ("account", .bytes(account)), ("token", token.document),
+                    ("serverKnows", .bool(isKnown)),
+                ]),
+            [
+                isKnown
+                    ? CommandMACTokens.removed(token.name, token.server)
+                    : CommandMACTokens.removedLater(token.name, token.server)
+            ])
+    }
+
+    /// Writes only the header's line to standard output.
+    private func macHeader(
+        _ typed: String, _ method: String, _ url: String
+    ) throws(CommandFault) {
+        guard let resource = RequestTarget.resource(of: url) else {
+            throw .usage(CommandSigning.badTarget(url.bytes))
+        }
+        guard RequestLines.isMethod(method.bytes) else {
+            throw .usage(CommandSigning.badMethod(method.bytes))
+        }
+        let digest = try SignCommand(run: run).bodyDigest()
+        let account = try run.account()
+        let token = try token(named: typed.bytes, account)
+        let request = MACTokenHeaderRequest(
+            account: account, server: token.server, name: token.name, method: method.bytes,
+            resource: resource, bodyDigest: digest)
+        let header = try ServerRequests(run: run).ask(
+            .macTokenHeader(request), awaitsTouch: false, purpose: { _ in "" }
+        ) { answer in
+            if case .authorization(let header) = answer { header } else { nil }
+        }
+        if run.isJSON {
+            return run.surroundings.say(
+                .document("authorization", [("authorization", .bytes(header))]))
+        }
+        guard run.surroundings.release(Bytes("Authorization: ".utf8) + header + [10]) else {
+            throw .fault(CommandServers.unwritten)
+        }
+    }
+
+    /// Lists the account's MAC tokens.
+    func macTokens(of account: Bytes) throws(CommandFault) -> [MACTokenAnswer] {
+        try run.collect(.macTokenList(account: account)) { answer in
+            if case .macToken(let token) = answer { token } else { nil }
+        }
+    }
+
+    /// Finds a token by name; throws if there is none, or if several servers have one.
+    private func token(
+        named name: Bytes, _ account: Bytes
+    ) throws(CommandFault) -> MACTokenAnswer {
+        let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
+            try ServerRequests(run: run).server(typed)
+        }
+        let named = try macTokens(of: account).filter {
+            $0.name == name && $0.server == only ?? $0.server
+        }
+        guard let first = named.first else {
+            throw .denied(Denial(.unknownMacToken, subject: name), account: account)
+        }
+        guard named.count == 1 else { throw .refused(CommandMACTokens.ambiguous(name)) }
+        return first
+    }
+
+    private func tokenName(_ typed: String) throws(CommandFault) -> Bytes {
+        let name = typed.bytes
+        guard SecretName.fault(name) == nil else {
+            throw .usage(CommandMACTokens.badName(name))
+        }
+        guard name != Self.reserved else { throw .usage(CommandMACTokens.reserved(name)) }
+        return name
+    }
+}
+
+extension MACTokenAnswer {
+    fileprivate var row: [Text] {
+        ["\(name)", "\(server)", Text.date(since), Text.date(expires)]
+    }
+
+    fileprivate var document: JSON {
+        .object([
+            ("name", .bytes(name)), ("server", .bytes(server)),
+            ("token", .bytes(Hexadecimal.encode(token))), ("since", JSON.instant(since)),
+            ("expires", JSON.instant(expires)),
+        ])
+    }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import Posix
+
+/// `signet secret set`: stores a secret that only a touch releases.
+struct SecretSetCommand: Command {
+    static let description = CommandDescription(
+        "secret set", CommandHelp.secretSet, operands: ("NAME", 1), options: [.account, .replace])
+
+    let run: Invocation
+
+    func perform() throws(CommandFault) { try SecretRequests(run: run).setSecret() }
+}
+
+/// `signet secret get`: writes only the secret to standard output; notices go to standard error.
+struct SecretGetCommand: Command {
+    static let description = CommandDescription(
+        "secret get", CommandHelp.secretGet, operands: ("NAME", 1),
+        options: [
+            .account, TakenOption(.noNewline, CommandHelp.noNewline),
+            TakenOption(.force, CommandHelp.force),
+        ], writesJSON: false)
+
+    let run: Invocation
+
+    func perform() throws(CommandFault) { try SecretRequests(run: run).getSecret() }
+}
+
+/// `signet secret list`: lists the account's secrets without their contents.
+struct SecretListCommand: Command {
+    static let description = CommandDescription(
+        "secret list", CommandHelp.secretList, options: [.account])
+
+    let run: Invocation
+
+    func perform() throws(CommandFault) { try SecretRequests(run: run).listSecrets() }
+}
+
+/// `signet secret delete`: deletes a secret.
+struct SecretDeleteCommand: Command {
+    static let description = CommandDescription(
+        "secret delete", CommandHelp.secretDelete, operands: ("NAME", 1), options: [.account])
+
+    let run: Invocation
+
+    func perform() throws(CommandFault) { try SecretRequests(run: run).deleteSecret() }
+}
+
+/// Operations on secrets that several commands use.
+struct SecretRequests {
+    let run: Invocation
+
+    /// `signet secret set NAME [--replace]`
+    func setSecret() throws(CommandFault) {
+        let name = try secretName(run.arguments.operands.first)
+        let account = try run.account()
+        let secret = SecretBuffer()
+        try fill(secret, name)
+        guard secret.count > 0 else { throw .refused(CommandSecrets.empty) }
+        guard secret.count <= Limit.secret else { throw .refused(CommandSecrets.tooLong) }
+        try keep(secret, name, account, replaces: run.arguments.has(.replace))
+        saySecret("secret-kept", name, account, CommandSecrets.kept(name, account: account))
+    }
+
+    /// Sends a secret to the daemon, which stores it; `replaces` permits replacing one of the same
+    /// name.
+    func keep(
+        _ secret: SecretBuffer, _ name: Bytes, _ account: Bytes, replaces: Bool
+    ) throws(CommandFault) {
+        let request = SecretSetRequest(
+            account: account, size: UInt32(clamping: secret.count), name: name,
+            replaces: replaces)
+        var exchange = run.exchange(.secretSet(request))
+        exchange.secret = secret
+        try exchange.run { (answer) throws(CommandFault) in
+            guard case .done = answer else { throw .fault(CommandText.unexpected) }
+            return .finished
+        }
+    }
+
+    /// `signet secret get NAME [-n] [--force]`
+    ///
+    /// Nothing is written before the secret is complete.
+    func getSecret() throws(CommandFault) {
+        let name = try secretName(run.arguments.operands.first)
+        let account = try run.account()
+        let secret = SecretBuffer()
+        var exchange = run.exchange(
+            .secretGet(account: account, name: name, timeoutMilliseconds: 30_000),
+            awaitsTouch: true)
+        exchange.secret = secret
+        try exchange.run { (answer) throws(CommandFault) in
+            switch answer {
+            case .notice(let notice):
+                tell(notice, name, account)
+                return .goOn
+            case .done: return .finished
+            default: throw .fault(CommandText.unexpected)
+            }
+        }
+        try release(secret)
+    }
+
+    /// `signet secret list`
+    func listSecrets() throws(CommandFault) {
+        let account = try run.account()
+        let secrets = try secrets(of: account)
+        let document = JSON.document(
+            "secrets",
+            [("account", .bytes(account)), ("secrets", .array(secrets.map(\.document)))])
+        guard !secrets.isEmpty else { return run.say(document, [CommandSecrets.none(account)]) }
+        run.say(document, Table.lines([CommandSecrets.heading] + secrets.map(\.row)))
+    }
+
+    /// Lists the account's secrets, without their contents.
+    func secrets(of account: Bytes) throws(CommandFault) -> [SecretAnswer] {
+        try run.collect(.secretList(account: account)) { answer in
+            if case .secret(let secret) = answer { secret } else { nil }
+        }
+    }
+
+    /// `signet secret delete NAME`
+    func deleteSecret() throws(CommandFault) {
+        let name = try secretName(run.arguments.operands.first)
+        let account = try run.account()
+        _ = try run.follow(.secretDelete(account: account, name: name), awaitsTouch: false)
+        saySecret(
+            "secret-deleted", name, account, CommandSecrets.deleted(name, account: account))
+    }
+
+    private func saySecret(_ kind: String, _ name: Bytes, _ account: Bytes, _ line: Text) {
+        run.say(.document(kind, [("account", .bytes(account)), ("name", .bytes(name))]), [line])
+    }
+
+    /// Returns the name of a secret; throws `.usage` if it is invalid.
+    func secretName(_ typed: String?) throws(CommandFault) -> Bytes {
+        guard let name = typed?.bytes else {
+            throw .usage(CommandSecrets.emptyName)
+        }
+        switch SecretName.fault(name) {
+        case nil: return name
+        case .empty: throw .usage(CommandSecrets.emptyName)
+        case .tooLong: throw .usage(CommandSecrets.longName)
+        case .unprintable: throw .usage(CommandSecrets.badName(name))
+        case .likeAnOption: throw .usage(CommandSecrets.optionName(name))
+        }
+    }
+}
+
+extension SecretRequests {
+    /// Reads all of standard input or, at a terminal, a line that must be typed twice.
+    private func fill(_ secret: SecretBuffer, _ name: Bytes) throws(CommandFault) {
+        guard isTerminal(run.surroundings.input) else {
+            return try secret.read(
+                from: run.surroundings.input, interrupts: run.surroundings.interrupts)
+        }
+        var first = try HiddenInput.secret.typed(
+            after: CommandSecrets.prompt(name), in: run.surroundings)
+        defer { wipe(&first) }
+        guard !first.isEmpty else { throw .refused(CommandSecrets.empty) }
+        var second = try HiddenInput.secret.typed(after: CommandSecrets.again, in: run.surroundings)
+        defer { wipe(&second) }
+        guard constantTimeEqual(first, second) else {
+            throw .refused(CommandSecrets.different)
+        }
+        _ = secret.append(first[...])
+    }
+
+    /// Shows a notice on standard error, because standard output is for the secret.
+    private func tell(_ notice: Notice, _ name: Bytes, _ account: Bytes) {
+        if notice.kind == .touch {
+            let purpose = CommandSecrets.purpose(name)
+            return run.surroundings.complain(
+                Prompt.touch(notice, purpose: purpose, who: "\(account)"))
+        }
+        if let text = notice.text { run.surroundings.complain(text) }
+    }
+
+    private func release(_ secret: SecretBuffer) throws(CommandFault) {
+        let isTerminal = run.surroundings.columns() != nil
+        guard !isTerminal || run.arguments.has(.force) || secret.isText else {
+            throw .refused(CommandSecrets.binary)
+        }
+        guard secret.withBytes(run.surroundings.release) else {
+            throw .fault(CommandSecrets.unwritten)
+        }
+        if isTerminal && !secret.endsLine && !run.arguments.has(.noNewline) {
+            run.surroundings.put([10])
+        }
+    }
+}
+
+extension HiddenInput {
+    /// A secret that is typed, limited to the longest line of a terminal; termios(3).
+    fileprivate static let secret = HiddenInput(
+        limit: 4_095, noTerminal: .refused(CommandSecrets.noTerminal),
+        missing: .refused(CommandSecrets.empty), tooLong: .refused(CommandSecrets.longLine))
+}
+
+extension SecretAnswer {
+    fileprivate var row: [Text] {
+        guard state != .damaged else {
+            return [
+                "\(name)", CommandTable.unknown, CommandTable.unknown, CommandTable.unknown,
+                CommandSecrets.damaged,
+            ]
+        }
+        return [
+            "\(name)", Text.date(since), "\(number: size)", "\(vault)",
+            state == .fits ? CommandSecrets.fits : CommandSecrets.stale,
+        ]
+    }
+
+    fileprivate var document: JSON {
+        let isKnown = state != .damaged
+        return .object([
+            ("name", .bytes(name)), ("state", .string(state.word)),
+            ("since", .optional(isKnown ? since : nil, JSON.instant)),
+            ("size", .optional(isKnown ? size : nil) { .number(UInt64($0)) }),
+            ("vault", .optional(isKnown ? vault : nil, JSON.bytes)),
+        ])
+    }
+}

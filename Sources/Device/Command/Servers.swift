@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import Posix
+import SignedFormats
+
+/// Operations on servers that several commands use.
+struct ServerRequests {
+    let run: Invocation
+
+    /// `signet enable --server URL`
+    func enableServer() throws(CommandFault) {
+        try exclude([.keyring, .noKeyring], beside: .server)
+        let server = try server(run.arguments.value(.server))
+        let account = try run.account()
+        // The daemon checks this too; checking here spares the user from typing the code and
+        // password.
+        let known = try servers(of: account)
+        guard !known.contains(where: { $0.server == server && $0.state == .good }) else {
+            throw .denied(Denial(.knownServer, subject: server), account: account)
+        }
+        var code = try activationCode(server)
+        defer { wipe(&code) }
+        let request = ServerEnableRequest(account: account, server: server, code: code)
+        let enabled = try ask(
+            .serverEnable(request), purpose: { CommandServers.enabling($0, server) }
+        ) { answer in
+            if case .serverEnabled(let enabled) = answer { enabled } else { nil }
+        }
+        let document = JSON.document(
+            "registered",
+            [
+                ("account", .bytes(account)), ("server", .bytes(server)),
+                ("name", .bytes(enabled.account)), ("application", .bytes(enabled.application)),
+                ("fingerprint", .bytes(enabled.fingerprint)),
+                ("pending", .bool(enabled.progress == .pendingCommit)),
+            ])
+        let key =
+            enabled.progress == .pendingCommit
+            ? CommandServers.pending(enabled.fingerprint) : CommandServers.key(enabled.fingerprint)
+        let done = CommandServers.enabled(
+            server, as: enabled.account, application: enabled.application)
+        run.say(document, [done, key])
+    }
+
+    /// `signet disable --server URL`
+    func disableServer() throws(CommandFault) {
+        let server = try server(run.arguments.value(.server))
+        let account = try run.account()
+        // Check this before the user types a password.
+        guard try servers(of: account).contains(where: { $0.server == server }) else {
+            throw .denied(Denial(.unknownServer, subject: server), account: account)
+        }
+        let done = try ask(
+            .serverDisable(account: account, server: server), awaitsTouch: false,
+            purpose: { _ in "" }
+        ) { answer in
+            if case .done(let done) = answer { done } else { nil }
+        }
+        let isKnown = done.state == CredentialState.none
+        let text =
+            switch done.state {
+            case CredentialState.none?: CommandServers.disabled(server)
+            case .invalidated: CommandServers.dropped(server)
+            case .disabled, .valid, nil: CommandServers.disabledLater(server)
+            }
+        run.say(
+            .document(
+                "unregistered",
+                [
+                    ("account", .bytes(account)), ("server", .bytes(server)),
+                    ("serverKnows", .bool(isKnown)),
+                ]), [text])
+    }
+
+    /// Throws `.usage` if another option is present that is meaningless beside this one.
+    func exclude(_ others: [Option], beside option: Option) throws(CommandFault) {
+        guard let other = others.first(where: run.arguments.has) else { return }
+        throw .usage(
+            CommandText.choose(
+                option.name.bytes, other.name.bytes, action: run.arguments.name))
+    }
+
+    /// Lists the servers at which an account is registered.
+    func servers(of account: Bytes) throws(CommandFault) -> [ServerAnswer] {
+        try run.collect(.serverList(account: account)) { answer in
+            if case .server(let server) = answer { server } else { nil }
+        }
+    }
+
+    /// Sends a request that ends with one answer, and returns the value in it.
+    ///
+    /// - Parameter purpose: formats the touch prompt, given the instruction for the reader.
+    /// - Parameter details: lines below the touch prompt.
+    /// - Parameter meanwhile: accepts answers before the last one, by returning true.
+    /// - Parameter value: extracts the value from the last answer.
+    ///
+    /// Notices are printed on standard error.
+    func ask<Value>(
+        _ request: Request, awaitsTouch: Bool = true, awaitsServer: Bool = true,
+        purpose: (Text) -> Text, details: [Text] = [],
+        meanwhile: (Answer) throws(CommandFault) -> Bool = { _ in false },
+        _ value: (Answer) -> Value?
+    ) throws(CommandFault) -> Value {
+        var exchange = run.exchange(request, awaitsTouch: awaitsTouch)
+        exchange.awaitsServer = awaitsServer
+        var result: Value?
+        try exchange.run { (answer) throws(CommandFault) in
+            if case .notice(let notice) = answer {
+                let text = notice.kind == .touch ? purpose(Prompt.action(notice)) : notice.text
+                if let text { run.surroundings.complain(text) }
+                if notice.kind == .touch { details.forEach(run.surroundings.complain) }
+                return .goOn
+            }
+            if try meanwhile(answer) { return .goOn }
+            guard let found = value(answer) else { throw .fault(CommandText.unexpected) }
+            result = found
+            return .finished
+        }
+        guard let result else { throw .interrupted }
+        return result
+    }
+
+    /// Returns a server's URL in normal form; throws `.usage` if it is invalid.
+    func server(_ typed: String?) throws(CommandFault) -> Bytes {
+        let typed = typed ?? ""
+        guard let url = ServerURL(typed: typed) else {
+            throw .usage(CommandServers.badURL(typed.bytes))
+        }
+        return url.bytes
+    }
+
+    /// Reads the activation code, from the terminal or as a line of standard input.
+    ///
+    /// A code with a wrong check character is rejected here and not sent.
+    private func activationCode(_ server: Bytes) throws(CommandFault) -> Bytes {
+        let isTyped = isTerminal(run.surroundings.input) && !run.arguments.has(.passwordStdin)
+        var typed =
+            isTyped
+            ? try HiddenInput.code.typed(
+                after: CommandServers.codePrompt(server), in: run.surroundings)
+            : try HiddenInput.code.read(
+                from: run.surroundings.input, interrupts: run.surroundings.interrupts)
+        defer { wipe(&typed) }
+        do throws(ActivationCodeFault) {
+            return try ActivationCode(typed: typed).text
+        } catch { throw .refused(CommandServers.mistyped) }
+    }
+}
+
+extension ServerAnswer {
+    /// The server in JSON.
+    var document: JSON {
+        .object([
+            ("server", .bytes(server)), ("name", .bytes(account)),
+            ("application", .bytes(application)), ("state", .string(state.word)),
+            ("since", JSON.instant(since)), ("fingerprint", .bytes(fingerprint)),
+        ])
+    }
+}
+
+extension HiddenInput {
+    fileprivate static let code = HiddenInput(
+        limit: Limit.code, noTerminal: .refused(CommandServers.noTerminal),
+        missing: .refused(CommandServers.noCode), tooLong: .refused(CommandServers.mistyped))
+}

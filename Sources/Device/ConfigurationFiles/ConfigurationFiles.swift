@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import Posix
+
+/// Loads the configuration from disk.
+package enum ConfigurationFiles {
+    /// Reads a configuration file, then its drop-ins `FILE.d/*.conf` in the order of their names.
+    ///
+    /// Missing files are not errors. A file that others than root may write to is rejected like one
+    /// with a mistake; see `TrustedFile`.
+    ///
+    /// - Throws: the first fault, with file and line; line 0 for a file that cannot be read or
+    ///   trusted.
+    package static func load(
+        _ file: String, _ table: [Setting] = Settings.all
+    ) throws(ConfigurationFault) -> Configuration {
+        var texts: [(name: String, text: [UInt8])] = []
+        for path in [file] + (try dropIns(file + ".d")) {
+            do throws(FileFault) {
+                let text = try TrustedFile.read(path, cap: Configuration.maximumFileLength)
+                texts.append((path, text))
+            } catch {
+                if error.isMissing { continue }
+                throw ConfigurationFault(file: path, line: 0, problem: error.description)
+            }
+        }
+        return try Configuration(table, files: texts)
+    }
+
+    private static func dropIns(_ path: String) throws(ConfigurationFault) -> [String] {
+        do throws(FileFault) {
+            let names = try Directory.open(path).list()
+            return names.filter { $0.hasSuffix(".conf") }.sorted().map { "\(path)/\($0)" }
+        } catch {
+            if error.isMissing { return [] }
+            throw ConfigurationFault(file: path, line: 0, problem: error.description)
+        }
+    }
+}

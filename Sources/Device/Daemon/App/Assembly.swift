@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import State
+
+/// Builds every part of the daemon once and connects them.
+///
+/// Parts are made from the innermost outwards, and each receives exactly the parts that it uses
+/// through its initialiser; there is no global state and no other way from one part to another.
+/// Only the parts that `Program` needs after start-up are stored here; the others are kept alive by
+/// the parts that use them.
+///
+/// Throws `SystemFault` if the kernel's boot identifier cannot be read.
+@ServiceActor
+struct Assembly {
+    /// Decides who may ask, and hands each request to its handler.
+    let router: Router
+    /// Sends requests to servers through `signet-relay`.
+    let relay: RelayClient
+    let recovery: AccountRecovery
+    let sessionTokens: SessionTokens
+    let refusedAttempts: RefusedAttempts
+    let removals = RemovalRounds()
+    /// What the parts answer, each type of request once.
+    let handlers: [RequestHandler]
+    private let pendingRemovals: PendingRemovals
+
+    init(
+        state: StateDirectory, vaults: Vaults, readers: ReaderPool, settings: Configuration,
+        configurationFault: ConfigurationFault?, clock: Clock, journal: DecisionJournal,
+        logind: Logind, admission: Admission, examiner: PresenceExaminer, paths: Paths
+    ) throws(SystemFault) {
+        let boot = Bytes(try clock.boot().utf8)
+        // The relay may repeat a request once, and enforces its own time limit. This limit catches
+        // a relay that hangs.
+        relay = RelayClient(
+            path: paths.relay,
+            limit: (settings.duration(Settings.relayTimeout) ?? .seconds(15)) * 2 + .seconds(5))
+        let passwords = PasswordProof(
+            program: paths.verifyPassword,
+            timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))
+        // Covers every kind of turn, however it ends.
+        let queue = TouchQueue(limit: settings.count(Settings.touchWaiting)) { [logind] in
+            logind.readersAreInUse($0)
+        }
+        let gate = TouchGate(
+            readers, queue: queue, examiner: examiner, machine: logind, clock: clock)
+        logind.closeReaders = { [queue] in
+            queue.interrupt()
+            await readers.suspend()
+        }
+        logind.openReaders = { await readers.resume() }
+        let (watchers, afterAnswers) = (Watchers(), AfterAnswers())
+        let accounts = Accounts(boot: boot, clock: clock, journal: journal, state: state)
+        let templates = TemplateKeys(
+            journal: journal, readers: readers, state: state, vaults: vaults, accounts: accounts)
+        recovery = AccountRecovery(state: state, accounts: accounts, templates: templates)
+        sessionTokens = SessionTokens(
+            journal: journal, tokenFiles: TokenFiles(paths.tokens), accounts: accounts)
+        let keyringRecords = KeyringRecords(journal: journal, accounts: accounts)
+        let revocation = ServerKeyRevocation(
+            journal: journal, accounts: accounts, sessionTokens: sessionTokens)
+        let coverage = StorageCoverage(state: state)
+        let upkeep = ReaderUpkeep(
+            journal: journal, readers: readers, state: state, coverage: coverage,
+            templates: templates)
+        let credentials = Credentials(
+            journal: journal, vaults: vaults, accounts: accounts, keyringRecords: keyringRecords,
+            upkeep: upkeep, revocation: revocation, coverage: coverage, templates: templates)
+        let keyring = Keyring(
+            journal: journal, passwords: passwords, settings: settings, vaults: vaults,
+            accounts: accounts, credentials: credentials, keyringRecords: keyringRecords)
+        let changes = FingerChanges(
+            journal: journal, accounts: accounts, credentials: credentials, keyring: keyring,
+            upkeep: upkeep, revocation: revocation, coverage: coverage)
+        let policy = LoginPolicy(journal: journal, settings: settings)
+        let guards = TouchGuards(
+            clock: clock, examiner: examiner, lids: paths.lids, logind: logind, readers: readers,
+            settings: settings, vaults: vaults, accounts: accounts, credentials: credentials,
+            policy: policy)
+        let touches = Touches(
+            afterAnswers: afterAnswers, clock: clock, gate: gate, journal: journal, logind: logind,
+            receiptSlots: ReceiptSlots(), settings: settings, state: state, vaults: vaults,
+            watchers: watchers, accounts: accounts, credentials: credentials, upkeep: upkeep,
+            templates: templates, guards: guards)
+        let enabling = Enabling(
+            journal: journal, readers: readers, accounts: accounts, credentials: credentials,
+            keyring: keyring, keyringRecords: keyringRecords, policy: policy, upkeep: upkeep,
+            sessionTokens: sessionTokens, coverage: coverage, templates: templates, touches: touches
+        )
+        let fingers = Fingers(
+            journal: journal, readers: readers, state: state, accounts: accounts, changes: changes,
+            upkeep: upkeep, coverage: coverage, templates: templates, touches: touches)
+        let enrolments = Enrolments(
+            boot: boot, clock: clock, gate: gate, journal: journal, queue: queue, readers: readers,
+            settings: settings, state: state, accounts: accounts, credentials: credentials,
+            enabling: enabling, changes: changes, fingers: fingers, upkeep: upkeep,
+            coverage: coverage, templates: templates, guards: guards, policy: policy,
+            touches: touches)
+        let printImport = PrintImport(
+            fprintd: FprintdStore(paths.fprintd), journal: journal, readers: readers,
+            settings: settings, state: state, accounts: accounts, credentials: credentials,
+            changes: changes, fingers: fingers, policy: policy, upkeep: upkeep, coverage: coverage,
+            templates: templates, touches: touches)
+        let secrets = Secrets(
+            vaults: vaults, accounts: accounts, credentials: credentials, guards: guards,
+            touches: touches)
+        let keys = ServerKeys(
+            relay: relay, secureBootVariable: paths.secureBoot, state: state, turns: PerKeyQueue(),
+            vaults: vaults, accounts: accounts, credentials: credentials, revocation: revocation,
+            templates: templates)
+        let servers = Servers(
+            journal: journal, relay: relay, removals: removals, state: state, accounts: accounts,
+            credentials: credentials, revocation: revocation, keys: keys,
+            sessionTokens: sessionTokens, guards: guards, touches: touches)
+        let serverLogins = ServerLogins(
+            boot: boot, clock: clock, journal: journal, relay: relay, state: state,
+            accounts: accounts, credentials: credentials, keys: keys, sessionTokens: sessionTokens,
+            touches: touches)
+        let macTokens = MACTokens(
+            clock: clock, journal: journal, relay: relay, removals: removals, accounts: accounts,
+            credentials: credentials, keys: keys, guards: guards, touches: touches)
+        let operations = Operations(
+            clock: clock, relay: relay, accounts: accounts, macTokens: macTokens, keys: keys,
+            guards: guards, touches: touches)
+        let fileSigning = FileSigning(
+            journal: journal, accounts: accounts, credentials: credentials, keys: keys,
+            guards: guards, touches: touches)
+        pendingRemovals = PendingRemovals(
+            removals: removals, state: state, macTokens: macTokens, servers: servers)
+        let logins = Logins(
+            afterAnswers: afterAnswers, clock: clock, examiner: examiner, gate: gate,
+            journal: journal, settings: settings, state: state, accounts: accounts,
+            credentials: credentials, keyring: keyring, serverLogins: serverLogins,
+            sessionTokens: sessionTokens, guards: guards, touches: touches)
+        refusedAttempts = RefusedAttempts(
+            journal: journal, state: state, accounts: accounts, guards: guards)
+        let reports = Reports(
+            configurationFault: configurationFault, journal: journal, readers: readers,
+            settings: settings, state: state, vaults: vaults, watchers: watchers,
+            accounts: accounts, credentials: credentials, keyringRecords: keyringRecords,
+            policy: policy, refusedAttempts: refusedAttempts, guards: guards)
+        let readerPrints = ReaderPrints(
+            journal: journal, readers: readers, state: state, accounts: accounts, fingers: fingers,
+            upkeep: upkeep, coverage: coverage, templates: templates, touches: touches)
+        handlers = [
+            logins.handlers, enrolments.handlers, fingers.handlers, printImport.handlers,
+            enabling.handlers, keyring.handlers, secrets.handlers, servers.handlers,
+            fileSigning.handlers, macTokens.handlers, operations.handlers, reports.handlers,
+            readerPrints.handlers,
+        ].flatMap { $0 }
+        router = Router(
+            admission: admission, afterAnswers: afterAnswers, clock: clock, journal: journal,
+            passwords: passwords, recovery: recovery, refusedAttempts: refusedAttempts,
+            templates: templates, handlers: handlers)
+    }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import ConfigurationFiles
+import Gate
+import MainContext
+import Posix
+import Sealing
+import State
+import Systemd
+
+/// The daemon's life: start, idle exit and orderly stop.
+///
+/// Start-up takes the listening socket first, since that shows whether another daemon uses the
+/// state. It then opens the state, assembles the parts, recovers what a crash left unfinished, and
+/// only then accepts clients. The daemon exits when idle if systemd holds its socket and would
+/// start it again.
+@ServiceActor
+package final class Program {
+    /// How long requests in progress, including those to servers, may take to finish when the
+    /// daemon stops. Less than systemd's stop timeout.
+    private static let farewell = Duration.seconds(3)
+
+    private let paths: Paths
+    private let clock: Clock
+    private let faults: DurableFaults
+    /// How long to wait for an unplugged reader.
+    private let absence: Duration
+    private let journal: DecisionJournal
+    /// Whether systemd passed the listening socket.
+    private var isActivated = false
+    private var parts: Assembly?
+    private var vaults: Vaults?
+    private var listener: Listener?
+    private var signals: Signals?
+    private var idle: Timer?
+    private var idleExit: Duration?
+    /// Whether the idle time has passed, so that the daemon stops as soon as no server request is
+    /// pending.
+    private var isLeaving = false
+    /// Whether the daemon created the socket and therefore has to remove it.
+    private var hasOwnSocket = false
+
+    private init(
+        paths: Paths, foreground: Bool, clock: Clock, faults: DurableFaults, absence: Duration
+    ) {
+        self.paths = paths
+        self.clock = clock
+        self.faults = faults
+        self.absence = absence
+        journal = DecisionJournal(foreground: foreground)
+    }
+
+    /// Runs the daemon on the calling thread, which must be the process's first, until it stops.
+    ///
+    /// It stops on SIGTERM or SIGINT, or when idle if systemd holds the socket for it.
+    ///
+    /// - Parameters:
+    ///   - clock: for tests.
+    ///   - faults: injected disk faults, for tests.
+    ///   - absence: how long to wait for an unplugged reader; shorter in tests.
+    /// - Returns: the exit status: 0, or 1 if the daemon could not start.
+    package nonisolated static func run(
+        paths: Paths, foreground: Bool, clock: Clock = .system, faults: DurableFaults = .none,
+        absence: Duration = .seconds(10)
+    ) -> Int32 {
+        outliveClosedPipes()
+        let status = ExitStatus()
+        onService {
+            let program = Program(
+                paths: paths, foreground: foreground, clock: clock, faults: faults,
+                absence: absence)
+            guard await program.start() else {
+                status.value = 1
+                MainLoop.quit()
+                return
+            }
+            status.program = program
+        }
+        MainLoop.run()
+        return status.value
+    }
+
+    /// The result, written on the service's thread and read after that thread has ended.
+    // SAFETY: MainLoop.run joins the service's thread before it returns.
+    private final class ExitStatus: @unchecked Sendable {
+        var value: Int32 = 0
+        var program: Program?
+    }
+
+    /// Starts all parts; returns false, after logging why, if a fault prevents it.
+    private func start() async -> Bool {
+        let (settings, fault) = loadSettings()
+        idleExit = settings.duration(Settings.idleExit)
+        do {
+            // The socket comes first: it shows whether another daemon is using the state.
+            let socket = try listeningSocket()
+            let logind = Logind(socket: paths.systemBus, journal: journal)
+            // Finding the readers takes the longest, so their process starts on it now.
+            let line = ReaderLine(
+                path: paths.readers, unit: ReaderUnit(bus: logind, journal: journal)
+            ) { [journal] in journal.fault($0) }
+            let readers = ReaderPool(
+                line, ignoring: settings.words(Settings.ignoredReaders), absence: absence)
+            readers.wake()
+            // Connect to the bus early too, so that the first touch does not have to wait for it.
+            logind.connect()
+            let state = try StateDirectory.open(
+                paths.state, credentials: paths.credentials, faults: faults)
+            let vaults = vaults(of: state, settings)
+            let admission = Admission(
+                total: settings.count(Settings.connections),
+                perUser: settings.count(Settings.connectionsPerUser))
+            let examiner = PresenceExaminer(settings)
+            let parts = try Assembly(
+                state: state, vaults: vaults, readers: readers, settings: settings,
+                configurationFault: fault, clock: clock, journal: journal, logind: logind,
+                admission: admission, examiner: examiner, paths: paths)
+            let listener = Listener(
+                socket, admission: admission, examiner: examiner, clock: clock,
+                service: parts.router
+            ) { [weak self] in self?.idleChanged($0) }
+            parts.relay.becameQuiet = { [weak self] in self?.leaveIfQuiet() }
+            await parts.recovery.recover()
+            parts.sessionTokens.tidyTokens()
+            self.parts = parts
+            self.vaults = vaults
+            self.listener = listener
+        } catch {
+            journal.fault("cannot start: \(error)")
+            if hasOwnSocket { PacketListener.remove(paths.socket) }
+            return false
+        }
+        signals = Signals([.terminate, .interrupt]) { [weak self] _ in self?.stop() }
+        listener?.open()
+        idleChanged(true)
+        Readiness.ready.notify()
+        parts?.removals.want()
+        return true
+    }
+
+    private func loadSettings() -> (Configuration, ConfigurationFault?) {
+        do throws(ConfigurationFault) {
+            let settings = try ConfigurationFiles.load(paths.configuration)
+            for line in settings.obsoleteLines { journal.warning(line.text) }
+            return (settings, nil)
+        } catch {
+            journal.fault("\(error.text): the defaults are in force instead")
+            return (Configuration(), error)
+        }
+    }
+
+    private func vaults(of state: StateDirectory, _ settings: Configuration) -> Vaults {
+        let tpm: any RootedVault
+        do throws(TPMSettingFault) {
+            tpm = try TPMVault(
+                host: state.host, tcti: settings.word(Settings.vaultTPM),
+                pcrs: settings.numbers(Settings.vaultRegisters), pin: state.rootPin)
+        } catch {
+            journal.fault(error.description)
+            tpm = UnusableVault(.absent(error.description))
+        }
+        return Vaults(
+            file: FileVault(host: state.host), tpm: tpm,
+            preference: Vaults.Preference(rawValue: settings.word(Settings.vaultKind)) ?? .auto,
+            limit: settings.duration(Settings.vaultTimeout) ?? .seconds(10), journal: journal)
+    }
+
+    private func listeningSocket() throws -> PacketListener {
+        if let inherited = try Activation.sockets().first {
+            isActivated = true
+            return try PacketListener(adopting: Descriptor(adopting: inherited))
+        }
+        let listener = try PacketListener.replacing(paths.socket)
+        hasOwnSocket = true
+        return listener
+    }
+
+    /// Starts or cancels the idle timer. The daemon exits only if systemd would start it again.
+    private func idleChanged(_ isIdle: Bool) {
+        idle?.cancel()
+        isLeaving = false
+        guard isIdle else { return }
+        vaults?.rest()
+        guard isActivated, let idleExit else { return }
+        idle = Timer(after: idleExit) { [weak self] in
+            self?.isLeaving = true
+            self?.leaveIfQuiet()
+        }
+    }
+
+    /// Stops once no server request is in progress. The client may have gone, but the server's
+    /// answer still takes effect and has to be processed.
+    private func leaveIfQuiet() {
+        if isLeaving, parts?.relay.isQuiet != false { stop() }
+    }
+
+    private func stop() {
+        Readiness.stopping.notify()
+        signals = nil
+        idle?.cancel()
+        (idleExit, isLeaving) = (nil, false)
+        parts?.relay.close()
+        onService { [self] in
+            let end = ContinuousClock.now + Self.farewell
+            await listener?.stop(within: Self.farewell)
+            await parts?.relay.hearOut(within: end - .now)
+            parts?.refusedAttempts.saveRefusals()
+            await vaults?.close()
+            if hasOwnSocket { PacketListener.remove(paths.socket) }
+            MainLoop.quit()
+        }
+    }
+}

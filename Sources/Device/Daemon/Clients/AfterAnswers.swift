@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import MainContext
+
+/// Postpones work until a client's answer has been sent, so that the client does not wait for it.
+@ServiceActor
+final class AfterAnswers {
+    private var actions: [ObjectIdentifier: [() -> Void]] = [:]
+
+    /// Postpones an action until the client's current request was answered.
+    func add(_ client: any Client, _ action: @escaping () -> Void) {
+        actions[ObjectIdentifier(client), default: []].append(action)
+    }
+
+    /// Runs the postponed actions, each once.
+    func run(for client: any Client) {
+        for action in actions.removeValue(forKey: ObjectIdentifier(client)) ?? [] { action() }
+    }
+}

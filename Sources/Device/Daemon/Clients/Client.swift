@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+
+/// The client of a request, as the parts that serve the request see it.
+///
+/// `Connection` implements it. Requests see no more of a connection than this.
+@ServiceActor
+protocol Client: AnyObject, Sendable {
+    /// The credentials of the other end, from the kernel.
+    nonisolated var peer: PeerCredentials { get }
+    /// The process at the other end, as it was when it connected.
+    nonisolated var process: ClientProcess { get }
+    /// Marks the client as one that only listens, and does not keep the daemon from exiting when
+    /// idle.
+    func setPassive(_ isPassive: Bool)
+    /// Sends an answer without waiting. A client that does not read is disconnected.
+    func post(_ answer: Answer)
+    /// Sends an answer, waiting while the client reads slowly.
+    func send(_ answer: Answer) async
+    /// Asks for the password of an account; nil if the client did not give one in time.
+    func askPassword(of account: Bytes) async -> SecretBytes?
+    /// Takes the password that came with the current request; nil if there was none or it was taken
+    /// before.
+    func consumePassword() -> SecretBytes?
+    /// Sends a password along with the confirmation that answers the current request.
+    func enclose(_ password: SecretBytes)
+    /// Asks for a secret that was announced, and receives its parts.
+    ///
+    /// Throws `cancelled` if it does not come, and `storage` if there is no locked memory for it.
+    func askSecret(_ announced: SecretProgress) async throws(Denial) -> SecretBytes
+    /// Shows a notice; returns false if the client has gone or the task was cancelled.
+    ///
+    /// For a notice that demands an acknowledgement, returns true once the client has acknowledged
+    /// it.
+    func show(_ notice: Notice) async -> Bool
+    /// The user who caused the current request; nil until a touch has found out.
+    var requester: Requester? { get set }
+    /// A proof that was sent to the client and that it has yet to confirm. Replacing it ends the
+    /// old one.
+    var confirmation: (any AwaitedConfirmation)? { get set }
+    /// Sends a secret in parts, waiting while the client reads slowly.
+    func send(_ secret: SecretBytes) async
+}
+
+extension Client {
+    /// Notifies the client that a server is about to be asked. The server may act from now on, so
+    /// giving up may come too late.
+    func tell(asking server: Bytes) {
+        post(.notice(Notice(.askingServer, subject: server)))
+    }
+}
+
+/// A proof that was sent to a client, which has yet to confirm it.
+@ServiceActor
+protocol AwaitedConfirmation: AnyObject, Sendable {
+    var account: Account { get }
+    /// The PAM service and the terminal of the login.
+    nonisolated var service: Bytes { get }
+    nonisolated var terminal: Bytes { get }
+    /// Work to do after the confirmation has ended, when the client no longer waits.
+    var afterwards: () -> Void { get set }
+    /// Ends the confirmation: writes what the touch has left to write, and releases the reader.
+    func end()
+}
+
+/// Answers requests; `Router` is the implementation.
+@ServiceActor
+protocol Answering: AnyObject, Sendable {
+    /// The final answer to a request. Intermediate answers were sent to the client before.
+    func answer(_ request: Request, from client: any Client) async -> Answer
+    /// Called after the final answer was sent, for work that the client need not wait for.
+    func answered(_ request: Request, with answer: Answer, to client: any Client)
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+
+/// One connected client.
+///
+/// Decodes its frames, runs one request at a time and ends with the socket. A malformed, unexpected
+/// or surplus frame is answered with `badRequest` and ends the connection. Passwords and secrets
+/// are moved to locked memory and wiped from the receive buffer. When the client hangs up, the
+/// request in progress is cancelled, but the connection keeps its place in the limits until that
+/// request has ended.
+@ServiceActor
+final class Connection {
+    /// How long a client may stay connected without a request in progress.
+    static let patience = Duration.seconds(30)
+    /// How long a user may take to type a password.
+    static let typing = Duration.seconds(120)
+    /// How long a client may take to send a secret that it has announced.
+    static let sending = Duration.seconds(10)
+    /// How long to wait for a client that does not read.
+    static let sendTimeout = Duration.seconds(5)
+    /// When to send the first and second `preparing` notice if a request for a touch has produced
+    /// no output yet: a reader may be slow to open, and its driver may be silent.
+    static let (firstSign, secondSign) = (Duration.milliseconds(80), Duration.milliseconds(1_500))
+    /// How many requests one connection may carry.
+    static let requestLimit = 256
+
+    /// The credentials of the other end, from the kernel.
+    nonisolated var peer: PeerCredentials { process.credentials }
+    /// The process at the other end, as it was when it connected.
+    nonisolated let process: ClientProcess
+
+    private let socket: PacketSocket
+    private let service: any Answering
+    private let ended: (Connection) -> Void
+    /// Called when the client only listens from now on.
+    var becamePassive: (Connection) -> Void = { _ in }
+    /// Called when the client may make requests again.
+    var becameActive: (Connection) -> Void = { _ in }
+    private var watch: FileWatch?
+    private var idle: Timer?
+    private var request: Task<Void, Never>?
+    /// Sends `preparing` notices until the current request produces its first output.
+    private var sign: Timer?
+    private var password: CheckedContinuation<SecretBytes?, Never>?
+    private var secret: SecretDelivery?
+    /// The password that came with the current request, and the one to send with its answer.
+    private var received: SecretBytes?
+    private var enclosed: SecretBytes?
+    /// Continuations of `show`, in the order in which the client acknowledges notices.
+    private var shown: [CheckedContinuation<Bool, Never>] = []
+    var requester: Requester?
+    var confirmation: (any AwaitedConfirmation)? {
+        didSet { if oldValue !== confirmation { oldValue?.end() } }
+    }
+    private var requests = 0
+    private var isOpen = true
+    private var isStopping = false
+
+    /// Prepares to serve a connected socket until either side ends it.
+    ///
+    /// - Parameter ended: called once the connection and the last request on it have both ended.
+    init(
+        _ socket: consuming PacketSocket, process: ClientProcess, service: any Answering,
+        ended: @escaping (Connection) -> Void
+    ) {
+        self.socket = socket
+        self.process = process
+        self.service = service
+        self.ended = ended
+    }
+
+    /// Starts reading requests.
+    func open() {
+        watch = FileWatch(descriptor, for: .readable) { [weak self] _ in self?.receive() }
+        waitForRequest()
+    }
+
+    private var descriptor: Int32 { socket.descriptor.number }
+
+    /// Closes the connection and cancels the request in progress.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        watch?.cancel()
+        idle?.cancel()
+        deliverPassword(nil)
+        acknowledgeNothing()
+        giveUpSecret()
+        confirmation = nil
+        // The place is only freed when the request has ended; otherwise hanging up would evade the
+        // limits.
+        guard let request else { return ended(self) }
+        request.cancel()
+    }
+
+    /// Closes the connection because the daemon is stopping. The current request is cancelled, and
+    /// its answer is still sent.
+    func stop() {
+        isStopping = true
+        guard let request else { return close() }
+        request.cancel()
+    }
+
+    private func waitForRequest() {
+        idle = Timer(after: Connection.patience) { [weak self] in self?.close() }
+    }
+
+    /// Reads one packet per event-loop iteration, so that no client holds up the others.
+    private func receive() {
+        do throws(SystemFault) {
+            switch try socket.receive(limit: Frame.maximumLength) {
+            case .packet(var packet):
+                take(&packet)
+            case .tooLong: refuse()
+            case .wouldBlock: break
+            case .end: close()
+            }
+        } catch {
+            close()
+        }
+    }
+
+    private func take(_ packet: inout Bytes) {
+        do throws(WireFault) {
+            let password = PasswordFrame.take(from: &packet) { span in
+                unsafe try? SecretBytes(copying: span.bytes)
+            }
+            if let range = try SecretPartFrame.range(.kept, in: packet) {
+                defer { wipe(&packet) }
+                guard let secret else { return refuse() }
+                let span = packet.span.extracting(range)
+                return take(secret.add(unsafe span.bytes))
+            }
+            take(try Request(decoding: packet), password ?? nil)
+        } catch {
+            // Even a malformed packet may contain a password or a secret.
+            wipe(&packet)
+            refuse()
+        }
+    }
+
+    private func take(_ request: Request, _ password: SecretBytes?) {
+        switch request.content {
+        case is CancelRequest where self.request != nil: self.request?.cancel()
+        case is ShownRequest where self.request != nil: acknowledge()
+        case is PasswordRequest where self.password != nil: deliverPassword(password)
+        case is any ContinuingRequest: refuse()
+        case _ where self.request != nil || isStopping: refuse()
+        case _:
+            received = password
+            begin(request)
+        }
+    }
+
+    private func begin(_ request: Request) {
+        requests += 1
+        guard requests <= Connection.requestLimit else { return refuse() }
+        idle?.cancel()
+        if request.rule.touch != nil {
+            giveSign(after: Connection.firstSign, another: true)
+        }
+        self.request = onService { [self] in
+            let answer = finalAnswer(await service.answer(request, from: self))
+            deliverPassword(nil)
+            acknowledgeNothing()
+            received = nil
+            giveUpSecret()
+            await send(answer)
+            enclosed = nil
+            service.answered(request, with: answer, to: self)
+            self.request = nil
+            guard isOpen else { return ended(self) }
+            if isStopping { close() } else { waitForRequest() }
+        }
+    }
+
+    private func giveSign(after delay: Duration, another: Bool = false) {
+        sign = Timer(after: delay) { [weak self] in
+            guard let self, self.request != nil else { return }
+            post(.notice(Notice(.preparing)))
+            if another { giveSign(after: Connection.secondSign) }
+        }
+    }
+
+    /// The answer, with `cancelled` replaced by `stopping` if the daemon cut the request short.
+    private func finalAnswer(_ answer: Answer) -> Answer {
+        guard isStopping, case .denial(var denial) = answer, denial.reason == .cancelled else {
+            return answer
+        }
+        denial.reason = .stopping
+        return .denial(denial)
+    }
+
+    private func deliverPassword(_ bytes: SecretBytes?) {
+        password?.resume(returning: bytes)
+        password = nil
+    }
+
+    /// Reports a protocol violation and closes the connection.
+    private func refuse() {
+        post(.denial(Denial(.badRequest)))
+        close()
+    }
+}
+
+extension Connection: Client {
+    func setPassive(_ isPassive: Bool) {
+        if isPassive { becamePassive(self) } else if isOpen { becameActive(self) }
+    }
+
+    func post(_ answer: Answer) {
+        sign?.cancel()
+        guard isOpen, let packet = try? answer.encoded() else { return }
+        // So little fits the send buffer only if the client is not reading, so it is disconnected.
+        if (try? socket.send(packet)) != .whole { close() }
+    }
+
+    func send(_ answer: Answer) async {
+        guard var packet = try? frame(of: answer) else { return close() }
+        await send(packet)
+        wipe(&packet)
+    }
+
+    private func send(_ packet: Bytes) async {
+        sign?.cancel()
+        while isOpen {
+            switch try? socket.send(packet) {
+            case .whole: return
+            case nil: return close()
+            case .wouldBlock:
+                guard await isWritable() else { return close() }
+            }
+        }
+    }
+
+    func askPassword(of account: Bytes) async -> SecretBytes? {
+        let patience = Timer(after: Connection.typing) { [weak self] in self?.deliverPassword(nil) }
+        defer { patience.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled || !isOpen { return continuation.resume(returning: nil) }
+                password = continuation
+                // Ask only now, so that no reply can arrive before there is something to receive
+                // it.
+                post(.passwordWanted(account: account))
+            }
+        } onCancel: {
+            onService { self.deliverPassword(nil) }
+        }
+    }
+
+    func consumePassword() -> SecretBytes? {
+        defer { received = nil }
+        return received
+    }
+
+    func enclose(_ password: SecretBytes) { enclosed = password }
+
+    /// Encodes an answer. The enclosed password goes out with a confirmation and with nothing else.
+    private func frame(of answer: Answer) throws(WireFault) -> Bytes {
+        guard case .confirmed = answer, let enclosed else { return try answer.encoded() }
+        return try enclosed.withBytes { bytes throws(WireFault) in
+            try Answer.confirmed(with: Span(_bytes: bytes))
+        }
+    }
+
+    private func isWritable() async -> Bool {
+        let patience = Timer(after: Connection.sendTimeout) { [weak self] in self?.close() }
+        defer { patience.cancel() }
+        return await FileWatch.ready(descriptor, for: .writable).contains(.writable)
+    }
+}
+
+extension Connection {
+    func show(_ notice: Notice) async -> Bool {
+        guard notice.wantsAcknowledgement else {
+            post(.notice(notice))
+            return isOpen
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard !Task.isCancelled, isOpen else {
+                    return continuation.resume(returning: false)
+                }
+                shown.append(continuation)
+                // Send only now, so that no acknowledgement can arrive before there is something to
+                // receive it.
+                post(.notice(notice))
+            }
+        } onCancel: {
+            onService { self.acknowledgeNothing() }
+        }
+    }
+
+    /// Resumes the oldest `show`: the client acknowledges notices in order.
+    private func acknowledge() {
+        guard !shown.isEmpty else { return }
+        shown.removeFirst().resume(returning: true)
+    }
+
+    /// Ends all calls of `show` with false. An acknowledgement that comes later could no longer be
+    /// assigned to its notice.
+    private func acknowledgeNothing() {
+        let waiting = shown
+        shown = []
+        for continuation in waiting { continuation.resume(returning: false) }
+    }
+
+    func askSecret(_ announced: SecretProgress) async throws(Denial) -> SecretBytes {
+        // A client that announces a secret and does not send it violates the protocol.
+        let patience = Timer(after: Connection.sending) { [weak self] in self?.refuse() }
+        defer { patience.cancel() }
+        let delivered = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard !Task.isCancelled, isOpen else {
+                    return continuation.resume(
+                        returning: Result<SecretBytes, Denial>.failure(Denial(.cancelled)))
+                }
+                secret = SecretDelivery(announced, to: continuation)
+                // Ask only now, so that no part can arrive before there is something to receive it.
+                post(.secretWanted)
+            }
+        } onCancel: {
+            onService { self.giveUpSecret() }
+        }
+        return try delivered.get()
+    }
+
+    func send(_ secret: SecretBytes) async {
+        var start = 0
+        while start < secret.count, isOpen {
+            let count = SecretPartFrame.count(ofNext: secret.count - start)
+            var packet = secret.packet(start..<(start + count))
+            await send(packet)
+            wipe(&packet)
+            start += count
+        }
+    }
+
+    private func take(_ step: SecretDelivery.Step) {
+        switch step {
+        case .more: break
+        case .ended: secret = nil
+        case .refused: refuse()
+        }
+    }
+
+    private func giveUpSecret() {
+        secret?.giveUp()
+        secret = nil
+    }
+}

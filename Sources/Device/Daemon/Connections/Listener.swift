@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+
+/// Accepts connections within the limits, and reports when the daemon becomes idle.
+///
+/// The daemon is idle when there are no connections, or when all of them are passive, that is, only
+/// watching for events. Clients beyond the limits get `tooManyRequests` and are disconnected.
+@ServiceActor
+final class Listener {
+    /// How many connections to accept per event-loop iteration. Large enough that a client which
+    /// connects in a loop cannot fill the kernel's backlog.
+    private static let batch = 32
+
+    private let socket: PacketListener
+    private let clock: Clock
+    private let service: any Answering
+    private let admission: Admission
+    private let examiner: PresenceExaminer
+    private var connections: [ObjectIdentifier: Connection] = [:]
+    /// The connections that only listen.
+    private var passive: Set<ObjectIdentifier> = []
+    private var watch: FileWatch?
+    private var resumption: Timer?
+    private let becameIdle: (Bool) -> Void
+    private var drained: CheckedContinuation<Void, Never>?
+
+    /// Prepares to accept on a listening socket.
+    ///
+    /// - Parameter becameIdle: called with true when the last active client leaves or becomes
+    ///   passive, and with false when one connects or becomes active.
+    init(
+        _ socket: consuming PacketListener, admission: Admission, examiner: PresenceExaminer,
+        clock: Clock, service: any Answering, becameIdle: @escaping (Bool) -> Void
+    ) {
+        self.socket = socket
+        self.clock = clock
+        self.service = service
+        self.becameIdle = becameIdle
+        self.admission = admission
+        self.examiner = examiner
+    }
+
+    /// Starts accepting.
+    func open() {
+        watch = FileWatch(socket.descriptor.number, for: .readable) { [weak self] _ in
+            self?.accept()
+        }
+    }
+
+    /// Stops accepting, cancels requests in progress, and closes all connections when these are
+    /// answered, after `patience` at the latest.
+    func stop(within patience: Duration) async {
+        watch?.cancel()
+        resumption?.cancel()
+        for connection in connections.values { connection.stop() }
+        if connections.isEmpty { return }
+        let limit = Timer(after: patience) { [weak self] in self?.resumeStop() }
+        await withCheckedContinuation { continuation in
+            // The last connection may have ended before this continuation was created.
+            if connections.isEmpty { continuation.resume() } else { drained = continuation }
+        }
+        limit.cancel()
+        for connection in connections.values { connection.close() }
+    }
+
+    private func resumeStop() {
+        drained?.resume()
+        drained = nil
+    }
+
+    private func accept() {
+        do throws(SystemFault) {
+            for _ in 0..<Listener.batch {
+                guard let accepted = try socket.accept() else { return }
+                // A client whose process cannot be examined is dropped; the others are still
+                // accepted.
+                guard let process = try? examiner.client(on: accepted.descriptor) else { continue }
+                welcome(accepted, process)
+            }
+        } catch {
+            pause()
+        }
+    }
+
+    private func welcome(_ accepted: consuming PacketSocket, _ process: ClientProcess) {
+        admission.sweep(at: clock.sinceBoot())
+        guard admission.admit(uid: process.accountable, asRoot: process.credentials.uid == 0)
+        else {
+            if let packet = try? Answer.denial(Denial(.tooManyRequests)).encoded() {
+                _ = try? accepted.send(packet)
+            }
+            return
+        }
+        let connection = Connection(accepted, process: process, service: service) { [weak self] in
+            self?.left($0)
+        }
+        connection.becamePassive = { [weak self] in self?.becamePassive($0) }
+        connection.becameActive = { [weak self] in self?.becameActive($0) }
+        if isIdle { becameIdle(false) }
+        connections[ObjectIdentifier(connection)] = connection
+        connection.open()
+    }
+
+    /// Stops accepting for a second when there are no file descriptors left. Clients wait in the
+    /// kernel's backlog meanwhile; without the pause, the event loop would spin.
+    private func pause() {
+        watch?.watch(for: [])
+        resumption = Timer(after: .seconds(1)) { [weak self] in self?.watch?.watch(for: .readable) }
+    }
+
+    private func becameActive(_ connection: Connection) {
+        let wasIdle = isIdle
+        guard passive.remove(ObjectIdentifier(connection)) != nil, wasIdle else { return }
+        becameIdle(false)
+    }
+
+    private var isIdle: Bool { connections.count == passive.count }
+
+    private func becamePassive(_ connection: Connection) {
+        let isNew = passive.insert(ObjectIdentifier(connection)).inserted
+        if isNew, isIdle { becameIdle(true) }
+    }
+
+    private func left(_ connection: Connection) {
+        connections[ObjectIdentifier(connection)] = nil
+        let wasActive = passive.remove(ObjectIdentifier(connection)) == nil
+        admission.leave(uid: connection.process.accountable)
+        if wasActive, isIdle { becameIdle(true) }
+        if connections.isEmpty { resumeStop() }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import LoginProtocol
+import MainContext
+import Posix
+import Sealing
+import SignedFormats
+import State
+
+/// Gives the other parts access to the records of accounts.
+///
+/// Finds and reads records, and turns errors into denials in one place: each is logged with the
+/// account's name, and becomes `storage`, `vaultUnavailable`, `fingersClosed` or the like. Accounts
+/// at which the disk failed are remembered until `AccountRecovery` has completed what was left
+/// unfinished.
+@ServiceActor
+final class Accounts {
+    let boot: Bytes
+    let clock: Clock
+    let journal: DecisionJournal
+    let state: StateDirectory
+    /// The uids of accounts at which the disk failed, and whose records may be incomplete.
+    private(set) var faultedAccounts: Set<UInt32> = []
+
+    init(
+        boot: Bytes, clock: Clock, journal: DecisionJournal, state: StateDirectory
+    ) {
+        self.boot = boot
+        self.clock = clock
+        self.journal = journal
+        self.state = state
+    }
+}
+
+extension Accounts {
+    /// Runs code that reads or writes records. An error is logged and thrown as a denial.
+    func reading<Value, Fault: Error>(
+        _ account: Account, _ body: () throws(Fault) -> Value
+    ) throws(Denial) -> Value {
+        do {
+            return try body()
+        } catch { throw denial(for: error, account) }
+    }
+
+    /// Runs asynchronous code that reads or writes records. Errors are treated as by `reading`.
+    func answering<Value, Fault: Error>(
+        _ account: Account, _ body: () async throws(Fault) -> Value
+    ) async throws(Denial) -> Value {
+        do {
+            return try await body()
+        } catch { throw denial(for: error, account) }
+    }
+
+    /// Records that the disk failed at an account, so that it is recovered after the request.
+    func noteFault(at account: Account) { faultedAccounts.insert(account.uid) }
+
+    /// Records that an account has been recovered.
+    func noteRecovery(of uid: UInt32) { faultedAccounts.remove(uid) }
+
+    /// Logs an error and returns its denial. A `Denial` is returned as it is, without logging.
+    func denial(for error: any Error, _ account: Account) -> Denial {
+        switch error {
+        case let denial as Denial: return denial
+        case let fault as StoreFault: return denial(for: fault, account)
+        case let error as VaultError: return denial(for: .vault(error), account)
+        case let fault as SystemFault: return denial(for: .file(.system(fault)), account)
+        default:
+            journal.fault("\(error)", account: account.name)
+            return Denial(.storage)
+        }
+    }
+
+    /// Logs a storage fault and returns its denial. A disk fault also marks the account for
+    /// recovery.
+    func denial(for fault: StoreFault, _ account: Account) -> Denial {
+        journal.fault(fault.description, account: account.name)
+        if case .file = fault { noteFault(at: account) }
+        switch fault {
+        case .vault(let error): return Denial(of: error)
+        case .closed(let error):
+            return Denial(
+                .fingersClosed, subject: Bytes(error.description.utf8.prefix(Limit.text)))
+        case .changedMeanwhile: return Denial(.badRequest)
+        default: break
+        }
+        return Denial(.storage, subject: Bytes(fault.description.utf8.prefix(Limit.text)))
+    }
+}
+
+extension Accounts {
+    /// Opens the records of an account; nil if it has none.
+    ///
+    /// Throws `StoreFault.anotherAccount` if the records of this uid belong to another account
+    /// name.
+    func kept(_ account: Account) throws(StoreFault) -> AccountState? {
+        try state.account(Bytes(account.name.utf8), uid: account.uid)
+    }
+
+    /// The account's failed attempts, as the gate counts them.
+    func lockoutLedger(of account: Account, _ kept: AccountState) -> AccountLockout {
+        AccountLockout(
+            account: account, store: kept.lockout, time: LockoutTime(boot: boot, clock: clock),
+            journal: journal)
+    }
+
+    /// The current time for lockouts: the boot identifier, and the time since boot.
+    var now: Lockout.Moment { LockoutTime(boot: boot, clock: clock).now }
+
+    /// The current time of the wall clock, which is shown to people.
+    var instant: Instant { Instant(seconds: UInt64(clamping: clock.wallSeconds())) }
+
+    /// An account's records and prints. Throws `notEnrolled` if it has no finger.
+    func fingers(of account: Account) throws(Denial) -> (AccountState, Enrolment) {
+        try reading(account) {
+            guard let kept = try kept(account) else { throw Denial(.notEnrolled) }
+            let enrolment = try kept.prints.enrolment()
+            if enrolment.isEmpty { throw Denial(.notEnrolled) }
+            return (kept, enrolment)
+        }
+    }
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import MainContext
+import Posix
+import ReaderProtocol
+import Sealing
+import SignedFormats
+import State
+
+/// The credential of each account: its state, and when it is revoked, issued and moved.
+///
+/// Everything that opens an account's key or changes its fingers goes through this part. A
+/// credential is sealed to the fingers and to the prints that readers store; if either has changed
+/// in another way than through Signet, `standing` and `revokeIfUnfit` destroy it and record the
+/// cause. Functions that only read say that they change nothing.
+@ServiceActor
+final class Credentials {
+    let journal: DecisionJournal
+    let vaults: Vaults
+    let accounts: Accounts
+    let keyringRecords: KeyringRecords
+    let upkeep: ReaderUpkeep
+    let revocation: ServerKeyRevocation
+    let coverage: StorageCoverage
+    let templates: TemplateKeys
+
+    init(
+        journal: DecisionJournal, vaults: Vaults, accounts: Accounts,
+        keyringRecords: KeyringRecords, upkeep: ReaderUpkeep, revocation: ServerKeyRevocation,
+        coverage: StorageCoverage, templates: TemplateKeys
+    ) {
+        self.journal = journal
+        self.vaults = vaults
+        self.accounts = accounts
+        self.keyringRecords = keyringRecords
+        self.upkeep = upkeep
+        self.revocation = revocation
+        self.coverage = coverage
+        self.templates = templates
+    }
+}
+
+extension Credentials {
+    /// The account's records, if a touch could sign for it.
+    ///
+    /// Completes what a crash left unfinished, and destroys a credential that no longer fits the
+    /// fingers. Throws `notEnrolled`, `notEnabled`, `invalidated` with the cause, or the denial of
+    /// a storage fault.
+    func standing(of account: Account) throws(Denial) -> AccountSnapshot {
+        try standing(of: account, try record(of: account))
+    }
+
+    /// Opens the account's records. Throws `notEnrolled` if there are none.
+    func record(of account: Account) throws(Denial) -> AccountState {
+        let found = try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.kept(account)
+        }
+        guard let found else { throw Denial(.notEnrolled) }
+        return found
+    }
+
+    /// As `standing(of:)`, but returns `before` if its stamp shows that no record has changed
+    /// since.
+    func standing(of account: Account, since before: AccountSnapshot) throws(Denial)
+        -> AccountSnapshot
+    {
+        if before.kept.isUnchanged(since: before.stamp) { return before }
+        return try standing(of: account, before.kept)
+    }
+
+    /// As `standing(of:)`, for an account whose records are open already.
+    func standing(of account: Account, _ kept: AccountState) throws(Denial) -> AccountSnapshot {
+        try standing(of: account, kept) { (enrolment) throws(StoreFault) in
+            try revokeIfUnfit(account, kept, enrolment)
+        }
+    }
+
+    /// How a login would find the account, judged by the records as they are. Changes nothing.
+    func readStanding(of account: Account) throws(Denial) -> AccountSnapshot {
+        let kept = try record(of: account)
+        return try standing(of: account, kept) { (enrolment) throws(StoreFault) in
+            try kept.credential.judgement(on: enrolment)
+        }
+    }
+
+    /// Reads the records, and judges the credential with `state`.
+    func standing(
+        of account: Account, _ kept: AccountState,
+        _ state: (Enrolment) throws(StoreFault) -> State.CredentialState
+    ) throws(Denial) -> AccountSnapshot {
+        let (stamp, enrolment, found) = try accounts.reading(account) { () throws(StoreFault) in
+            // The stamp comes first, so that it reveals changes made while the records are read.
+            let stamp = try kept.stamp([.prints, .credential])
+            let enrolment = try kept.prints.enrolment()
+            return (stamp, enrolment, try state(enrolment))
+        }
+        switch found {
+        case .none, .damaged: throw Denial(enrolment.isEmpty ? .notEnrolled : .notEnabled)
+        case .disabled(let since): throw Denial(.notEnabled, since: since.seconds)
+        case .unfit(let cause): throw Denial(.invalidated, cause: cause)
+        case .destroyed(let cause, let since):
+            throw Denial(.invalidated, cause: cause, since: since.seconds)
+        case .issued(let credential):
+            return AccountSnapshot(
+                kept: kept, enrolment: enrolment, credential: credential, stamp: stamp)
+        }
+    }
+
+    /// Completes what a crash left unfinished, destroys a credential that does not fit the fingers,
+    /// and returns the state after that.
+    @discardableResult
+    func revokeIfUnfit(
+        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
+    ) throws(StoreFault) -> State.CredentialState {
+        try kept.credential.recover(for: enrolment)
+        let found = try kept.credential.judgement(on: enrolment)
+        guard case .unfit(let cause) = found else { return found }
+        return try destroy(account, kept, because: cause)
+    }
+
+    /// Destroys an account's credential on disk and records the cause.
+    ///
+    /// The stored login password and all keys for servers end with it.
+    func destroy(
+        _ account: Account, _ kept: AccountState, because cause: InvalidationCause
+    ) throws(StoreFault) -> State.CredentialState {
+        // Drop it before the key: if login is enabled again by root, no password is given that
+        // could replace it.
+        if case .kept = try kept.keyring.state() {
+            try keyringRecords.drop(account, kept, because: .fingersChanged)
+        }
+        try revocation.invalidateServerKeys(account, kept)
+        try kept.credential.destroy(cause, now: accounts.instant)
+        journal.credential(
+            of: account, "destroyed", because: String(decoding: cause.text.bytes, as: UTF8.self))
+        return .destroyed(cause, since: accounts.instant)
+    }
+
+    /// Checks whether a touch could sign for an account; returns the lockout if the finger is
+    /// locked.
+    ///
+    /// If it is locked, prints and readers are not looked at; whether the credential still fits
+    /// them is checked after the lockout was lifted. For a report, nothing is changed.
+    func lockout(of account: Account, for purpose: GuardPurpose) async throws(Denial) -> Denial? {
+        let kept = try record(of: account)
+        if case .issued? = try? kept.credential.recorded(),
+            let lockout = Denial(of: kept.lockout.load(), at: accounts.now)
+        {
+            return lockout
+        }
+        await templates.openTemplates(of: account)
+        switch purpose {
+        case .touch: _ = try standing(of: account, kept)
+        case .report: _ = try readStanding(of: account)
+        }
+        return nil
+    }
+}
+
+extension Credentials {
+    /// Issues a credential for these fingers, replacing any older one, and moves the account's
+    /// secrets and prints to its vault.
+    ///
+    /// Throws `.changedMeanwhile`, with nothing issued, if the credential or the fingers were
+    /// changed while the vault was at work.
+    ///
+    /// - Parameters:
+    ///   - change: the change of prints that leads to `enrolment`; it takes effect in the same
+    ///     write as the credential, or not at all.
+    ///   - storage: the reader contents that the credential is sealed to.
+    ///   - wanted: the vault to use; nil for the vault of the older credential, or the preferred
+    ///     one.
+    /// - Returns: false if the prints could not be resealed for the credential's vault.
+    @discardableResult
+    func issue(
+        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment,
+        with change: PrintChange? = nil, covering storage: [ReaderStorage],
+        in wanted: VaultKind? = nil, because reason: String
+    ) async throws(StoreFault) -> Bool {
+        let draft = try kept.credential.draft(enrolment, covering: storage)
+        let former = try kept.credential.state()
+        let kind: VaultKind
+        if let wanted { kind = wanted } else { kind = await vaults.chosen(after: former.vault) }
+        let made: NewCredential
+        do throws(VaultError) {
+            made = try await vaults.call(kind) { vault throws(VaultError) in
+                try vault.create(draft.context)
+            }
+        } catch { throw .vault(error) }
+        // While the vault was at work, others may have changed the fingers or disabled login by
+        // finger.
+        guard try kept.credential.state() == former else { throw .changedMeanwhile }
+        if change == nil {
+            guard try kept.prints.enrolment().state == enrolment.state else {
+                throw .changedMeanwhile
+            }
+        }
+        if let change { try upkeep.noteDeletion(of: change.removed) }
+        try kept.credential.publish(draft, made, by: kind, with: change, now: accounts.instant)
+        journal.credential(of: account, "issued", because: reason)
+        // Secrets go where the credential is, because the other vault may be given up.
+        await moveSecrets(kept, for: enrolment.state, to: kind)
+        return await templates.moveTemplates(of: account, kept, to: kind)
+    }
+
+    /// Destroys the account's credential if a reader's contents do not fit it.
+    ///
+    /// Called before a finger is added, so that a new credential never covers a print that was
+    /// added by other means.
+    func judge(_ contents: ReaderContents, _ account: Account) throws(StoreFault) {
+        guard let kept = try accounts.kept(account) else { return }
+        let stamp = try kept.stamp([.prints, .credential])
+        let enrolment = try kept.prints.enrolment()
+        guard case .issued(let credential) = try revokeIfUnfit(account, kept, enrolment) else {
+            return
+        }
+        let standing = AccountSnapshot(
+            kept: kept, enrolment: enrolment, credential: credential, stamp: stamp)
+        _ = examine(contents, of: "", account, standing, StorageCheck())
+    }
+
+    /// The number of secrets that open to these fingers; nil if there are none or they cannot be
+    /// read.
+    func secrets(_ kept: AccountState, fitting state: EnrolmentState) -> UInt32? {
+        do throws(StoreFault) {
+            let count = try kept.secrets.list().count(fitting: state)
+            return count == 0 ? nil : UInt32(clamping: count)
+        } catch {
+            journal.fault(error.description)
+            return nil
+        }
+    }
+
+    /// Moves the keys of secrets that open to these fingers to another vault. Failures are logged,
+    /// and leave the secret where it was.
+    func moveSecrets(
+        _ kept: AccountState, for fingers: EnrolmentState, to vault: VaultKind
+    ) async {
+        do throws(StoreFault) {
+            for secret in try kept.secrets.list().intact {
+                do throws(StoreFault) {
+                    try await move(secret, in: kept.secrets, for: fingers, to: vault)
+                } catch { journal.fault("a secret was not moved: \(error)") }
+            }
+        } catch { journal.fault(error.description) }
+    }
+
+    /// Moves the key of one secret, unless it is in that vault already or opens to other fingers.
+    func move(
+        _ secret: StoredSecret, in secrets: SecretStore, for fingers: EnrolmentState,
+        to vault: VaultKind
+    ) async throws(StoreFault) {
+        guard let sealing = secret.sealing(for: fingers), sealing.vault != vault else { return }
+        let context = try secrets.context(secret.identifier, name: secret.name, fingers)
+        let key = try await move(sealing.key, from: sealing.vault, to: vault, context)
+        try secrets.keep(secret, resealed: key, by: vault, fingers)
+    }
+
+    /// Opens a sealed key in one vault and seals it in another, to the same context.
+    func move(
+        _ sealed: Bytes, from old: VaultKind, to new: VaultKind, _ context: SealingContext
+    ) async throws(StoreFault) -> Bytes {
+        do throws(VaultError) {
+            let key = try await vaults.call(old) { vault throws(VaultError) in
+                let data = try vault.ready(data: sealed, context)
+                defer { data.release() }
+                return try data.lift(context)
+            }
+            return try await vaults.call(new) { vault throws(VaultError) in
+                try vault.seal(key, context)
+            }
+        } catch { throw .vault(error) }
+    }
+
+    /// An account's keys for servers and its signing key, as lists show them.
+    ///
+    /// A key that no longer fits the fingers appears as invalidated. Changes nothing.
+    func shownKeys(of account: Account) async throws(Denial) -> [ServerKey] {
+        await templates.openTemplates(of: account)
+        return try accounts.reading(account) { () throws(StoreFault) in
+            guard let kept = try accounts.kept(account) else { return [] }
+            let enrolment = try kept.prints.enrolment()
+            let isRevoked =
+                switch try kept.credential.judgement(on: enrolment) {
+                case .unfit: true
+                case .none, .issued, .disabled, .destroyed, .damaged: false
+                }
+            return try kept.servers.all().compactMap { key in
+                if key.state == .proving, revocation.isProving(key) {
+                    return nil
+                }
+                return key.shown(fitting: isRevoked ? nil : enrolment.state)
+            }
+        }
+    }
+}

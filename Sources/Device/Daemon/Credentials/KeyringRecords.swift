@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import MainContext
+import Posix
+import State
+
+/// The records of login passwords for the keyring: judges whether one is still usable, and drops it
+/// with the reason.
+@ServiceActor
+final class KeyringRecords {
+    let journal: DecisionJournal
+    let accounts: Accounts
+
+    init(
+        journal: DecisionJournal, accounts: Accounts
+    ) {
+        self.journal = journal
+        self.accounts = accounts
+    }
+}
+
+extension KeyringRecords {
+    /// The state of an account's keyring. A password that is no longer usable is reported as
+    /// `useless`. Changes nothing.
+    func keyringJudgement(
+        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
+    ) throws(StoreFault) -> KeyringJudgement {
+        let found = try kept.keyring.state()
+        switch found {
+        case .off: return .off
+        case .dropped(let loss, _): return .dropped(loss)
+        case .damaged: return .useless(.damaged)
+        case .kept(let password):
+            let entry = try shadowEntry(account)
+            guard let loss = try kept.keyring.loss(of: password, enrolment, entry) else {
+                return .kept(password)
+            }
+            return .useless(loss)
+        }
+    }
+
+    /// Drops a stored password that is no longer usable, and returns the state after that.
+    func dropUselessPassword(
+        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
+    ) throws(StoreFault) -> KeyringJudgement {
+        let found = try keyringJudgement(account, kept, enrolment)
+        guard case .useless(let loss) = found else { return found }
+        try drop(account, kept, because: loss)
+        return .dropped(loss)
+    }
+
+    /// Deletes an account's stored password from disk, and records and logs the reason.
+    func drop(
+        _ account: Account, _ kept: AccountState, because loss: KeyringLoss
+    ) throws(StoreFault) {
+        try kept.keyring.drop(loss, now: accounts.instant)
+        journal.keyring(of: account, "dropped", because: loss.text)
+    }
+
+    /// Deletes an account's stored password, and with it the user's wish to have one stored.
+    func forgetKeyring(
+        _ account: Account, _ kept: AccountState, because reason: String
+    ) throws(StoreFault) {
+        guard try kept.keyring.state() != .off else { return }
+        try kept.keyring.remove()
+        journal.keyring(of: account, "dropped", because: reason)
+    }
+
+    /// The account's current entry in shadow(5); nil if it has none.
+    func shadowEntry(_ account: Account) throws(StoreFault) -> ShadowEntry? {
+        do throws(SystemFault) {
+            return try ShadowEntry.named(account.name)
+        } catch { throw .file(.system(error)) }
+    }
+}
+
+extension KeyringLoss {
+    /// The reason for the journal.
+    fileprivate var text: String {
+        switch self {
+        case .passwordChanged: "the login password has changed: run 'signet enable --keyring'"
+        case .fingersChanged: "the fingers or the key have changed, and the password was not given"
+        case .damaged: "it does not open"
+        }
+    }
+}
+
+/// The state of an account's keyring, judged by its fingers and shadow(5).
+enum KeyringJudgement {
+    case off
+    case kept(KeyringPassword)
+    /// A password is stored and no longer usable. It is dropped at the next release or change.
+    case useless(KeyringLoss)
+    case dropped(KeyringLoss)
+
+    /// The state for the command protocol.
+    var onTheWire: CommandProtocol.KeyringState {
+        switch self {
+        case .off: .off
+        case .kept: .on
+        case .useless(.passwordChanged), .dropped(.passwordChanged): .passwordChanged
+        case .useless(.fingersChanged), .dropped(.fingersChanged): .fingersChanged
+        case .useless(.damaged), .dropped(.damaged): .damaged
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import LoginProtocol
+import MainContext
+import Posix
+import State
+
+/// Ends keys for servers and the signing key.
+///
+/// A key ends when the fingers it is sealed to have changed, or when its server no longer accepts
+/// it. MAC tokens and session tokens that depend on a key end with it. A key whose registration is
+/// in progress (`isProving`) is left alone until its server has answered.
+@ServiceActor
+final class ServerKeyRevocation {
+    let journal: DecisionJournal
+    let accounts: Accounts
+    let sessionTokens: SessionTokens
+    /// Identifiers of keys whose registration is in progress.
+    private var provingKeys: Set<Bytes> = []
+
+    init(
+        journal: DecisionJournal, accounts: Accounts, sessionTokens: SessionTokens
+    ) {
+        self.journal = journal
+        self.accounts = accounts
+        self.sessionTokens = sessionTokens
+    }
+}
+
+extension ServerKeyRevocation {
+    /// Whether a registration with this key is in progress, so that its outcome is not known yet.
+    func isProving(_ key: ServerKey) -> Bool { provingKeys.contains(key.identifier) }
+
+    /// Marks a key whose registration is in progress; it is not revoked meanwhile.
+    func beginProving(_ key: ServerKey) { provingKeys.insert(key.identifier) }
+
+    /// Marks the registration of a key as finished, or as never to be known.
+    func endProving(_ key: ServerKey) { provingKeys.remove(key.identifier) }
+
+    /// Deletes the MAC tokens whose key is gone or no longer good.
+    func forgetUselessTokens(
+        _ kept: AccountState, keeping keys: [ServerKey]
+    ) throws(StoreFault) {
+        let good = keys.filter { $0.state == .good }.map(\.identifier)
+        for token in try kept.macTokens.list() where !good.contains(token.credential) {
+            try kept.macTokens.remove(token)
+        }
+    }
+
+    /// Revokes the keys that do not fit the fingers, and returns those that are left.
+    ///
+    /// Registrations that a crash left unfinished are marked for removal at the server.
+    @discardableResult
+    func revokeUnfitServerKeys(
+        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
+    ) throws(StoreFault) -> [ServerKey] {
+        var keys: [ServerKey] = []
+        for key in try kept.servers.all() {
+            if key.state == .proving, isProving(key) { continue }
+            // Left by a crash: the server may know the key, so it is told that it was given up.
+            let key = key.state == .proving ? try kept.servers.beginRemoval(key) : key
+            let fits = key.state == .invalidated || key.sealed(for: enrolment.state) != nil
+            if let left = fits ? key : try invalidate(key, account, kept) { keys.append(left) }
+        }
+        return keys
+    }
+
+    /// Destroys all keys of an account for servers, and its signing key.
+    ///
+    /// Called when the fingers that they were made for are gone, or can no longer be told from
+    /// others.
+    func invalidateServerKeys(
+        _ account: Account, _ kept: AccountState
+    ) throws(StoreFault) {
+        for key in try kept.servers.all() where key.state != .invalidated {
+            _ = try invalidate(key, account, kept)
+        }
+    }
+
+    /// Invalidates a key that does not open any more, and logs that.
+    ///
+    /// - Returns: the key's record; nil if it was being removed already. That one is deleted, since
+    ///   it cannot prove its removal to the server.
+    @discardableResult
+    func invalidate(
+        _ key: ServerKey, _ account: Account, _ kept: AccountState
+    ) throws(StoreFault) -> ServerKey? {
+        journal.credential(
+            of: account, "destroyed", because: "the fingers changed; \(key.serverText)")
+        if !key.isSigning { sessionTokens.forgetToken(of: account, from: key.server) }
+        guard key.state != .removing else {
+            try kept.servers.remove(key)
+            return nil
+        }
+        return try kept.servers.invalidate(key)
+    }
+
+    /// The denial for a key that its server has blocked. The key stays, but its cached verdict and
+    /// session token are deleted.
+    func blocked(
+        _ key: ServerKey?, _ url: ServerURL, _ account: Account
+    ) -> Denial {
+        do throws(StoreFault) {
+            if let key { try accounts.kept(account)?.servers.forgetVerdict(for: key) }
+            sessionTokens.forgetToken(of: account, from: url.bytes)
+            return Denial(.serverKeyBlocked, subject: url.bytes)
+        } catch { return accounts.denial(for: error, account) }
+    }
+
+    /// Deletes a key that its server no longer accepts, with its session token, and returns the
+    /// denial.
+    func destroyed(
+        _ reason: DenialReason, _ key: ServerKey, _ account: Account
+    ) -> Denial {
+        do throws(StoreFault) {
+            sessionTokens.forgetToken(of: account, from: key.server)
+            if let kept = try accounts.kept(account) {
+                try kept.servers.remove(key)
+                journal.credential(
+                    of: account, "destroyed", because: "\(reason); \(key.serverText)")
+            }
+            return Denial(reason, subject: key.server)
+        } catch {
+            return accounts.denial(for: error, account)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
+import MainContext
+import Posix
+import SignedFormats
+
+/// The access tokens that servers issue for the sessions that PAM opens.
+///
+/// Failures are logged and never end a login, since the token is not part of the proof.
+@ServiceActor
+final class SessionTokens {
+    let journal: DecisionJournal
+    let tokenFiles: TokenFiles
+    let accounts: Accounts
+
+    init(
+        journal: DecisionJournal, tokenFiles: TokenFiles, accounts: Accounts
+    ) {
+        self.journal = journal
+        self.tokenFiles = tokenFiles
+        self.accounts = accounts
+    }
+}
+
+extension SessionTokens {
+    /// Deletes tokens that expired while no daemon was running.
+    func tidyTokens() {
+        do throws(FileFault) {
+            try tokenFiles.sweep(at: accounts.instant.seconds)
+        } catch { journal.fault("tokens of sessions: \(error)") }
+    }
+
+    /// Deletes an account's token because the login at a server is no longer valid.
+    ///
+    /// - Parameter server: the server whose token it is; nil for any.
+    func forgetToken(of account: Account, from server: Bytes? = nil) {
+        do throws(FileFault) {
+            try tokenFiles.remove(of: account.uid, from: server)
+        } catch { journal.fault("a token stays: \(error)", account: account.name) }
+    }
+
+    /// Stores a token for the account's sessions; returns whether that succeeded.
+    func keepToken(_ tokens: RelayTokens, from server: Bytes, for account: Account) -> Bool {
+        do throws(FileFault) {
+            try tokenFiles.keep(
+                tokens.accessToken, of: account.uid, from: server, forSeconds: tokens.seconds,
+                at: accounts.instant.seconds)
+            return true
+        } catch {
+            journal.fault("no token for the session: \(error)", account: account.name)
+            return false
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import ReaderProtocol
+import Sealing
+import State
+
+/// SHA-256 of a print's identity, 32 bytes, as recorded with a credential.
+typealias PrintDigest = [UInt8]
+
+extension PrintIdentity {
+    func digest() throws(StoreFault) -> PrintDigest {
+        do throws(CryptoFault) {
+            return try SHA256.digest(bytes)
+        } catch { throw .vault(.crypto(error)) }
+    }
+}
+
+extension ReaderContents {
+    /// Some of the prints, in the form that is recorded.
+    func storage(of digests: some Sequence<PrintDigest>) -> ReaderStorage {
+        ReaderStorage(
+            driver: reader.driver, device: reader.deviceID, serial: reader.serial,
+            prints: digests)
+    }
+
+    /// All prints, in the form that is recorded.
+    func storage() throws(StoreFault) -> ReaderStorage {
+        storage(of: try digests())
+    }
+
+    func digests() throws(StoreFault) -> [PrintDigest] {
+        var digests: [PrintDigest] = []
+        for print in prints { digests.append(try print.identity.digest()) }
+        return digests
+    }
+}
+
+extension State.StoredPrint {
+    /// Whether the print itself is stored on a reader, rather than in the template.
+    var isStoredOnReader: Bool {
+        (try? Template(bytes: template))?.isStoredOnReader ?? false
+    }
+}
+
+/// One account's prints that are stored on readers, grouped by kind of reader.
+struct AccountStorage {
+    /// The prints for each kind of reader (driver and device). Units are not told apart.
+    private(set) var kinds: [ReaderStorage] = []
+
+    /// Starts without prints.
+    init() {}
+
+    /// Collects those of an account's prints that are stored on readers.
+    init(_ prints: [State.StoredPrint]) throws(StoreFault) {
+        for print in prints {
+            guard let template = try? Template(bytes: print.template),
+                template.isStoredOnReader
+            else { continue }
+            add(
+                ReaderStorage(
+                    driver: template.driver, device: template.deviceID, serial: nil,
+                    prints: [try template.identity.digest()]))
+        }
+    }
+
+    /// The prints on this kind of reader.
+    func prints(on storage: ReaderStorage) -> Set<PrintDigest> {
+        Set(kinds.first { $0.isSameKind(as: storage) }?.prints ?? [])
+    }
+
+    /// Whether there are prints on this kind of reader.
+    func has(_ storage: ReaderStorage) -> Bool {
+        kinds.contains { $0.isSameKind(as: storage) }
+    }
+
+    private mutating func add(_ storage: ReaderStorage) {
+        let all = prints(on: storage).union(storage.prints)
+        kinds.removeAll { $0.isSameKind(as: storage) }
+        kinds.append(
+            ReaderStorage(
+                driver: storage.driver, device: storage.device, serial: nil, prints: all))
+    }
+}

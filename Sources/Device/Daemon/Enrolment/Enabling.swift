@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import MainContext
+import Posix
+import ReaderProtocol
+import Sealing
+import State
+
+/// Turns login by finger on and off, moves it to another vault, and lifts lockouts.
+///
+/// Enabling issues a credential for the fingers and reader contents as they are now, which the user
+/// vouches for with the password. Disabling destroys the credential and keeps the fingers.
+@ServiceActor
+final class Enabling {
+    let journal: DecisionJournal
+    let readers: ReaderPool
+    let accounts: Accounts
+    let credentials: Credentials
+    let keyring: Keyring
+    let keyringRecords: KeyringRecords
+    let policy: LoginPolicy
+    let upkeep: ReaderUpkeep
+    let sessionTokens: SessionTokens
+    let coverage: StorageCoverage
+    let templates: TemplateKeys
+    let touches: Touches
+
+    init(
+        journal: DecisionJournal, readers: ReaderPool, accounts: Accounts, credentials: Credentials,
+        keyring: Keyring, keyringRecords: KeyringRecords, policy: LoginPolicy,
+        upkeep: ReaderUpkeep, sessionTokens: SessionTokens, coverage: StorageCoverage,
+        templates: TemplateKeys, touches: Touches
+    ) {
+        self.journal = journal
+        self.readers = readers
+        self.accounts = accounts
+        self.credentials = credentials
+        self.keyring = keyring
+        self.keyringRecords = keyringRecords
+        self.policy = policy
+        self.upkeep = upkeep
+        self.sessionTokens = sessionTokens
+        self.coverage = coverage
+        self.templates = templates
+        self.touches = touches
+    }
+}
+
+extension Enabling {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(enable), RequestHandler(disable), RequestHandler(migrate),
+            RequestHandler(passwordAccepted),
+        ]
+    }
+
+    /// Issues a credential for the current fingers and reader contents, and sends the prints that
+    /// it was sealed to.
+    ///
+    /// The stored login password is sealed anew as far as the password is available.
+    func enable(
+        _ request: EnableRequest, _ account: Account, _ password: VerifiedPassword?,
+        _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let issued = try await vouch(account, because: "enabled", client)
+        for print in issued.prints { await client.send(.print(print)) }
+        let answer = try await accounts.answering(account) {
+            var done = issued.answer
+            if let kept = try accounts.kept(account) {
+                done.keyring = try await keyring.settleKeyring(
+                    request.keyring, password, account, kept, because: "enabled")
+            }
+            return Answer.done(done)
+        }
+        return policy.keptOut(answer, account)
+    }
+
+    /// Issues a credential for the current fingers and reader contents, which the user vouches for
+    /// with the password.
+    ///
+    /// Readers that store prints of the account are listed in a turn of its own. Throws
+    /// `notEnrolled`, `printsDamaged`, or a reader's fault.
+    func vouch(
+        _ account: Account, in vault: VaultKind? = nil, because reason: String,
+        _ client: any Client
+    ) async throws(Denial) -> IssueResult {
+        let own = try accounts.reading(account) {
+            let enrolment = try accounts.kept(account)?.prints.enrolment()
+            guard let enrolment else { throw Denial(.notEnrolled) }
+            try enrolment.checkWhole()
+            return try AccountStorage(enrolment.prints)
+        }
+        guard await !listing(own).isEmpty else {
+            return try await issue(account, listed: [], in: vault, because: reason)
+        }
+        let turn = try await touches.upkeepTurn("signet enable", account, client)
+        defer { withExtendedLifetime(turn) {} }
+        await templates.openTemplatesForListing()
+        await upkeep.tidyReaders()
+        var listed: [ReaderContents] = []
+        for reader in await listing(own) {
+            switch await readers.list(reader) {
+            case .failure(let fault): throw Denial(of: fault)
+            case .success(let contents): listed.append(contents)
+            }
+        }
+        return try await issue(account, listed: listed, in: vault, because: reason)
+    }
+
+    /// The readers that store prints of these kinds and can list them.
+    private func listing(_ own: AccountStorage) async -> [ReaderDescription] {
+        await readers.listing().filter { reader in
+            own.kinds.contains { $0.driver == reader.driver && $0.device == reader.deviceID }
+        }
+    }
+
+    private func issue(
+        _ account: Account, listed: [ReaderContents], in vault: VaultKind?,
+        because reason: String
+    ) async throws(Denial) -> IssueResult {
+        try await accounts.answering(account) {
+            guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
+            let enrolment = try kept.prints.enrolment()
+            try enrolment.checkWhole()
+            let own = try AccountStorage(enrolment.prints)
+            var covering: [ReaderStorage] = []
+            for contents in listed {
+                covering.append(
+                    try coverage.covered(
+                        contents, of: account.uid,
+                        own: own.prints(on: contents.storage(of: [])), recorded: []))
+            }
+            let former = try credentials.revokeIfUnfit(account, kept, enrolment)
+            let haveFollowed = try await credentials.issue(
+                account, kept, enrolment,
+                covering: coverage.storage(
+                    after: former.storage, now: own, removing: AccountStorage(), listed: covering,
+                    isVouched: former.vault == nil), in: vault, because: reason)
+            return IssueResult(
+                answer: DoneAnswer(prints: enrolment.count, state: .valid),
+                prints: enrolment.answers, haveFollowed: haveFollowed)
+        }
+    }
+
+    /// Destroys the credential and the stored password; the fingers stay.
+    func disable(
+        _: DisableRequest, _ account: Account, _ client: any Client
+    ) throws(Denial) -> Answer {
+        sessionTokens.forgetToken(of: account)
+        return try changing(account) { kept throws(StoreFault) in
+            // The keyring comes first: once login is off, root could turn it on again, and nothing
+            // would drop the password.
+            try keyringRecords.forgetKeyring(account, kept, because: "disabled")
+            try kept.credential.disable(now: accounts.instant)
+            journal.credential(of: account, "destroyed", because: "disabled")
+            return .done(DoneAnswer(state: .disabled))
+        }
+    }
+
+    /// Lifts the account's lockout after a login with the password.
+    func passwordAccepted(
+        _ request: PasswordAcceptedRequest, _ account: Account, _ client: any Client
+    ) throws(Denial) -> Answer {
+        let service = String(decoding: request.service, as: UTF8.self)
+        return try unlock(account, because: "password accepted by \(service)")
+    }
+
+    /// Lifts the account's lockout, and logs why.
+    func unlock(_ account: Account, because reason: String) throws(Denial) -> Answer {
+        try changing(account) { kept throws(StoreFault) in
+            if kept.lockout.load() != Lockout() {
+                try kept.lockout.save(Lockout())
+                journal.service("lockout of \(account.name) lifted: \(reason)")
+            }
+            return .done(DoneAnswer())
+        }
+    }
+
+    private func changing(
+        _ account: Account, _ change: (AccountState) throws(StoreFault) -> Answer
+    ) throws(Denial) -> Answer {
+        try accounts.reading(account) {
+            guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
+            return try change(kept)
+        }
+    }
+}
+
+/// The result of issuing a credential.
+struct IssueResult {
+    let answer: DoneAnswer
+    /// The prints that the credential was sealed to.
+    let prints: [PrintAnswer]
+    /// Whether the prints were resealed for the credential's vault.
+    let haveFollowed: Bool
+}
+
+extension Enrolment {
+    /// Throws unless there are fingers and none is damaged. A key sealed to the rest would silently
+    /// drop a finger.
+    fileprivate func checkWhole() throws(Denial) {
+        if let first = damaged.first { throw Denial(.printsDamaged, finger: first.finger) }
+        guard !isEmpty else { throw Denial(.notEnrolled) }
+    }
+
+    /// The number of fingers for the command protocol.
+    var count: UInt8 { UInt8(clamping: prints.count) }
+}
+
+extension Enabling {
+    /// Issues the credential anew in the named vault, and moves the login password for the keyring
+    /// there as well.
+    ///
+    /// Throws `badRequest` for an unknown vault, and `storage` if the prints could not follow.
+    func migrate(
+        _ request: MigrateRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        guard let kind = VaultKind.allCases.first(where: { $0.name == request.vault })
+        else { throw Denial(.badRequest) }
+        let issued = try await vouch(
+            account, in: kind, because: "moved to the vault \(kind.rawValue)", client)
+        await keyring.moveKeyring(account, to: kind)
+        // Otherwise the user might give up a vault that is still needed for the prints.
+        guard issued.haveFollowed else {
+            throw Denial(.storage, subject: Detail.printsNotMoved.bytes)
+        }
+        return .done(issued.answer)
+    }
+}

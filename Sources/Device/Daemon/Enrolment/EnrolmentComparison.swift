@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import ReaderProtocol
+import Sealing
+import State
+
+/// The comparison of a finger with everyone's before it is enrolled, so that no finger belongs to
+/// two accounts.
+///
+/// Being able to go on after such a scan reveals that the finger belongs to no other account, so
+/// for an attacker who guesses, an enrolment is a login to all accounts at once. It is therefore
+/// counted, on disk before the reader is asked, even for an account without fingers. A finger that
+/// belongs to another account counts as a failed match of that account too, and is an alert in the
+/// journal. The user who enrols is not told: the enrolment runs to its end, and then nothing is
+/// enrolled.
+///
+/// Only readers that can identify a finger among many compare; on others, a finger can be enrolled
+/// twice. With host matching, a scan that matches may be answered faster than one that does not; a
+/// guess learns that much at once, but is counted all the same. Disk writes are the same either
+/// way.
+struct EnrolmentComparison {
+    /// Whether the finger belongs to another account.
+    private let isTaken: Bool
+    /// The count of this comparison; nil if it could reveal nothing about other accounts.
+    private let counted: CountedComparison?
+
+    /// The account's own print of the finger, if it was that.
+    let own: Template?
+
+    fileprivate init(
+        isTaken: Bool = false, counted: CountedComparison? = nil, own: Template? = nil
+    ) {
+        self.isTaken = isTaken
+        self.counted = counted
+        self.own = own
+    }
+
+    /// The denial for a finger that the reader stores already. It does not reveal that it belongs
+    /// to another account.
+    var duplicate: Denial { Denial(isTaken ? .fingerNotEnrolled : .fingerOnReader) }
+
+    /// Throws `fingerNotEnrolled` if the finger belongs to another account. Call this before
+    /// storing the scan.
+    func refuseTaken() throws(Denial) {
+        if isTaken { throw Denial(.fingerNotEnrolled) }
+    }
+
+    /// Takes this comparison's count back, and no other, because the enrolment was completed.
+    func completed() { counted?.settle { $0.afterCompletion() } }
+}
+
+/// One counted comparison, which is on disk before the reader is asked.
+private struct CountedComparison {
+    private let store: EnrolmentComparisonStore
+    private let account: Account
+    private let time: LockoutTime
+    private let journal: DecisionJournal
+    private let begun: EnrolmentComparisons
+
+    /// Counts a comparison on disk. Throws `enrolmentPaused` with the seconds left, or
+    /// `enrolmentLocked` until root unlocks it.
+    init(
+        in store: EnrolmentComparisonStore, by account: Account, _ time: LockoutTime,
+        _ journal: DecisionJournal
+    ) throws(Denial) {
+        let before = store.load(uid: account.uid)
+        switch before.verdict(at: time.now) {
+        case .open: break
+        case .paused(let left): throw Denial(.enrolmentPaused, seconds: left.wholeSecondsUp)
+        case .lockedUntilRoot: throw Denial(.enrolmentLocked)
+        }
+        begun = before.beginning(at: time.now)
+        (self.store, self.account, self.time, self.journal) = (store, account, time, journal)
+        do throws(StoreFault) {
+            try store.save(begun, uid: account.uid)
+        } catch {
+            journal.fault(error.description, account: account.name)
+            throw Denial(.storage, subject: Bytes(error.description.utf8.prefix(Limit.text)))
+        }
+    }
+
+    /// The finger was compared: the pause starts now.
+    func compared() { settle { $0.afterComparison(at: time.now) } }
+
+    /// Nothing was compared, or nothing that belongs to other accounts.
+    func takeBack() { settle { $0.takenBack() } }
+
+    /// Saves the outcome, unless root has reset the count meanwhile. If the disk fails, the
+    /// comparison stays counted.
+    func settle(_ change: (EnrolmentComparisons) -> EnrolmentComparisons) {
+        let current = store.load(uid: account.uid)
+        guard current.count == begun.count, current.completions == begun.completions else { return }
+        do throws(StoreFault) {
+            try store.save(change(current), uid: account.uid)
+        } catch { journal.fault(error.description, account: account.name) }
+    }
+}
+
+extension Enrolments {
+    /// Scans the finger once and compares it with those enrolled here.
+    ///
+    /// Root is not counted, since it could read the prints anyway. An enrolment by root does not
+    /// reset anything either; only `unlock` does, so that no count is lost by accident.
+    func compare(
+        _ account: Account, _ finger: Finger, _ scans: EnrolmentScans,
+        during turn: borrowing Turn, _ client: any Client
+    ) async throws(Denial) -> EnrolmentComparison {
+        let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
+        guard reader.features.contains(.identify) else { return EnrolmentComparison() }
+        let owned = try ownedTemplates(on: reader, for: account)
+        // A foreign print on the reader may match instead of the new one.
+        var isCompared = !owned.isEmpty
+        if !isCompared { isCompared = await keepsForeignPrints(reader) }
+        guard isCompared else { return EnrolmentComparison() }
+        var counted: CountedComparison?
+        if client.peer.uid != 0, owned.contains(where: { $0.owner.uid != account.uid }) {
+            counted = try CountedComparison(
+                in: state.comparisons, by: account, LockoutTime(boot: boot, clock: clock), journal)
+        }
+        let templates = owned.map(\.template)
+        let sight = FingerSight()
+        let result = await interruptible(by: scans.interruption) { [readers] in
+            await readers.match(among: templates, on: reader.id, limit: left) { notice in
+                // The user must not learn which prints of others were lost.
+                if notice.kind == .printLost { return }
+                if notice.kind != .touch { sight.isFingerSeen = true }
+                client.post(.notice(notice))
+            }
+        }
+        queue.noteTouch(turn)
+        switch result {
+        // The reader has no print left to compare with.
+        case .failure(.notFound):
+            counted?.takeBack()
+            return EnrolmentComparison()
+        case .failure(let fault):
+            // Once the reader's light has shown the result, cancelling is too late: it counts.
+            if sight.isFingerSeen { counted?.compared() } else { counted?.takeBack() }
+            throw Denial(of: fault)
+        case .success(let found):
+            guard case .matched(let index) = found.result, owned.indices.contains(index) else {
+                counted?.compared()
+                // Write as often as for a finger of another account, so that the two cannot be told
+                // apart.
+                counted?.compared()
+                guard found.stranger == nil else { throw Denial(.fingerOnReader) }
+                return EnrolmentComparison(counted: counted)
+            }
+            let match = owned[index]
+            guard match.owner.uid == account.uid else {
+                counted?.compared()
+                noteTaken(match.owner, by: account)
+                return EnrolmentComparison(isTaken: true, counted: counted)
+            }
+            counted?.takeBack()
+            guard match.finger == finger else {
+                throw Denial(.fingerKnown, finger: match.finger)
+            }
+            return EnrolmentComparison(own: match.template)
+        }
+    }
+
+    /// Whether a reader lists prints that belong to no account here; false if that cannot be
+    /// determined.
+    private func keepsForeignPrints(_ reader: ReaderDescription) async -> Bool {
+        guard reader.features.contains(.list),
+            case .success(let contents) = await readers.list(reader)
+        else { return false }
+        do throws(StoreFault) {
+            return try !coverage.ownedPrints().isSuperset(of: contents.digests())
+        } catch { return false }
+    }
+
+    /// Whether a finger is known to have been on the reader.
+    private final class FingerSight {
+        var isFingerSeen = false
+    }
+
+    /// Counts a finger that another account tried to enrol as a failed match of its owner.
+    private func noteTaken(_ owner: AccountState, by account: Account) {
+        journal.taken(String(decoding: owner.name, as: UTF8.self), by: account)
+        let now = accounts.now
+        let counted = owner.lockout.load().beginningAttempt(at: now).afterMismatch(at: now)
+        do throws(StoreFault) {
+            try owner.lockout.save(counted)
+        } catch { journal.fault(error.description, account: account.name) }
+    }
+
+    /// A print to compare with.
+    private struct OwnedTemplate {
+        let owner: AccountState
+        let finger: Finger
+        let template: Template
+    }
+
+    /// The prints of all accounts that this reader can compare with, the account's own first.
+    private func ownedTemplates(
+        on reader: ReaderDescription, for account: Account
+    ) throws(Denial) -> [OwnedTemplate] {
+        var own: [OwnedTemplate] = []
+        var others: [OwnedTemplate] = []
+        do throws(StoreFault) {
+            for kept in try state.accounts() {
+                for print in try kept.prints.enrolment().prints {
+                    guard let template = try? Template(bytes: print.template),
+                        template.driver == reader.driver, template.deviceID == reader.deviceID
+                    else { continue }
+                    let owned = OwnedTemplate(owner: kept, finger: print.finger, template: template)
+                    if kept.uid == account.uid { own.append(owned) } else { others.append(owned) }
+                }
+            }
+        } catch {
+            guard case .closed(let why) = error else { throw accounts.denial(for: error, account) }
+            // It is another account's key, since the account's own could be opened. The user must
+            // not learn whose.
+            throw accounts.denial(for: .othersClosed(why.description), account)
+        }
+        return own + others
+    }
+
+    /// Lifts the lockout; for root, also the lock on enrolling.
+    ///
+    /// The account itself may not lift the latter: an attacker who tries other people's fingers may
+    /// have its password.
+    func unlock(
+        _: UnlockRequest, _ account: Account, _ client: any Client
+    ) throws(Denial) -> Answer {
+        let isLifted = client.peer.uid == 0 ? try liftComparisons(of: account) : false
+        do throws(Denial) {
+            return try enabling.unlock(account, because: "unlocked with the password")
+        } catch {
+            // Most accounts that are locked out of enrolling have not enrolled anything.
+            guard isLifted, error.reason == .notEnrolled else { throw error }
+            return .done(DoneAnswer())
+        }
+    }
+
+    private func liftComparisons(of account: Account) throws(Denial) -> Bool {
+        try accounts.reading(account) { () throws(StoreFault) in
+            let none = EnrolmentComparisons()
+            guard state.comparisons.load(uid: account.uid) != none else { return false }
+            try state.comparisons.save(none, uid: account.uid)
+            journal.service("\(account.name) may enrol fingers again: root said so")
+            return true
+        }
+    }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Configuration
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import ReaderProtocol
+import State
+
+/// Enrols a finger.
+///
+/// The finger is first compared with everyone's (`EnrolmentComparison`), then scanned, sealed and
+/// written to disk together with a new credential for it. A print that ends up on the reader
+/// without counting here is deleted from it, also after a crash (`ReaderUpkeep`). Enrolments give
+/// way to touches: throws `enrolmentYielded` if one has waited too long.
+@ServiceActor
+final class Enrolments {
+    let boot: Bytes
+    let clock: Clock
+    let gate: TouchGate<ReaderPool>
+    let journal: DecisionJournal
+    let queue: TouchQueue
+    let readers: ReaderPool
+    let settings: Configuration
+    let state: StateDirectory
+    let accounts: Accounts
+    let credentials: Credentials
+    let enabling: Enabling
+    let changes: FingerChanges
+    let fingers: Fingers
+    let upkeep: ReaderUpkeep
+    let coverage: StorageCoverage
+    let templates: TemplateKeys
+    let guards: TouchGuards
+    let policy: LoginPolicy
+    let touches: Touches
+
+    init(
+        boot: Bytes, clock: Clock, gate: TouchGate<ReaderPool>, journal: DecisionJournal,
+        queue: TouchQueue, readers: ReaderPool, settings: Configuration, state: StateDirectory,
+        accounts: Accounts, credentials: Credentials, enabling: Enabling, changes: FingerChanges,
+        fingers: Fingers, upkeep: ReaderUpkeep, coverage: StorageCoverage, templates: TemplateKeys,
+        guards: TouchGuards, policy: LoginPolicy, touches: Touches
+    ) {
+        self.boot = boot
+        self.clock = clock
+        self.gate = gate
+        self.journal = journal
+        self.queue = queue
+        self.readers = readers
+        self.settings = settings
+        self.state = state
+        self.accounts = accounts
+        self.credentials = credentials
+        self.enabling = enabling
+        self.changes = changes
+        self.fingers = fingers
+        self.upkeep = upkeep
+        self.coverage = coverage
+        self.templates = templates
+        self.guards = guards
+        self.policy = policy
+        self.touches = touches
+    }
+}
+
+extension Enrolments {
+    var handlers: [RequestHandler] { [RequestHandler(enroll), RequestHandler(unlock)] }
+
+    /// Enrols a finger, replacing an older print of the same finger.
+    ///
+    /// Passes the guards of the request and takes a turn. Throws, among others, `noReader`,
+    /// `tooManyFingers`, `fingerKnown` if it is enrolled as another finger of the account, and
+    /// `fingerNotEnrolled` if it belongs to another account.
+    func enroll(
+        _ request: EnrollRequest, _ account: Account, _ password: VerifiedPassword?,
+        _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let finger = request.finger
+        let limit = settings.duration(Settings.enrolmentTimeout) ?? .seconds(120)
+        var plan = guards.plan(for: EnrollRequest.self, account, milliseconds: .max)
+        plan.timeout = limit
+        let presence = try await guards.admit(plan, client)
+        let turn = try await gate.turn(
+            for: touches.applicant(.enrolment, account, touches.asker(plan, presence), client),
+            within: limit)
+        let interruption = Interruption()
+        queue.mayInterrupt(turn, by: interruption)
+        // A new finger is compared with the fingers of all accounts.
+        await templates.openAllTemplates()
+        await upkeep.tidyReaders()
+        let chosen: ReaderDescription?
+        do throws(ReaderFault) {
+            chosen = try await readers.choose(request.readerID)
+        } catch { throw Denial(of: error) }
+        guard let reader = chosen else { throw Denial(.noReader) }
+        let end = clock.sinceBoot() + limit
+        try checkRoom(account, finger)
+        // Checked early, so that no finger is scanned for a print that could not be sealed.
+        _ = try await accounts.answering(account) { try await templates.sealingKey(of: account) }
+        let scans = EnrolmentScans(reader: reader, end: end, interruption: interruption)
+        do throws(Denial) {
+            let comparison = try await compare(account, finger, scans, during: turn, client)
+            let answer = try await enroll(
+                account, finger, scans, comparison, during: turn, password, client)
+            return policy.keptOut(answer, account)
+        } catch {
+            guard error.reason == .cancelled, queue.hasYielded(turn) else { throw error }
+            throw Denial(.enrolmentYielded)
+        }
+    }
+
+    /// The reader of an enrolment, its end as time since boot, and what interrupts it for a touch.
+    struct EnrolmentScans {
+        let reader: ReaderDescription
+        let end: Duration
+        let interruption: Interruption
+    }
+
+    /// Scans and stores the finger. In every outcome, a print that does not count is deleted from
+    /// the reader.
+    func enroll(
+        _ account: Account, _ finger: Finger, _ scans: EnrolmentScans,
+        _ comparison: EnrolmentComparison, during turn: borrowing Turn,
+        _ password: VerifiedPassword?, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let before = EnrolmentBefore()
+        let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
+        let noteTouch = queue.touchNote(turn)
+        // Such a reader refuses a second print of the same finger, so the old one has to be
+        // replaced.
+        let old = reader.features.contains(.duplicateCheck) ? comparison.own : nil
+        let scanned = await interruptible(by: scans.interruption) { [self] in
+            await readers.enroll(
+                finger, account: account.name, on: reader.id, limit: left, replacing: old,
+                examine: { [self] _, contents in begin(on: contents, account, before) },
+                tidy: upkeep.tidyReaders
+            ) { notice in
+                if notice.kind != .touch { noteTouch() }
+                client.post(.notice(notice))
+            }
+        }
+        let answer: Result<Answer, Denial>
+        switch scanned {
+        case .failure(let fault):
+            let denial = fault == .duplicate ? comparison.duplicate : Denial(of: fault)
+            answer = .failure(before.denial ?? denial)
+            if old != nil {
+                // Also if the request was cancelled: its own task cannot reach the reader any more.
+                await onService { [self] in
+                    await dropLost(finger, of: account, on: reader, password)
+                }.value
+            }
+        case .success(let (template, contents)):
+            do throws(Denial) {
+                try comparison.refuseTaken()
+                answer = .success(
+                    try await keep(template, finger, reader, contents, password, for: account))
+                comparison.completed()
+            } catch { answer = .failure(error) }
+            if fingers.isUncounted(template.bytes, of: account) {
+                _ = await readers.forget(template)
+            }
+        }
+        await upkeep.tidyReaders()
+        return try answer.get()
+    }
+
+    /// Deletes the print that was to be replaced, if the reader has lost it, so that the other
+    /// fingers stay usable.
+    private func dropLost(
+        _ finger: Finger, of account: Account, on reader: ReaderDescription,
+        _ password: VerifiedPassword?
+    ) async {
+        guard case .success(let contents) = await readers.list(reader) else { return }
+        var gone: [State.StoredPrint] = []
+        var isBlind = false
+        do throws(Denial) {
+            let isThere = try accounts.reading(account) { () throws(StoreFault) -> Bool in
+                let prints = try accounts.kept(account)?.prints.enrolment().prints ?? []
+                let old = prints.first { $0.finger == finger }
+                return contents.prints.contains { stored in
+                    (old.flatMap { try? Template(bytes: $0.template) }).map(stored.isSame) ?? false
+                }
+            }
+            guard !isThere else { return }
+            _ = try await fingers.remove(finger, of: account, password, &gone, &isBlind)
+            journal.fault(
+                "the reader gave up a print that was not replaced", account: account.name)
+        } catch { journal.fault(error.reason.protocolName, account: account.name) }
+    }
+
+    /// Why the check before an enrolment has failed.
+    private final class EnrolmentBefore {
+        var denial: Denial?
+    }
+
+    /// Checks and records what the reader stores before it stores more; returns false if that
+    /// fails.
+    private func begin(
+        on contents: ReaderContents, _ account: Account, _ before: EnrolmentBefore
+    ) -> Bool {
+        do throws(Denial) {
+            try accounts.reading(account) { () throws(StoreFault) in
+                try credentials.judge(contents, account)
+                try upkeep.noteEnrolment(on: contents)
+            }
+            return true
+        } catch {
+            before.denial = error
+            return false
+        }
+    }
+
+    /// Throws `tooManyFingers` if there is no room for another finger.
+    private func checkRoom(_ account: Account, _ finger: Finger) throws(Denial) {
+        let others = try accounts.reading(account) { () throws(StoreFault) in
+            try fingers.keptForEnrolment(account)?.prints.enrolment().prints.count {
+                $0.finger != finger
+            }
+        }
+        guard (others ?? 0) < settings.count(Settings.fingers) else {
+            throw Denial(.tooManyFingers)
+        }
+    }
+
+    /// Writes a new print to disk, and issues the credential anew for what the reader stores now.
+    private func keep(
+        _ template: Template, _ finger: Finger, _ reader: ReaderDescription,
+        _ contents: ReaderContents?, _ password: VerifiedPassword?, for account: Account
+    ) async throws(Denial) -> Answer {
+        // Template keys are closed if root trusts the TPM anew while a finger is awaited.
+        await templates.openAllTemplates()
+        var replaced: [State.StoredPrint] = []
+        let answer: Result<DoneAnswer, Denial>
+        do {
+            let key = try await templates.sealingKey(of: account)
+            let name = Bytes(account.name.utf8)
+            let kept = try state.makeAccount(name, uid: account.uid, now: accounts.instant)
+            var bytes = template.bytes
+            let change = try kept.prints.draft(
+                adding: &bytes, finger: finger, reader: Bytes(reader.id.utf8), sealedWith: key,
+                now: accounts.instant)
+            replaced = change.removed
+            answer = .success(
+                try await changes.make(
+                    change, account, kept, from: try kept.prints.enrolment(), finger, contents,
+                    password, because: "a finger was added"))
+        } catch { answer = .failure(accounts.denial(for: error, account)) }
+        if !fingers.isUncounted(template.bytes, of: account) {
+            await counted(template, contents, account)
+        }
+        await fingers.forget(replaced, of: account)
+        return .done(try answer.get())
+    }
+
+    /// Records that a print on a reader belongs to an account, and is not a leftover.
+    func counted(
+        _ template: Template, _ contents: ReaderContents?, _ account: Account
+    ) async {
+        guard let contents else { return }
+        do throws(StoreFault) {
+            try state.owners.remember(
+                account.uid, asOwnerOf: try template.identity.digest())
+            try upkeep.noteEnrolled(on: contents)
+        } catch { journal.fault(error.description, account: account.name) }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
+import MainContext
+import Posix
+import ReaderProtocol
+import Sealing
+import State
+
+/// Applies a change of fingers that the account has confirmed with its password.
+///
+/// Writes the new set of prints and a credential for it in one step, or only the prints if login by
+/// finger is off. Keys for servers that no longer fit are revoked in the same request, and the
+/// stored login password is sealed anew or dropped.
+@ServiceActor
+final class FingerChanges {
+    let journal: DecisionJournal
+    let accounts: Accounts
+    let credentials: Credentials
+    let keyring: Keyring
+    let upkeep: ReaderUpkeep
+    let revocation: ServerKeyRevocation
+    let coverage: StorageCoverage
+
+    init(
+        journal: DecisionJournal, accounts: Accounts, credentials: Credentials, keyring: Keyring,
+        upkeep: ReaderUpkeep, revocation: ServerKeyRevocation, coverage: StorageCoverage
+    ) {
+        self.journal = journal
+        self.accounts = accounts
+        self.credentials = credentials
+        self.keyring = keyring
+        self.upkeep = upkeep
+        self.revocation = revocation
+        self.coverage = coverage
+    }
+}
+
+extension FingerChanges {
+    /// The reader contents that the credential covers after the change.
+    private func storage(
+        after change: PrintChange, _ recorded: [ReaderStorage], _ contents: ReaderContents?,
+        _ account: Account
+    ) throws(StoreFault) -> [ReaderStorage] {
+        let own = try AccountStorage(change.enrolment.prints)
+        let gone = try AccountStorage(change.removed)
+        var listed: [ReaderStorage] = []
+        if let contents {
+            let unit = contents.storage(of: [])
+            let all = try coverage.covered(
+                contents, of: account.uid, own: own.prints(on: unit).union(gone.prints(on: unit)),
+                recorded: recorded)
+            listed = [contents.storage(of: Set(all.prints).subtracting(gone.prints(on: unit)))]
+        }
+        return coverage.storage(after: recorded, now: own, removing: gone, listed: listed)
+    }
+
+    /// Applies a change of fingers, and issues the credential for the new set.
+    ///
+    /// If no finger is left, the credential is withdrawn. Throws `.changedMeanwhile` as
+    /// `Credentials.issue`.
+    ///
+    /// - Parameters:
+    ///   - before: the fingers so far; nil if they cannot be read, in which case the change must
+    ///     remove all.
+    ///   - finger: the finger to name in the answer.
+    ///   - contents: what the reader of a new print stores now; nil if it cannot be listed.
+    func make(
+        _ change: PrintChange, _ account: Account, _ kept: AccountState, from before: Enrolment?,
+        _ finger: Finger?, _ contents: ReaderContents?, _ password: VerifiedPassword?,
+        because reason: String
+    ) async throws(StoreFault) -> DoneAnswer {
+        var former: State.CredentialState?
+        var ended: UInt32?
+        if let before {
+            former = try credentials.revokeIfUnfit(account, kept, before)
+            ended = credentials.secrets(kept, fitting: before.state)
+        }
+        if change.enrolment.isEmpty {
+            try upkeep.noteDeletion(of: change.removed)
+            try kept.prints.commit(change)
+            try kept.credential.withdraw()
+            journal.credential(of: account, "destroyed", because: "no finger is left")
+        } else if let former, former.isOn {
+            try await credentials.issue(
+                account, kept, change.enrolment, with: change,
+                covering: try storage(after: change, former.storage, contents, account),
+                because: reason)
+        } else {
+            try upkeep.noteDeletion(of: change.removed)
+            try kept.prints.commit(change)
+        }
+        // The change is made, but a removed print's file may be left; recovery deletes it.
+        if kept.prints.hasLeftovers { accounts.noteFault(at: account) }
+        let opens = try await keyring.settleKeyring(nil, password, account, kept, because: reason)
+        let now = try kept.prints.enrolment()
+        let state = try credentials.revokeIfUnfit(account, kept, now)
+        // At once, because what servers issued for the old fingers must become useless.
+        try revocation.revokeUnfitServerKeys(account, kept, now)
+        return DoneAnswer(
+            finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,
+            secrets: ended)
+    }
+}
+
+extension State.CredentialState {
+    /// Whether login by finger stays on when the account itself changes its fingers.
+    ///
+    /// Not if it was disabled, nor if another change has ended it: issuing anew would approve
+    /// fingers that the user has not vouched for. `signet enable` does that.
+    fileprivate var isOn: Bool {
+        switch self {
+        case .none, .issued: true
+        case .unfit, .disabled, .destroyed, .damaged: false
+        }
+    }
+
+    /// The reader contents recorded with an issued credential; empty for every other state.
+    var storage: [ReaderStorage] {
+        if case .issued(let credential) = self { credential.storage } else { [] }
+    }
+
+    /// The state for the command protocol.
+    var onTheWire: CommandProtocol.CredentialState {
+        switch self {
+        case .none, .damaged: .none
+        case .issued: .valid
+        case .disabled: .disabled
+        case .unfit, .destroyed: .invalidated
+        }
+    }
+}

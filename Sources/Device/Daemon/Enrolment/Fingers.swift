@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import ReaderProtocol
+import State
+
+/// Deletes fingers, from the account and from the readers that store them.
+///
+/// The change here comes first and is what counts; a reader that is away is cleaned up later by
+/// `ReaderUpkeep`.
+@ServiceActor
+final class Fingers {
+    let journal: DecisionJournal
+    let readers: ReaderPool
+    let state: StateDirectory
+    let accounts: Accounts
+    let changes: FingerChanges
+    let upkeep: ReaderUpkeep
+    let coverage: StorageCoverage
+    let templates: TemplateKeys
+    let touches: Touches
+
+    init(
+        journal: DecisionJournal, readers: ReaderPool, state: StateDirectory, accounts: Accounts,
+        changes: FingerChanges, upkeep: ReaderUpkeep, coverage: StorageCoverage,
+        templates: TemplateKeys, touches: Touches
+    ) {
+        self.journal = journal
+        self.readers = readers
+        self.state = state
+        self.accounts = accounts
+        self.changes = changes
+        self.upkeep = upkeep
+        self.coverage = coverage
+        self.templates = templates
+        self.touches = touches
+    }
+}
+
+extension Fingers {
+    var handlers: [RequestHandler] { [RequestHandler(delete)] }
+
+    /// Deletes one finger, or all.
+    ///
+    /// Damaged prints can be deleted too. Deleting all also removes prints that cannot be opened;
+    /// otherwise there would be no way forward after a key was lost. Throws `unknownFinger` or
+    /// `notEnrolled`.
+    func delete(
+        _ request: DeleteRequest, _ account: Account, _ password: VerifiedPassword?,
+        _ client: any Client
+    ) async throws(Denial) -> Answer {
+        var gone: [State.StoredPrint] = []
+        // Whether some prints could not be read, so that it is not known which prints on readers
+        // were theirs.
+        var isBlind = false
+        let answer: Result<DoneAnswer, Denial>
+        do throws(Denial) {
+            answer = .success(
+                try await remove(request.finger, of: account, password, &gone, &isBlind))
+        } catch { answer = .failure(error) }
+        await forget(gone, of: account, client)
+        if isBlind, case .success = answer { await forgetRemembered(of: account, client) }
+        return .done(try answer.get())
+    }
+
+    /// Deletes fingers here, but not yet from readers.
+    ///
+    /// - Parameters:
+    ///   - gone: receives the deleted prints, also if an error is thrown, for `forget`.
+    ///   - isBlind: receives whether there were prints that could not be read.
+    func remove(
+        _ finger: Finger?, of account: Account, _ password: VerifiedPassword?,
+        _ gone: inout [State.StoredPrint], _ isBlind: inout Bool
+    ) async throws(Denial) -> DoneAnswer {
+        do {
+            guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
+            let before: Enrolment
+            do throws(StoreFault) {
+                before = try kept.prints.enrolment()
+            } catch {
+                guard case .closed = error, finger == nil else { throw error }
+                let change = try kept.prints.draftRemovingAll()
+                gone = change.removed
+                isBlind = true
+                return try await changes.make(
+                    change, account, kept, from: nil, nil, nil, password,
+                    because: "all fingers were deleted")
+            }
+            gone = before.prints.filter { finger == nil || $0.finger == finger }
+            let damaged = before.damaged.filter { finger == nil || $0.finger == finger }
+            guard !gone.isEmpty || !damaged.isEmpty else {
+                throw Denial(.unknownFinger, finger: finger)
+            }
+            let all = before.prints.count + before.damaged.count
+            isBlind = !damaged.isEmpty && gone.count + damaged.count == all
+            let change = try kept.prints.draft(
+                removing: gone.map(\.identifier) + damaged.map(\.identifier))
+            return try await changes.make(
+                change, account, kept, from: before, finger, nil, password,
+                because: "a finger was deleted")
+        } catch { throw accounts.denial(for: error, account) }
+    }
+
+    /// Deletes prints from the readers that store them, in a turn of its own, since a reader does
+    /// one thing at a time.
+    func forget(
+        _ prints: [State.StoredPrint], of account: Account, _ client: any Client
+    ) async {
+        guard prints.contains(where: \.isStoredOnReader) else { return }
+        guard let turn = await turnToForget(account, client) else { return }
+        defer { withExtendedLifetime(turn) {} }
+        await forget(prints, of: account)
+    }
+
+    /// Deletes from readers all prints that are remembered as an account's that has no finger any
+    /// more.
+    ///
+    /// Needed if it could not be read which prints these were. Only readers that list their
+    /// contents can be searched.
+    private func forgetRemembered(of account: Account, _ client: any Client) async {
+        guard await !readers.listing().isEmpty else { return }
+        guard let turn = await turnToForget(account, client) else { return }
+        defer { withExtendedLifetime(turn) {} }
+        await templates.openAllTemplates()
+        for reader in await readers.listing() where reader.features.contains(.delete) {
+            guard case .success(let contents) = await readers.list(reader) else { continue }
+            do throws(StoreFault) {
+                let owned = try coverage.ownedPrints()
+                for print in contents.prints {
+                    let digest = try print.identity.digest()
+                    guard state.owners.hint(of: digest) == account.uid, !owned.contains(digest),
+                        await readers.delete(print, on: reader.id)
+                    else { continue }
+                    try state.owners.remember(nil, asOwnerOf: digest)
+                }
+            } catch {
+                journal.fault(
+                    "deleted prints stay on \(reader.id): \(error)", account: account.name)
+            }
+        }
+    }
+
+    /// Waits for a turn to delete from readers. Returns nil, and logs that, if none came.
+    private func turnToForget(_ account: Account, _ client: any Client) async -> HeldTurn? {
+        do throws(Denial) {
+            return try await touches.upkeepTurn("signet delete", account, client)
+        } catch {
+            journal.fault("a deleted print stays on its reader for now", account: account.name)
+            return nil
+        }
+    }
+
+    /// Deletes prints from the readers that store them. The caller must have the turn.
+    func forget(_ prints: [State.StoredPrint], of account: Account) async {
+        for print in prints where isUncounted(print.template, of: account) {
+            guard let template = try? Template(bytes: print.template) else { continue }
+            if await readers.forget(template) { upkeep.noteDeleted(print) }
+        }
+        await upkeep.tidyReaders()
+    }
+
+    /// Whether a template certainly belongs to no finger of the account.
+    ///
+    /// A change that seemed to fail may have been made, and one that was not made leaves the old
+    /// fingers; so the records decide. False if they cannot be read.
+    func isUncounted(_ template: [UInt8], of account: Account) -> Bool {
+        do throws(StoreFault) {
+            guard let enrolment = try accounts.kept(account)?.prints.enrolment() else {
+                return true
+            }
+            return !enrolment.prints.contains { $0.template == template }
+        } catch { return false }
+    }
+
+    /// Opens an account's records for an enrolment. Records of a former owner of its uid are
+    /// deleted first.
+    func keptForEnrolment(_ account: Account) throws(StoreFault) -> AccountState? {
+        do throws(StoreFault) {
+            return try accounts.kept(account)
+        } catch {
+            guard case .anotherAccount(let former) = error else { throw error }
+            let name = String(decoding: former, as: UTF8.self)
+            journal.fault("removing what was kept for \(name), who had the uid of \(account.name)")
+            if let left = try state.account(uid: account.uid) {
+                try upkeep.noteDeletion(of: try left.prints.draftRemovingAll().removed)
+            }
+            try state.removeAccount(uid: account.uid)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Configuration
+import LoginProtocol
+import MainContext
+import Posix
+import ReaderProtocol
+import State
+
+/// Imports an account's fingers from fprintd: an enrolment without a scan.
+///
+/// What vouches for them is the account's password, given just now, and that only root can write to
+/// fprintd's store. The store itself is not changed.
+@ServiceActor
+final class PrintImport {
+    let fprintd: FprintdStore
+    let journal: DecisionJournal
+    let readers: ReaderPool
+    let settings: Configuration
+    let state: StateDirectory
+    let accounts: Accounts
+    let credentials: Credentials
+    let changes: FingerChanges
+    let fingers: Fingers
+    let policy: LoginPolicy
+    let upkeep: ReaderUpkeep
+    let coverage: StorageCoverage
+    let templates: TemplateKeys
+    let touches: Touches
+
+    init(
+        fprintd: FprintdStore, journal: DecisionJournal, readers: ReaderPool,
+        settings: Configuration, state: StateDirectory, accounts: Accounts,
+        credentials: Credentials, changes: FingerChanges, fingers: Fingers, policy: LoginPolicy,
+        upkeep: ReaderUpkeep, coverage: StorageCoverage, templates: TemplateKeys, touches: Touches
+    ) {
+        self.fprintd = fprintd
+        self.journal = journal
+        self.readers = readers
+        self.settings = settings
+        self.state = state
+        self.accounts = accounts
+        self.credentials = credentials
+        self.changes = changes
+        self.fingers = fingers
+        self.policy = policy
+        self.upkeep = upkeep
+        self.coverage = coverage
+        self.templates = templates
+        self.touches = touches
+    }
+}
+
+extension PrintImport {
+    var handlers: [RequestHandler] {
+        [RequestHandler(showingFirst: showImport, importPrints)]
+    }
+
+    /// Imports an account's prints from fprintd, each in one durable step, and sends the outcome
+    /// for each file.
+    ///
+    /// A print that cannot be imported does not prevent the others. If the request is cancelled,
+    /// what was imported before stays.
+    func importPrints(
+        _: ImportPrintRequest, _ account: Account, _ password: VerifiedPassword?,
+        _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let turn = try await touches.upkeepTurn("signet import-fprintd", account, client)
+        defer { withExtendedLifetime(turn) {} }
+        // The imported prints are compared with the prints of all accounts.
+        await templates.openAllTemplates()
+        await upkeep.tidyReaders()
+        let entries: [FprintdStore.Entry]
+        do throws(FileFault) {
+            entries = try fprintd.entries(of: account.name)
+        } catch { throw accounts.denial(for: .file(error), account) }
+        var takeover = Takeover(account: account, password: password)
+        for entry in entries where !Task.isCancelled {
+            let answer = try await take(entry, &takeover)
+            takeover.count(answer.outcome)
+            await client.send(.importedPrint(answer))
+        }
+        return policy.keptOut(try end(takeover), account)
+    }
+
+    /// Shows what could be imported, and since when it exists, before the password is asked for.
+    ///
+    /// fprintd's store is organised by account name, so its prints may be a former account's; the
+    /// user who gives the password must be able to notice that. It shows no more than the account
+    /// may list after the import.
+    func showImport(of account: Account, _ client: any Client) async {
+        guard client.peer.uid != 0, let entries = try? fprintd.entries(of: account.name) else {
+            return
+        }
+        for case .file(let file) in entries {
+            await client.send(.importedPrint(file.answer(nil)))
+        }
+    }
+
+    /// The progress of one import.
+    private struct Takeover {
+        let account: Account
+        let password: VerifiedPassword?
+        /// What the readers store, by their identifiers, for those that were asked.
+        var contents: [String: Result<ReaderContents, ReaderFault>] = [:]
+        /// The identities of other accounts' prints, once they were needed.
+        var others: Set<PrintIdentity>?
+        var imported = 0
+        var refused = 0
+        /// The answer of the last change. The number of secrets that were made stale is that of the
+        /// first.
+        var done: DoneAnswer?
+        var endedSecrets: UInt32?
+
+        mutating func count(_ outcome: ImportOutcome?) {
+            if outcome == .imported {
+                imported += 1
+            } else if outcome != .known {
+                refused += 1
+            }
+        }
+    }
+
+    private func end(_ takeover: Takeover) throws(Denial) -> Answer {
+        let account = takeover.account
+        if takeover.imported + takeover.refused > 0 {
+            journal.service(
+                """
+                fprintd's prints of \(account.name): \(takeover.imported) taken over, \
+                \(takeover.refused) not
+                """)
+        }
+        // Prints that were imported before the cancellation stay, and are reported.
+        if Task.isCancelled, takeover.imported == 0 { throw Denial(.cancelled) }
+        if var done = takeover.done {
+            done.finger = nil
+            done.secrets = takeover.endedSecrets
+            return .done(done)
+        }
+        return try accounts.reading(account) { () throws(StoreFault) in
+            guard let kept = try accounts.kept(account) else {
+                return .done(DoneAnswer(prints: 0, state: CommandProtocol.CredentialState.none))
+            }
+            let enrolment = try kept.prints.enrolment()
+            let state = try kept.credential.judgement(on: enrolment)
+            return .done(DoneAnswer(prints: enrolment.count, state: state.onTheWire))
+        }
+    }
+
+    /// Imports one entry if possible, and returns its outcome. A denial ends the whole request.
+    private func take(
+        _ entry: FprintdStore.Entry, _ takeover: inout Takeover
+    ) async throws(Denial) -> ImportedPrintAnswer {
+        let file: FprintdFile
+        switch entry {
+        case .refused(let answer): return answer
+        case .file(let found): file = found
+        }
+        let template: Template
+        switch file.print(for: takeover.account.name) {
+        case .refused(let outcome, let subject):
+            return file.answer(outcome, subject: subject)
+        case .print(let found): template = found
+        }
+        let outcome = try accounts.reading(takeover.account) { () throws(StoreFault) in
+            try obstacle(to: template, &takeover)
+        }
+        if let outcome { return file.answer(outcome) }
+        switch await place(of: template, &takeover) {
+        case .nowhere(let outcome, let subject): return file.answer(outcome, subject: subject)
+        case .reader(let reader, let contents):
+            let done = try await keep(template, on: reader, contents, takeover)
+            takeover.done = done
+            takeover.endedSecrets = takeover.endedSecrets ?? done.secrets
+            return file.answer(.imported)
+        }
+    }
+
+    /// Why a print cannot be imported beside those that are enrolled; nil if nothing prevents it.
+    ///
+    /// This does not count as a comparison of an enrolment: nothing is scanned. It only finds
+    /// byte-identical prints, which only root could have put among the account's files.
+    private func obstacle(
+        to template: Template, _ takeover: inout Takeover
+    ) throws(StoreFault) -> ImportOutcome? {
+        let enrolment = try fingers.keptForEnrolment(takeover.account)?.prints.enrolment()
+        let own = enrolment?.prints ?? []
+        if let same = own.first(where: { $0.identity == template.identity }) {
+            return same.finger == template.finger ? .known : .duplicate
+        }
+        let damaged = enrolment?.damaged ?? []
+        if own.contains(where: { $0.finger == template.finger })
+            || damaged.contains(where: { $0.finger == template.finger })
+        {
+            return .fingerKnown
+        }
+        let others: Set<PrintIdentity>
+        if let found = takeover.others {
+            others = found
+        } else {
+            others = try identities(ofOthersThan: takeover.account.uid)
+            takeover.others = others
+        }
+        if others.contains(template.identity) { return .fingerTaken }
+        return own.count >= settings.count(Settings.fingers) ? .full : nil
+    }
+
+    private func identities(ofOthersThan uid: UInt32) throws(StoreFault) -> Set<PrintIdentity> {
+        var found: Set<PrintIdentity> = []
+        for kept in try state.accounts() where kept.uid != uid {
+            found.formUnion(try coverage.othersEnrolment(kept).prints.compactMap(\.identity))
+        }
+        return found
+    }
+
+    /// Where an imported print can be used.
+    private enum Place {
+        /// On this reader, with its contents if it stores prints itself.
+        case reader(ReaderDescription, ReaderContents?)
+        case nowhere(ImportOutcome, subject: Bytes? = nil)
+    }
+
+    private func place(of template: Template, _ takeover: inout Takeover) async -> Place {
+        let fitting = await readers.found(for: template)
+        guard let first = fitting.first else { return .nowhere(.noReader) }
+        do throws(ReaderFault) {
+            guard try await readers.canUse(template, on: first.id) else {
+                return .nowhere(.malformed)
+            }
+        } catch {
+            // The reader was removed in the meantime.
+            return error == .noReader
+                ? .nowhere(.noReader) : .nowhere(.readerFailed, subject: Denial(of: error).subject)
+        }
+        guard template.isStoredOnReader || first.features.contains(.storage) else {
+            return .reader(first, nil)
+        }
+        var trouble: Place?
+        for reader in fitting where reader.features.contains(.list) {
+            let listed: Result<ReaderContents, ReaderFault>
+            if let known = takeover.contents[reader.id] {
+                listed = known
+            } else {
+                listed = await readers.list(reader)
+                takeover.contents[reader.id] = listed
+            }
+            switch listed {
+            case .success(let contents):
+                if contents.prints.contains(where: { $0.isSame(as: template) }) {
+                    return .reader(reader, contents)
+                }
+            case .failure(.removed), .failure(.noReader): trouble = .nowhere(.noReader)
+            case .failure(let fault):
+                trouble = .nowhere(.readerFailed, subject: Denial(of: fault).subject)
+            }
+        }
+        return trouble ?? .nowhere(.notOnReader)
+    }
+
+    /// Enrols a print, without ever replacing another. The reader's contents are not changed,
+    /// whatever the result.
+    private func keep(
+        _ template: Template, on reader: ReaderDescription, _ contents: ReaderContents?,
+        _ takeover: Takeover
+    ) async throws(Denial) -> DoneAnswer {
+        let account = takeover.account
+        defer { rememberOwner(of: template, keptWith: contents, account) }
+        return try await accounts.answering(account) {
+            if let contents { try credentials.judge(contents, account) }
+            let key = try await templates.sealingKey(of: account)
+            let kept = try state.makeAccount(
+                Bytes(account.name.utf8), uid: account.uid, now: accounts.instant)
+            var bytes = template.bytes
+            let change = try kept.prints.draft(
+                adding: &bytes, finger: template.finger, reader: Bytes(reader.id.utf8),
+                sealedWith: key, now: accounts.instant)
+            guard change.removed.isEmpty else { throw StoreFault.changedMeanwhile }
+            return try await changes.make(
+                change, account, kept, from: try kept.prints.enrolment(), template.finger,
+                contents, takeover.password, because: "a finger was taken over from fprintd")
+        }
+    }
+
+    private func rememberOwner(
+        of template: Template, keptWith contents: ReaderContents?, _ account: Account
+    ) {
+        guard contents != nil, !fingers.isUncounted(template.bytes, of: account) else { return }
+        do throws(StoreFault) {
+            try state.owners.remember(account.uid, asOwnerOf: try template.identity.digest())
+        } catch { journal.fault(error.description, account: account.name) }
+    }
+}
+
+extension State.StoredPrint {
+    /// The print's identity; nil if the template cannot be read.
+    fileprivate var identity: PrintIdentity? { (try? Template(bytes: template))?.identity }
+}

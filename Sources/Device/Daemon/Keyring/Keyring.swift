@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Configuration
+import LoginProtocol
+import MainContext
+import PasswordCheck
+import Posix
+import Sealing
+import State
+
+/// The login password that is stored to unlock the keyring: stored, resealed, and dropped.
+///
+/// It is sealed to the same fingers as the credential and lies in the credential's vault, so that
+/// one touch opens both. It is stored only after libpam has accepted it (`VerifiedPassword`), and
+/// dropped, with the reason, when fingers, credential or password change. See
+/// docs/admin/KEYRING.md.
+@ServiceActor
+final class Keyring {
+    let journal: DecisionJournal
+    let passwords: PasswordProof
+    let settings: Configuration
+    let vaults: Vaults
+    let accounts: Accounts
+    let credentials: Credentials
+    let keyringRecords: KeyringRecords
+
+    init(
+        journal: DecisionJournal, passwords: PasswordProof, settings: Configuration, vaults: Vaults,
+        accounts: Accounts, credentials: Credentials, keyringRecords: KeyringRecords
+    ) {
+        self.journal = journal
+        self.passwords = passwords
+        self.settings = settings
+        self.vaults = vaults
+        self.accounts = accounts
+        self.credentials = credentials
+        self.keyringRecords = keyringRecords
+    }
+}
+
+extension Keyring {
+    var handlers: [RequestHandler] { [RequestHandler(passwordChanged)] }
+
+    /// Seals a password to the current fingers and stores it, replacing an older one.
+    ///
+    /// Throws `.changedMeanwhile`, and stores nothing, if there is no valid credential or the
+    /// fingers change while the vault works.
+    func keep(
+        _ password: VerifiedPassword, _ account: Account, _ kept: AccountState,
+        because reason: String
+    ) async throws(StoreFault) {
+        let enrolment = try kept.prints.enrolment()
+        let draft = try kept.keyring.draft(enrolment, password.entry)
+        guard case .issued(let credential) = try credentials.revokeIfUnfit(account, kept, enrolment)
+        else {
+            throw .changedMeanwhile
+        }
+        // The same vault for both, because one touch opens them together.
+        let kind = credential.vault
+        let sealed: SealedContent
+        do throws(VaultError) {
+            sealed = try await vaults.call(kind) { vault throws(VaultError) in
+                try SealedContent.seal(password.secret, draft.context, by: vault)
+            }
+        } catch { throw .vault(error) }
+        guard try kept.prints.enrolment().state == enrolment.state else {
+            throw .changedMeanwhile
+        }
+        try kept.keyring.keep(draft, sealed, by: kind, now: accounts.instant)
+        journal.keyring(of: account, "kept", because: reason)
+    }
+
+    /// Reseals a stored password in another vault. A failure is logged and leaves it where it was.
+    func moveKeyring(_ account: Account, to kind: VaultKind) async {
+        do throws(StoreFault) {
+            guard let kept = try accounts.kept(account) else { return }
+            let enrolment = try kept.prints.enrolment()
+            guard
+                case .kept(let password) = try keyringRecords.dropUselessPassword(
+                    account, kept, enrolment)
+            else { return }
+            let context = try kept.keyring.context(of: password, enrolment)
+            let key = try await credentials.move(
+                password.sealed.key, from: password.vault, to: kind, context)
+            guard try kept.keyring.state() == .kept(password),
+                try kept.prints.enrolment().state == enrolment.state
+            else { throw .changedMeanwhile }
+            try kept.keyring.keep(password, resealed: key, by: kind)
+        } catch {
+            journal.fault("the login password was not moved: \(error)", account: account.name)
+        }
+    }
+
+    /// Updates the stored password after the credential was issued anew.
+    ///
+    /// If the user wanted it and has given the password, it is sealed anew; without the password,
+    /// it is dropped with the reason.
+    ///
+    /// - Parameter wants: whether the request turns it on or off; nil to leave it as it was.
+    /// - Returns: the state to report; nil if the keyring was off and stays off.
+    func settleKeyring(
+        _ wants: Bool?, _ password: VerifiedPassword?, _ account: Account, _ kept: AccountState,
+        because reason: String
+    ) async throws(StoreFault) -> CommandProtocol.KeyringState? {
+        let enrolment = try kept.prints.enrolment()
+        if wants == false || enrolment.isEmpty {
+            try keyringRecords.forgetKeyring(account, kept, because: reason)
+            return wants == nil ? nil : .off
+        }
+        let before = try kept.keyring.state()
+        guard wants == true || before != .off else { return nil }
+        if let password, case .issued = try credentials.revokeIfUnfit(account, kept, enrolment) {
+            try await keep(password, account, kept, because: reason)
+        }
+        return try keyringRecords.dropUselessPassword(account, kept, try kept.prints.enrolment())
+            .onTheWire
+    }
+
+    /// Serves a password change through PAM: stores the new password if libpam accepts it,
+    /// otherwise drops the old one.
+    ///
+    /// Does nothing unless a stored password has become stale. Throws `badRequest` if the request
+    /// came without a password.
+    func passwordChanged(
+        _: PasswordChangedRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        guard let secret = client.consumePassword() else { throw Denial(.badRequest) }
+        return try await accounts.answering(account) {
+            guard let kept = try accounts.kept(account), try isStale(account, kept) else {
+                return .done(DoneAnswer())
+            }
+            let given = VerifiedPassword(
+                secret: secret, entry: try keyringRecords.shadowEntry(account))
+            let verdict = await passwords.verdict(on: secret, of: account)
+            // Anything may have changed while it was checked.
+            guard try isStale(account, kept) else { return .done(DoneAnswer()) }
+            guard verdict == .right, !Task.isCancelled else {
+                try keyringRecords.drop(account, kept, because: .passwordChanged)
+                return .done(DoneAnswer(keyring: .passwordChanged))
+            }
+            do throws(StoreFault) {
+                try await keep(given, account, kept, because: "the password was changed")
+            } catch {
+                try keyringRecords.drop(account, kept, because: .passwordChanged)
+                throw error
+            }
+            return .done(DoneAnswer(keyring: .on))
+        }
+    }
+
+    /// Whether the stored password was changed, or was dropped for that reason, and nothing else is
+    /// wrong.
+    ///
+    /// For an account that is not in shadow(5), a stored password counts as possibly changed.
+    private func isStale(
+        _ account: Account, _ kept: AccountState
+    ) throws(StoreFault) -> Bool {
+        let enrolment: Enrolment
+        do throws(StoreFault) {
+            enrolment = try kept.prints.enrolment()
+        } catch {
+            guard case .closed = error else { throw error }
+            // The prints decide, and they cannot be opened. A new password is not stored on a
+            // guess.
+            if case .kept = try kept.keyring.state() { return true } else { return false }
+        }
+        guard case .issued = try credentials.revokeIfUnfit(account, kept, enrolment) else {
+            return false
+        }
+        switch try kept.keyring.state() {
+        case .kept(let password):
+            let entry = try keyringRecords.shadowEntry(account)
+            let loss = try kept.keyring.loss(of: password, enrolment, entry)
+            return loss == .passwordChanged || loss == nil && password.isUnwatched
+        case .dropped(let loss, _): return loss == .passwordChanged
+        case .off, .damaged: return false
+        }
+    }
+}

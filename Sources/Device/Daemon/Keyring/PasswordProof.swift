@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import MainContext
+import PasswordCheck
+import Posix
+
+/// Checks an account's password, in the separate process `verify-password` and within a time limit.
+///
+/// One check at a time per account, so that no user can try passwords in parallel or use up the
+/// processes that others need.
+@ServiceActor
+final class PasswordProof {
+    private let program: String
+    private let timeout: Duration
+    private var checking: Set<UInt32> = []
+
+    /// Sets the program that checks, and its time limit.
+    init(program: String, timeout: Duration) {
+        self.program = program
+        self.timeout = timeout
+    }
+
+    /// Asks the client for the account's password and checks it.
+    ///
+    /// - Returns: the password, which was right.
+    /// - Throws: `wrongPassword`; `noPassword` if the account has none that could be right;
+    ///   `accountExpired` or `passwordExpired`; `tooManyRequests` while another check of the
+    ///   account runs; `timedOut` or `cancelled` if none was given; `passwordCheckFailed`.
+    func proof(
+        for account: Account, from client: any Client
+    ) async throws(Denial) -> VerifiedPassword {
+        guard let password = await client.askPassword(of: Bytes(account.name.utf8)) else {
+            throw Denial(Task.isCancelled ? .cancelled : .timedOut)
+        }
+        guard !checking.contains(account.uid) else { throw Denial(.tooManyRequests) }
+        // If it cannot be read, changes of the password are not noticed; nothing else depends on
+        // it.
+        let entry = try? ShadowEntry.named(account.name)
+        let verdict = await verdict(on: password, of: account)
+        // A client that left during the check is not there to use the result.
+        if Task.isCancelled { throw Denial(.cancelled) }
+        switch verdict {
+        case .right: return VerifiedPassword(secret: password, entry: entry)
+        case .wrong, .denied:
+            // Only now, because for some accounts another module than pam_unix knows the password.
+            let lack = (try? ShadowEntry.lack(of: account.name)) ?? nil
+            guard let lack else { throw Denial(.wrongPassword) }
+            throw Denial(.noPassword, subject: lack.detail.bytes)
+        case .accountExpired: throw Denial(.accountExpired)
+        case .passwordExpired: throw Denial(.passwordExpired)
+        case .fault: throw Denial(.passwordCheckFailed)
+        }
+    }
+
+    /// Asks libpam whether a password is right.
+    ///
+    /// - Parameter limit: shortens the time limit for this check.
+    /// - Returns: libpam's verdict; `.fault` on timeout, on failure, and while another check of the
+    ///   account runs.
+    func verdict(
+        on password: SecretBytes, of account: Account, within limit: Duration = .seconds(300)
+    ) async -> PasswordVerdict {
+        guard checking.insert(account.uid).inserted else { return .fault }
+        defer { checking.remove(account.uid) }
+        do throws(PasswordFault) {
+            let check = try password.withBytes { bytes throws(PasswordFault) in
+                try PasswordCheck.start(
+                    account: account.name, password: Span(_bytes: bytes), program: program)
+            }
+            let process = check.descriptor
+            let (ready, _) = await limited(to: min(timeout, limit)) {
+                await FileWatch.ready(process, for: .readable)
+            }
+            if !ready.contains(.readable) {
+                check.kill()
+                await end(of: process)
+            }
+            return check.finish()
+        } catch {
+            return .fault
+        }
+    }
+
+    /// Waits for the process to end, even if the caller's task was cancelled: reaping a running
+    /// process would block.
+    private func end(of process: Int32) async {
+        await withCheckedContinuation { continuation in
+            onService {
+                _ = await FileWatch.ready(process, for: .readable)
+                continuation.resume()
+            }
+        }
+    }
+}
+
+extension PasswordLack {
+    /// The text of the denial.
+    fileprivate var detail: Text {
+        switch self {
+        case .none: Detail.passwordNone
+        case .locked: Detail.passwordLocked
+        }
+    }
+}

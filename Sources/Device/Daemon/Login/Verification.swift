@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import SignedFormats
+import State
+
+extension Logins {
+    /// Serves `signet verify`: a touch that signs nothing, and reports which finger it was.
+    ///
+    /// It counts towards the lockout like any other attempt, and allows one try. Throws
+    /// `badRequest` if the reason contains anything that cannot be displayed safely.
+    func verify(
+        _ request: VerifyRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        // A reason must be displayed exactly as it is, or not be accepted at all.
+        if let reason = request.reason, !AskersReason.isSound(reason) { throw Denial(.badRequest) }
+        var plan = guards.plan(
+            for: VerifyRequest.self, account, milliseconds: request.timeoutMilliseconds)
+        plan.tries = 1
+        plan.reason = request.reason
+        let presence = try await guards.admit(plan, client)
+        let turn = try await touches.turn(plan, presence, client)
+        let (kept, enrolment) = try accounts.fingers(of: account)
+        let query = FingerQuery(
+            gallery: Gallery(enrolment.prints), seat: guards.seat(of: presence))
+        let told = touches.tell(plan, presence, client)
+        defer { told?.end() }
+        let touch = try await gate.touch(
+            TouchRequest(account: account.uid, query: query, tries: plan.tries, end: plan.end),
+            presence: presence, during: turn, counting: accounts.lockoutLedger(of: account, kept),
+            interruptedBy: Interruption()
+        ) { client.post(.notice($0, requestedBy: presence)) }
+        return try await matched(touch, account, kept)
+    }
+
+    private func matched(
+        _ touch: Touch<ScannedFinger>, _ account: Account, _ kept: AccountState
+    ) async throws(Denial) -> Answer {
+        // The finger may have been deleted while it was awaited.
+        let print = try accounts.reading(account) { () throws(StoreFault) in
+            try kept.prints.enrolment().prints.first {
+                $0.identifier == touch.finger.print.identifier
+                    && $0.template == touch.finger.print.template
+            }
+        }
+        guard let print else {
+            touch.attempt.takeBack()
+            throw Denial(.noMatch)
+        }
+        try touch.attempt.succeeded()
+        return .done(DoneAnswer(finger: print.finger))
+    }
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+import DBus
+import Gate
+import MainContext
+import Posix
+
+/// The daemon's connection to logind on the system bus: sleep and the lid.
+///
+/// While the readers are in use, an inhibitor lock delays sleep until they are closed. Messages on
+/// the bus can only end or prevent the wait for a finger; they never authenticate a user. Without a
+/// bus, or without logind on it, it reports neither sleep nor a lid; `TouchGuards` asks the kernel
+/// about lids then.
+@ServiceActor
+final class Logind: SuspendState {
+    private static let name = "org.freedesktop.login1"
+    private static let path = "/org/freedesktop/login1"
+    /// The daemon's own bus name. The bus policy lets only root send messages to its owner:
+    /// dbus/org.signet.Daemon.conf.
+    private static let ownName = "org.signet.Daemon"
+    private static let manager = "org.freedesktop.login1.Manager"
+    /// The time limit for a call, and for connecting to the bus.
+    private static let limit = Duration.seconds(1)
+    /// How long a login waits for an answer. After logind has been slower once, logins do not wait
+    /// until it has answered again.
+    private static let patience = Duration.milliseconds(100)
+    /// How long the login that has started the daemon waits, while the bus is not connected yet.
+    private static let firstPatience = Duration.milliseconds(20)
+    /// How long an announced sleep is believed in while the machine is awake.
+    private static let longestWake = Duration.seconds(30)
+
+    /// Whether the machine is about to sleep.
+    private(set) var isSuspending = false
+    /// How many times the machine has been about to sleep. A user who was present before a sleep
+    /// need not be present after it.
+    private(set) var suspensions: UInt64 = 0
+    /// Closes the readers. The machine may sleep when this has returned.
+    var closeReaders: () async -> Void = {}
+    /// Allows the readers to be used again.
+    var openReaders: () async -> Void = {}
+
+    private let socket: String
+    private let journal: DecisionJournal
+    private var connection: BusConnection?
+    private var isConnecting = false
+    /// Whether a missing bus has been logged.
+    private var isMissed = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// logind's unique name on the bus, which no other client can have.
+    private var owner: String?
+    private var following: BusSubscription?
+    private var sleep: BusSubscription?
+    private var isSlow = false
+    /// Assumes that the machine is awake if an announced sleep is not withdrawn in time.
+    private var disbelief: Timer?
+
+    /// Whether a request has the turn at the readers.
+    private var isInUse = false
+    /// The inhibitor lock that delays sleep.
+    private var lock: ReceivedDescriptor?
+    private var isLocking = false
+    private var areReadersClosed = false
+    private var isClosing = false
+
+    /// Does not connect yet. `socket` is the address of the system bus.
+    init(socket: String, journal: DecisionJournal) {
+        self.socket = socket
+        self.journal = journal
+    }
+
+    // MARK: Connecting
+
+    /// Starts to connect, unless that has been done or is in progress. Returns at once.
+    func connect() {
+        guard connection == nil, !isConnecting, exists(socket) else { return }
+        isConnecting = true
+        onService { [self] in
+            do throws(BusFault) {
+                await join(try await shielded())
+                isMissed = false
+            } catch {
+                if !isMissed { journal.service("no message bus: \(error)") }
+                isMissed = true
+            }
+            isConnecting = false
+            let waiting = self.waiting
+            self.waiting = []
+            for continuation in waiting { continuation.resume() }
+        }
+    }
+
+    /// Connects, and takes the name that makes the bus refuse messages from others than root.
+    /// Otherwise, any user could fill the daemon's memory with a message, because the library
+    /// parses each one.
+    private func shielded() async throws(BusFault) -> BusConnection {
+        let connection = try await BusConnection.connect(socket: socket, limit: Self.limit)
+        do throws(BusFault) {
+            try await connection.take(name: Self.ownName, limit: Self.limit)
+        } catch {
+            connection.close()
+            throw error
+        }
+        return connection
+    }
+
+    private func join(_ connection: BusConnection) async {
+        guard connection.isOpen else { return }
+        self.connection = connection
+        connection.ended = { [weak self] in self?.left() }
+        var isTold = false
+        following = connection.followOwner(of: Self.name) { [weak self] owner in
+            isTold = true
+            self?.take(owner)
+        }
+        let owner = try? await connection.owner(of: Self.name, limit: Self.limit)
+        // A change reported meanwhile is newer.
+        if !isTold { take(owner) }
+    }
+
+    /// The bus connection has ended, so everything known from it is void.
+    private func left() {
+        connection = nil
+        following = nil
+        (owner, sleep, lock) = (nil, nil, nil)
+        wake()
+    }
+
+    /// logind has appeared on the bus, changed or gone.
+    ///
+    /// The new one is asked whether the machine is about to sleep; what the old one has announced
+    /// is void.
+    private func take(_ owner: String?) {
+        guard let connection else { return }
+        (self.owner, sleep, lock) = (owner, nil, nil)
+        wake()
+        guard let owner else { return }
+        var isTold = false
+        let signal = BusSignal(
+            from: owner, Self.path, Self.manager, "PrepareForSleep", type: "(b)")
+        sleep = connection.subscribe(to: signal) { [weak self] values in
+            isTold = true
+            if values.first?.boolean == true { self?.fallAsleep() } else { self?.wake() }
+        }
+        delaySleep()
+        onService { [self] in
+            let isNear = await property("PreparingForSleep")
+            // A signal received meanwhile is newer.
+            if self.owner == owner, isNear == true, !isTold { fallAsleep() }
+        }
+    }
+
+    /// Calls another service on the bus. All of the daemon's calls use this connection.
+    ///
+    /// Connects first if necessary: a request that has started the daemon may need a call before
+    /// the bus is connected.
+    func call(_ call: BusCall) async throws(BusFault) {
+        connect()
+        await connected()
+        guard let connection else { throw .closed }
+        _ = try await connection.call(call, limit: Self.limit)
+    }
+
+    /// Waits until a connection in progress has succeeded or failed.
+    private func connected() async {
+        guard isConnecting else { return }
+        await withCheckedContinuation { continuation in
+            if isConnecting { waiting.append(continuation) } else { continuation.resume() }
+        }
+    }
+
+    private func property(_ name: String) async -> Bool? {
+        guard let connection, let owner else { return nil }
+        let answer = try? await connection.call(
+            .property(name, of: Self.manager, at: Self.path, from: owner), limit: Self.limit)
+        return answer?.values.first?.variant?.boolean
+    }
+}
+
+// MARK: - The lid
+
+extension Logind {
+    /// Whether the lid is closed; nil if logind does not say so quickly enough.
+    ///
+    /// - Parameter hasOther: whether there is another source for it. If so, a connection in
+    ///   progress is not waited for.
+    func isLidClosed(elseAsking hasOther: Bool) async -> Bool? {
+        connect()
+        guard connection != nil || isConnecting else { return nil }
+        if isConnecting {
+            if hasOther { return nil }
+            return await unlessLate(Self.firstPatience) { [self] in await askForLid() } ?? nil
+        }
+        if isSlow {
+            onService { [self] in await askForLid() }
+            return nil
+        }
+        guard let answer = await unlessLate(Self.patience, { [self] in await askForLid() }) else {
+            isSlow = true
+            return nil
+        }
+        return answer
+    }
+
+    @discardableResult
+    private func askForLid() async -> Bool? {
+        await connected()
+        let answer = await property("LidClosed")
+        if answer != nil { isSlow = false }
+        return answer
+    }
+}
+
+// MARK: - Sleep
+
+extension Logind {
+    /// Called when the readers begin or cease to be in use. While they are, sleep is delayed until
+    /// they are closed.
+    func readersAreInUse(_ isUsed: Bool) {
+        isInUse = isUsed
+        if isUsed {
+            connect()
+            delaySleep()
+        } else if !isSuspending {
+            // If the machine is about to sleep, the readers are closed first.
+            lock = nil
+        }
+    }
+
+    /// Takes the lock that delays sleep, if it is wanted and not held.
+    private func delaySleep() {
+        guard let connection, let owner, isInUse, lock == nil, !isLocking, !isSuspending else {
+            return
+        }
+        isLocking = true
+        onService { [self] in
+            let call = BusCall(
+                to: owner, Self.path, Self.manager, "Inhibit",
+                [
+                    .string("sleep"), .string("signetd"), .string("closing the fingerprint reader"),
+                    .string("delay"),
+                ], answer: "(h)")
+            let answer = try? await connection.call(call, limit: Self.limit)
+            isLocking = false
+            guard owner == self.owner else { return delaySleep() }
+            // Released at once if it is no longer wanted, or the readers are closed already.
+            if isInUse, !areReadersClosed { lock = answer?.descriptor }
+        }
+    }
+
+    private func fallAsleep() {
+        guard !isSuspending else { return }
+        isSuspending = true
+        suspensions += 1
+        journal.service("the machine is about to sleep")
+        // This timer stands still in sleep. A sender that never withdraws its announcement is not
+        // believed for ever.
+        disbelief = Timer(after: Self.longestWake) { [weak self] in self?.wake() }
+        settle()
+    }
+
+    private func wake() {
+        guard isSuspending else { return }
+        isSuspending = false
+        disbelief = nil
+        journal.service("the machine is awake")
+        settle()
+    }
+
+    /// Closes or opens the readers, one step after the other, until they are in the state that they
+    /// should be in.
+    private func settle() {
+        guard !isClosing else { return }
+        isClosing = true
+        onService { [self] in
+            while areReadersClosed != isSuspending {
+                areReadersClosed = isSuspending
+                if areReadersClosed { await closeReaders() } else { await openReaders() }
+                if areReadersClosed || !isInUse { lock = nil }
+            }
+            isClosing = false
+            delaySleep()
+        }
+    }
+}

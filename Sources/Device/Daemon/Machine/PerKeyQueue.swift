@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+import MainContext
+import Posix
+
+/// Serialises work for each key: one holder at a time, the others wait in order.
+///
+/// For a server's credential, a turn lasts from advancing its counter until the server has
+/// answered. A server that sees a higher counter first would take the lower one for that of a
+/// copied key, and block it.
+@ServiceActor
+final class PerKeyQueue {
+    private struct Place {
+        let id: UInt64
+        let turn: CheckedContinuation<Bool, Never>
+    }
+
+    /// The waiting places for each key whose turn is taken.
+    private var paths: [Bytes: [Place]] = [:]
+    private var nextID: UInt64 = 0
+
+    /// Waits for the turn of a key; returns false if it did not come in time or the task was
+    /// cancelled.
+    ///
+    /// A turn that was taken must be ended with `leave`.
+    func take(_ credential: Bytes, within limit: Duration) async -> Bool {
+        if paths[credential] == nil {
+            paths[credential] = []
+            return true
+        }
+        guard limit > .zero else { return false }
+        return await limited(to: limit) { [self] in await wait(for: credential) }.value
+    }
+
+    /// Takes the turn if it is free; returns false otherwise.
+    func takeFree(_ credential: Bytes) -> Bool {
+        guard paths[credential] == nil else { return false }
+        paths[credential] = []
+        return true
+    }
+
+    /// Ends a turn and passes it to the first who waits.
+    func leave(_ credential: Bytes) {
+        guard var waiting = paths[credential], !waiting.isEmpty else {
+            paths[credential] = nil
+            return
+        }
+        let next = waiting.removeFirst()
+        paths[credential] = waiting
+        next.turn.resume(returning: true)
+    }
+
+    private func wait(for credential: Bytes) async -> Bool {
+        let id = nextID
+        nextID += 1
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { turn in
+                join(Place(id: id, turn: turn), credential)
+            }
+        } onCancel: {
+            onService { self.giveUp(id, credential) }
+        }
+    }
+
+    /// Checks again whether the turn is free, because others may have run since the caller has
+    /// checked.
+    private func join(_ place: Place, _ credential: Bytes) {
+        if Task.isCancelled { return place.turn.resume(returning: false) }
+        guard paths[credential] != nil else {
+            paths[credential] = []
+            return place.turn.resume(returning: true)
+        }
+        paths[credential]?.append(place)
+    }
+
+    private func giveUp(_ id: UInt64, _ credential: Bytes) {
+        guard let index = paths[credential]?.firstIndex(where: { $0.id == id }),
+            let place = paths[credential]?.remove(at: index)
+        else { return }
+        place.turn.resume(returning: false)
+    }
+}

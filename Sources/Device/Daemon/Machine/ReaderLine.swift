@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+import MainContext
+import Posix
+import ReaderProtocol
+
+/// Sends requests to the reader process, over one connection each.
+///
+/// signetd enforces all deadlines. A process that does not answer in time, that hangs, or that does
+/// not end a cancelled request is killed through systemd; one that says anything unexpected is not
+/// listened to any more and is killed too. Packets are accepted only from root or from the user
+/// `signet-reader`.
+@ServiceActor
+final class ReaderLine {
+    /// How much longer than its limit a request may take, since drivers take a while to cancel.
+    private static let patience = Duration.seconds(6)
+
+    /// The user that the reader process runs as.
+    private static let user = "signet-reader"
+
+    private let path: String
+    private let unit: ReaderUnit
+    private lazy var driver = try? Account.named(Self.user)?.uid
+    private let complain: (String) -> Void
+    private var isMissed = false
+
+    /// Uses the socket at a path, on which `unit` listens.
+    ///
+    /// - Parameter complain: called with the reason when the process cannot be asked, and with the
+    ///   words of drivers.
+    init(path: String, unit: ReaderUnit, complain: @escaping (String) -> Void) {
+        self.path = path
+        self.unit = unit
+        self.complain = complain
+    }
+
+    /// Sends a request and returns what `take` makes of the reply that ends it. The request is
+    /// cancelled with the caller's task.
+    ///
+    /// - Parameter take: called with each reply; returns nil if more replies have to come.
+    /// - Throws: `processEnded` if the process ends early, hangs, or says what it may not;
+    ///   `timedOut` if it does not answer long after the limit; otherwise the fault that it
+    ///   reports, or `cancelled`. Unless it has ended by itself, the process is killed in the first
+    ///   two cases.
+    func ask<Value: Sendable>(
+        _ request: ReaderRequest, _ templates: [Template] = [], within limit: Duration,
+        _ take: (ReaderReply, ReaderConversation) async throws(ReaderFault) -> Value?
+    ) async throws(ReaderFault) -> Value {
+        let conversation = try connect(within: limit + Self.patience)
+        let reply: Result<Value, ReaderFault>
+        do throws(ReaderFault) {
+            reply = try await talk(request, templates, conversation, take)
+        } catch {
+            conversation.withdraw(error)
+            throw error
+        }
+        conversation.close()
+        return try reply.get()
+    }
+
+    /// The outcome that the process reports. Throws if there is no outcome.
+    private func talk<Value: Sendable>(
+        _ request: ReaderRequest, _ templates: [Template], _ conversation: ReaderConversation,
+        _ take: (ReaderReply, ReaderConversation) async throws(ReaderFault) -> Value?
+    ) async throws(ReaderFault) -> Result<Value, ReaderFault> {
+        // The sender has to identify itself first; otherwise a wrong process would see the
+        // templates.
+        guard try await conversation.next() == .alive else { throw .processEnded }
+        try await conversation.send(.request(request))
+        for template in templates {
+            for frame in ReaderQuestion.frames(of: template) { try await conversation.send(frame) }
+        }
+        while true {
+            let reply = try await conversation.next()
+            if case .fault(let fault) = reply {
+                if case .general(let words) = fault {
+                    complain("the fingerprint reader's driver reports: \(words)")
+                }
+                return .failure(fault)
+            }
+            if let value = try await take(reply, conversation) { return .success(value) }
+        }
+    }
+
+    private func connect(within limit: Duration) throws(ReaderFault) -> ReaderConversation {
+        do throws(SystemFault) {
+            let socket = try PacketSocket.connect(to: path, namingSenders: true)
+            // systemd listens on the socket as root. Who answers on it is checked for each packet.
+            guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
+                throw SystemFault("connect", on: path, code: 13)
+            }
+            isMissed = false
+            return ReaderConversation(socket, limit: limit, from: driver, unit)
+        } catch {
+            // Complain once, and not at each login.
+            if !isMissed {
+                complain(
+                    "signet-reader is not there: \(error). See 'systemctl status signet-reader.socket'"
+                )
+            }
+            isMissed = true
+            throw .processEnded
+        }
+    }
+}
+
+/// One request to the reader process, from its first frame to its last.
+///
+/// Bounds everything that the process can make signetd hold or read: replies, bytes and time.
+@ServiceActor
+final class ReaderConversation {
+    /// How many replies may wait to be processed: a reader's prints, a template's parts, and some
+    /// events.
+    private static let cap = 4_096
+    /// How many bytes they may have in total, and how many packets to read per event-loop
+    /// iteration.
+    private static let (bytes, turn) = (4 << 20, 64)
+    /// How many replies one request may have in total: twice what the longest list or template
+    /// needs.
+    private static let total = 16_384
+    /// How long the process may take to give its first sign of life after it is started, and how
+    /// long it may be silent later. It sends something every second, except while drivers look for
+    /// their readers.
+    private static let (arrival, silence) = (Duration.seconds(10), Duration.seconds(5))
+    private static let search = Duration.seconds(15)
+    /// How long a cancelled request may go on: a little longer than the process itself allows its
+    /// drivers.
+    private static let obedience = Duration.seconds(8)
+
+    private let socket: PacketSocket
+    private let unit: ReaderUnit
+    private var watch: FileWatch?
+    private var timer: Timer?
+    /// The user that may answer besides root.
+    private let driver: UInt32?
+    /// Fires if nothing was received for a while.
+    private var alarm: Timer?
+    /// How many replies were received.
+    private var heard = 0
+    /// How many bytes wait to be processed.
+    private var size = 0
+    private var replies: [(reply: ReaderReply, size: Int)] = []
+    private var fault: ReaderFault?
+    /// Whether the other end has closed the connection.
+    private var hasEnded = false
+    private var waiting: CheckedContinuation<Void, Never>?
+    /// How many replies arrived after the request was cancelled.
+    private var ignored = 0
+
+    /// Starts to listen. The process is killed if the request does not end within the limit, or if
+    /// it hangs.
+    fileprivate init(
+        _ socket: consuming PacketSocket, limit: Duration, from driver: UInt32?, _ unit: ReaderUnit
+    ) {
+        self.socket = socket
+        self.driver = driver
+        self.unit = unit
+        timer = Timer(after: limit) { [weak self] in self?.kill("does not answer", .timedOut) }
+        watch = FileWatch(self.socket.descriptor.number, for: .readable) { [weak self] _ in
+            self?.receive()
+        }
+        listen(for: Self.arrival)
+    }
+
+    /// Restarts the timer for the next sign of life.
+    private func listen(for limit: Duration) {
+        alarm = Timer(after: limit) { [weak self] in self?.checkSilence() }
+    }
+
+    private func checkSilence() {
+        let before = heard
+        // signetd itself may have been stopped, while the replies were waiting in the socket.
+        receive()
+        guard heard == before, fault == nil else { return }
+        kill("hangs", .processEnded)
+    }
+
+    /// Has the process killed and then ends the request, so that the next one gets a new process.
+    private func kill(_ why: String, _ fault: ReaderFault) {
+        close()
+        hasEnded = true
+        onService { [self] in
+            await unit.kill(why)
+            end(fault)
+        }
+    }
+
+    /// Sends a frame, waiting until there is room for it.
+    func send(_ question: ReaderQuestion) async throws(ReaderFault) {
+        guard let frame = try? question.encoded() else { throw .invalidTemplate }
+        while true {
+            if let fault { throw fault }
+            if Task.isCancelled { throw .cancelled }
+            switch try? socket.send(frame) {
+            case .whole: return
+            case .wouldBlock:
+                let number = socket.descriptor.number
+                _ = await limited(to: .seconds(1)) { await FileWatch.ready(number, for: .writable) }
+            case nil:
+                hasEnded = true
+                throw .processEnded
+            }
+        }
+    }
+
+    /// Waits for the next reply, in the order of arrival.
+    fileprivate func next() async throws(ReaderFault) -> ReaderReply {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard replies.isEmpty, fault == nil, !Task.isCancelled else {
+                    return continuation.resume()
+                }
+                waiting = continuation
+            }
+        } onCancel: {
+            onService { self.end(.cancelled) }
+        }
+        if Task.isCancelled { throw .cancelled }
+        if !replies.isEmpty {
+            let (reply, count) = replies.removeFirst()
+            size -= count
+            return reply
+        }
+        throw fault ?? .processEnded
+    }
+
+    fileprivate func close() {
+        watch?.cancel()
+        (watch, timer, alarm) = (nil, nil, nil)
+    }
+
+    /// Cancels the request because of a fault. The process closes the connection once the reader is
+    /// free.
+    ///
+    /// A process that has said what it may not is not waited for, but killed.
+    fileprivate func withdraw(_ fault: ReaderFault) {
+        guard !hasEnded else { return close() }
+        if fault == .processEnded {
+            close()
+            return killAfterwards("has said what it was not asked for")
+        }
+        guard fault != .timedOut else { return close() }
+        socket.endSending()
+        alarm = nil
+        // These two closures keep the conversation alive until it has ended.
+        watch = FileWatch(socket.descriptor.number, for: .readable) { [self] _ in
+            receiveNothing()
+        }
+        timer = Timer(after: Self.obedience) { [self] in
+            close()
+            killAfterwards("does not end what was taken back")
+        }
+    }
+
+    private func killAfterwards(_ why: String) {
+        onService { [unit] in await unit.kill(why) }
+    }
+
+    /// Discards what still arrives until the connection is closed. Too many replies get the process
+    /// killed.
+    private func receiveNothing() {
+        while ignored < Self.cap {
+            switch try? socket.receive(limit: ReaderLimit.frame) {
+            case .packet: ignored += 1
+            case .wouldBlock: return
+            case .end, .tooLong, nil: return close()
+            }
+        }
+        close()
+        killAfterwards("has said what it was not asked for")
+    }
+
+    private func receive() {
+        for _ in 0..<Self.turn {
+            guard fault == nil, !hasEnded else { return }
+            guard let (received, sender) = try? socket.receiveWithSender(limit: ReaderLimit.frame)
+            else {
+                hasEnded = true
+                return end(.processEnded)
+            }
+            switch received {
+            case .packet(let packet):
+                guard sender == 0 || (sender != nil && sender == driver) else {
+                    close()
+                    hasEnded = true
+                    unit.replace()
+                    return end(.processEnded)
+                }
+                guard take(packet) else { return end(.processEnded) }
+            case .wouldBlock: return resume()
+            case .tooLong: return end(.processEnded)
+            case .end:
+                hasEnded = true
+                return end(.processEnded)
+            }
+        }
+        resume()
+    }
+
+    /// Takes a packet; returns false if it is invalid or exceeds a limit.
+    private func take(_ packet: [UInt8]) -> Bool {
+        guard let reply = try? ReaderReply(decoding: packet) else { return false }
+        heard += 1
+        listen(for: reply == .searching ? Self.search : Self.silence)
+        // The first `alive` says that the process is there; later ones only that it still is.
+        if reply == .searching || (reply == .alive && heard > 1) { return heard < Self.total }
+        replies.append((reply, packet.count))
+        size += packet.count
+        return heard < Self.total && replies.count <= Self.cap && size <= Self.bytes
+    }
+
+    private func end(_ fault: ReaderFault) {
+        if self.fault == nil { self.fault = fault }
+        close()
+        resume()
+    }
+
+    private func resume() {
+        guard !replies.isEmpty || fault != nil else { return }
+        waiting?.resume()
+        waiting = nil
+    }
+}

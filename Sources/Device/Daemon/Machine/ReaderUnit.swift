@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import DBus
+import MainContext
+
+/// Controls the systemd unit of the reader process.
+///
+/// signetd may not signal another user's process, so it asks systemd to do so through
+/// `org.freedesktop.systemd1.Manager`; see org.freedesktop.systemd1(5). Failures are logged
+/// together with the command that an administrator can run instead.
+@ServiceActor
+struct ReaderUnit {
+    private static let (service, socket) = ("signet-reader.service", "signet-reader.socket")
+    /// SIGKILL.
+    private static let killed: Int32 = 9
+
+    let bus: Logind
+    let journal: DecisionJournal
+
+    /// Logs the reason, kills the reader process and waits for systemd's answer. The next request
+    /// starts a new process.
+    func kill(_ why: String) async {
+        journal.fault("signet-reader \(why): killing it")
+        await call(
+            "KillUnit", [.string(Self.service), .string("all"), .int32(Self.killed)], answer: "()",
+            elseRun: "systemctl kill -s KILL signet-reader")
+    }
+
+    /// Restarts the socket unit because another process answers on it, which means that the reader
+    /// process has passed the socket on.
+    func replace() {
+        journal.fault(
+            "another process than signet-reader answers on its socket: replacing the socket")
+        onService {
+            await call(
+                "RestartUnit", [.string(Self.socket), .string("replace")], answer: "(o)",
+                elseRun: "systemctl restart signet-reader.socket")
+        }
+    }
+
+    private func call(
+        _ method: String, _ arguments: [BusValue], answer: String, elseRun command: String
+    ) async {
+        let call = BusCall(
+            to: "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
+            "org.freedesktop.systemd1.Manager", method, arguments, answer: answer)
+        do throws(BusFault) {
+            try await bus.call(call)
+        } catch {
+            journal.fault("systemd does not do that: \(error). Run '\(command)'")
+        }
+    }
+}

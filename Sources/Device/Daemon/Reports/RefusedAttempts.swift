@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import SignedFormats
+import State
+
+/// Records refused attempts on disk, for the account's owner to see in `signet log`.
+///
+/// Only refusals that mean something to the owner are kept. The first of its kind is written at
+/// once; repetitions only increase a count and are written every few seconds. The journal has every
+/// decision, so failures here are logged and go no further.
+@ServiceActor
+final class RefusedAttempts {
+    let journal: DecisionJournal
+    let state: StateDirectory
+    let accounts: Accounts
+    let guards: TouchGuards
+    /// Refusals that were counted and are not on disk yet, by uid.
+    private var countedRefusals: [UInt32: CountedRefusals] = [:]
+    private var refusalTimer: Timer?
+
+    init(
+        journal: DecisionJournal, state: StateDirectory, accounts: Accounts, guards: TouchGuards
+    ) {
+        self.journal = journal
+        self.state = state
+        self.accounts = accounts
+        self.guards = guards
+    }
+}
+
+extension RefusedAttempts {
+    /// Records a refusal if it means something to the account's owner.
+    ///
+    /// - Parameter pending: the proof that the client had been given before, if any.
+    func keepRefusal(
+        _ denial: Denial, of request: Request, _ pending: (any AwaitedConfirmation)?,
+        from client: any Client
+    ) {
+        guard let reason = denial.meaningful(for: request),
+            let name = request.account.flatMap({ String(validating: $0, as: UTF8.self) }),
+            let account = (try? Account.named(name)) ?? nil, account.name == name
+        else { return }
+        var login: (service: Bytes, terminal: Bytes) = ([], [])
+        // The details that an unauthorised user has stated about a login prove nothing.
+        if reason != .notPermitted {
+            let context = request.content.context
+            login = (context.service, context.terminal)
+            if let pending, request.content is ConfirmRequest {
+                login = (pending.service, pending.terminal)
+            }
+        }
+        let moment = accounts.instant.seconds
+        let refusal = Refusal(
+            request.verb, service: login.service, terminal: login.terminal,
+            requester: requester(denial, client), reason: reason, since: moment, until: moment)
+        do throws(StoreFault) {
+            guard let kept = try accounts.kept(account) else { return }
+            var list = refusals(of: account, kept)
+            let isNew = list.add(refusal, to: kept.name)
+            countedRefusals[account.uid] = CountedRefusals(name: kept.name, list: list)
+            if isNew { return try save(kept) }
+            // Repeated requests must not keep the disk busy.
+            guard refusalTimer == nil else { return }
+            refusalTimer = Timer(after: Self.refusalPause) { [weak self] in self?.saveRefusals() }
+        } catch { journal.fault(error.description, account: account.name) }
+    }
+
+    /// How long a repetition may remain unwritten.
+    private static let refusalPause = Duration.seconds(10)
+
+    /// Writes the counts that are not on disk yet. Also called when the daemon stops.
+    func saveRefusals() {
+        refusalTimer = nil
+        for uid in countedRefusals.keys {
+            do throws(StoreFault) {
+                if let kept = try state.account(uid: uid) { try save(kept) }
+            } catch { journal.fault(error.description) }
+        }
+        countedRefusals = [:]
+    }
+
+    private func save(_ kept: AccountState) throws(StoreFault) {
+        guard let counted = countedRefusals.removeValue(forKey: kept.uid),
+            counted.name == kept.name
+        else { return }
+        try kept.refusals.save(counted.list)
+    }
+
+    /// The refused attempts of an account; an empty list if they cannot be read.
+    func refusals(of account: Account, _ kept: AccountState) -> RefusalList {
+        if let counted = countedRefusals[account.uid], counted.name == kept.name {
+            return counted.list
+        }
+        do throws(StoreFault) {
+            return try kept.refusals.load()
+        } catch {
+            journal.fault(error.description, account: account.name)
+            return RefusalList()
+        }
+    }
+
+    /// The requester, as far as that is known.
+    private func requester(_ denial: Denial, _ client: any Client) -> Bytes {
+        if let found = client.requester { return found.name }
+        if denial.reason == .otherRequester, let subject = denial.subject {
+            return Bytes(subject.prefix(Limit.account))
+        }
+        return guards.accountable(client).name
+    }
+}
+
+/// An account's refusals that are not all written yet.
+struct CountedRefusals {
+    let name: Bytes
+    let list: RefusalList
+}
+
+extension Denial {
+    /// The reason to record for a refused touch; nil if it means nothing to the owner, for example
+    /// because the user gave up, the machine has a problem, or login by finger is off.
+    fileprivate func meaningful(for request: Request) -> DenialReason? {
+        let rule = request.rule
+        guard rule.touch != nil || request.content is ConfirmRequest else { return nil }
+        switch reason {
+        case .noMatch, .lockedForNow, .lockedUntilPassword, .remoteSession, .notPermitted,
+            .wrongPassword, .lidClosed, .otherSeat, .inBackground, .notAtMachine, .otherRequester,
+            .answerTooLate, .changedMeanwhile:
+            return reason
+        case .timedOut where mismatches == 0 && rule.proof == .none: return reason
+        // A finger did not match; what ended the request after that does not matter.
+        default: return mismatches > 0 ? .noMatch : nil
+        }
+    }
+}

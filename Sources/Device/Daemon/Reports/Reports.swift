@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandMessages
+import CommandProtocol
+import Configuration
+import LoginMessages
+import LoginProtocol
+import MainContext
+import Posix
+import ReaderProtocol
+import Sealing
+import SignedFormats
+import State
+
+/// Answers the requests that only show something: status, fingers, readers, settings, receipts and
+/// touch events.
+///
+/// Apart from `trustVault`, nothing on disk is changed. Parts that ask the reader process are
+/// limited to `patience`, so that a hanging reader does not delay the rest.
+@ServiceActor
+final class Reports {
+    let configurationFault: ConfigurationFault?
+    let journal: DecisionJournal
+    let readers: ReaderPool
+    let settings: Configuration
+    let state: StateDirectory
+    let vaults: Vaults
+    let watchers: Watchers
+    let accounts: Accounts
+    let credentials: Credentials
+    let keyringRecords: KeyringRecords
+    let policy: LoginPolicy
+    let refusedAttempts: RefusedAttempts
+    let guards: TouchGuards
+
+    init(
+        configurationFault: ConfigurationFault?, journal: DecisionJournal, readers: ReaderPool,
+        settings: Configuration, state: StateDirectory, vaults: Vaults, watchers: Watchers,
+        accounts: Accounts, credentials: Credentials, keyringRecords: KeyringRecords,
+        policy: LoginPolicy, refusedAttempts: RefusedAttempts, guards: TouchGuards
+    ) {
+        self.configurationFault = configurationFault
+        self.journal = journal
+        self.readers = readers
+        self.settings = settings
+        self.state = state
+        self.vaults = vaults
+        self.watchers = watchers
+        self.accounts = accounts
+        self.credentials = credentials
+        self.keyringRecords = keyringRecords
+        self.policy = policy
+        self.refusedAttempts = refusedAttempts
+        self.guards = guards
+    }
+}
+
+extension Reports {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(status), RequestHandler(list), RequestHandler(log),
+            RequestHandler(watch), RequestHandler(listReaders), RequestHandler(listSettings),
+            RequestHandler(listVaults), RequestHandler(trustVault),
+        ]
+    }
+
+    /// How long to wait for the reader process; less than a client waits for an answer.
+    private static let patience = Duration.seconds(4)
+
+    /// Reports the state of an account, including why a login would be refused now.
+    ///
+    /// If the prints cannot be opened, it reports that and what is known without them.
+    func status(
+        _: StatusRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        var status = try accounts.reading(account) { () throws(StoreFault) in
+            var status = StatusAnswer(
+                account: Bytes(account.name.utf8),
+                configurationFault: configurationFault.map {
+                    Bytes($0.text.utf8.prefix(Limit.text))
+                },
+                prints: 0, damaged: 0, state: .none, generation: 0, lock: .open,
+                program: Bytes(Version.text.utf8), vault: [],
+                device: state.device)
+            status.keptOut = policy.exclusion(of: account).map { Bytes($0.name.utf8) }
+            guard let kept = try accounts.kept(account) else { return status }
+            describe(kept.lockout.load(), in: &status)
+            let enrolment: Enrolment
+            do throws(StoreFault) {
+                enrolment = try kept.prints.enrolment()
+            } catch {
+                guard case .closed(let why) = error else { throw error }
+                status.closed = Bytes(why.description.utf8.prefix(Limit.text))
+                status.prints = UInt8(clamping: try kept.prints.count())
+                status.generation = try kept.generation()
+                describe(try kept.credential.recorded(), in: &status)
+                return status
+            }
+            status.prints = UInt8(clamping: enrolment.prints.count)
+            status.damaged = UInt8(clamping: enrolment.damaged.count)
+            status.generation = enrolment.state.generation
+            status.secrets = credentials.secrets(kept, fitting: enrolment.state)
+            describe(try kept.credential.judgement(on: enrolment), in: &status)
+            status.keyring = try keyringRecords.keyringJudgement(account, kept, enrolment).onTheWire
+            return status
+        }
+        let asked = await unlessLate(Self.patience) { [self] in
+            await guards.loginRefusal(of: account)
+        }
+        status.refusal = asked ?? Denial(of: .processEnded)
+        // There is no key: show the vault in which the next one would be made.
+        if status.vault.isEmpty { status.vault = await vaults.chosen().name }
+        return .status(status)
+    }
+
+    func describe(_ lockout: Lockout, in status: inout StatusAnswer) {
+        switch lockout.verdict(at: accounts.now) {
+        case .open: status.lock = .open
+        case .lockedForNow(let left):
+            status.lock = .forNow
+            status.seconds = left.wholeSecondsUp
+        case .lockedUntilPassword: status.lock = .untilPassword
+        }
+    }
+
+    /// Sends an account's prints.
+    func list(
+        _: ListRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let found = try accounts.reading(account) {
+            () throws(StoreFault) -> (Enrolment, UInt32?)? in
+            guard let kept = try accounts.kept(account) else { return nil }
+            let enrolment = try kept.prints.enrolment()
+            return (enrolment, credentials.secrets(kept, fitting: enrolment.state))
+        }
+        guard let (enrolment, secrets) = found else { return .done(DoneAnswer(prints: 0)) }
+        for print in enrolment.answers { await client.send(.print(print)) }
+        for print in enrolment.damaged {
+            await client.send(
+                .print(
+                    PrintAnswer(
+                        finger: print.finger, printID: print.identifier, readerID: [],
+                        since: nil, intact: false)))
+        }
+        return .done(DoneAnswer(prints: enrolment.count, secrets: secrets))
+    }
+
+    /// Sends the readers of this machine.
+    func listReaders(
+        _: ReadersRequest, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let asked = await unlessLate(Self.patience) { [self] in await readers.answers() }
+        switch asked ?? .failure(.processEnded) {
+        case .success(let answers):
+            for reader in answers { await client.send(.reader(reader)) }
+            return .done(DoneAnswer())
+        case .failure(let fault): throw Denial(of: fault)
+        }
+    }
+
+    /// Sends the effective settings.
+    func listSettings(_: ConfigurationRequest, _ client: any Client) async -> Answer {
+        for setting in Settings.all {
+            await client.send(
+                .setting(
+                    SettingAnswer(
+                        name: Bytes(setting.name.utf8),
+                        value: Bytes(settings.value(setting).text.utf8.prefix(Limit.text)),
+                        origin: Bytes(settings.origin(setting).utf8.prefix(Limit.text)))))
+        }
+        return .done(DoneAnswer())
+    }
+}
+
+extension Enrolment {
+    /// The intact prints, for the command protocol.
+    var answers: [PrintAnswer] {
+        prints.map {
+            PrintAnswer(
+                finger: $0.finger, printID: $0.identifier, readerID: $0.reader,
+                since: $0.added.seconds, intact: true)
+        }
+    }
+}
+
+extension Duration {
+    /// The duration in seconds, rounded up.
+    var wholeSecondsUp: UInt32 { UInt32(clamping: (wholeMilliseconds + 999) / 1_000) }
+}
+
+extension Reports {
+    func describe(_ credential: State.CredentialState, in status: inout StatusAnswer) {
+        status.state = credential.onTheWire
+        switch credential {
+        case .none, .damaged: break
+        case .issued(let found):
+            status.since = found.created.seconds
+            status.vault = found.vault.name
+        case .unfit(let cause): status.cause = cause
+        case .disabled(let since): status.since = since.seconds
+        case .destroyed(let cause, let since):
+            status.cause = cause
+            status.since = since.seconds
+        }
+    }
+
+    /// Sends an account's receipts together with the signers' keys, the head of their chain, and
+    /// the refused attempts.
+    func log(
+        _ request: LogRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        try await accounts.answering(account) {
+            guard let kept = try accounts.kept(account) else { return .done(DoneAnswer()) }
+            let log = try kept.receipts()
+            let head = try log.head()
+            await client.send(.chainHead(counter: head.counter, digest: head.digest))
+            for line in try kept.credential.signers().split(separator: UInt8(ascii: "\n")) {
+                await client.send(.signer(Bytes(line.prefix(Limit.text))))
+            }
+            for refusal in refusedAttempts.refusals(of: account, kept).refusals {
+                await client.send(.refusal(refusal))
+            }
+            return try await send(log, request, account, client)
+        }
+    }
+
+    private func send(
+        _ log: ReceiptLog, _ request: LogRequest, _ account: Account, _ client: any Client
+    ) async throws -> Answer {
+        var offset = 0
+        var index: UInt64 = 0
+        var left = request.count == 0 ? UInt32.max : request.count
+        while left > 0 {
+            // Yield between pages, so that a long log does not hold up other clients.
+            do {
+                try await Timer.sleep(for: .zero)
+            } catch { throw Denial(.cancelled) }
+            let page = try log.read(from: offset, limit: 32)
+            for bytes in page.entries {
+                defer { index += 1 }
+                guard index >= request.first, left > 0 else { continue }
+                left -= 1
+                guard let answer = ReceiptAnswer(ReceiptEntry(bytes)) else {
+                    throw Denial(.storage, subject: Detail.receiptDamaged.bytes)
+                }
+                await client.send(.receipt(answer))
+            }
+            if page.entries.isEmpty {
+                guard page.remainder == 0 else {
+                    throw Denial(.storage, subject: Detail.receiptsEndInDamage.bytes)
+                }
+                break
+            }
+            offset = page.next
+        }
+        return .done(DoneAnswer())
+    }
+}
+
+extension ReceiptAnswer {
+    /// Nil if there is no entry, or if it records that another receipt was granted.
+    fileprivate init?(_ entry: ReceiptEntry?) {
+        guard let entry else { return nil }
+        let counter = (try? Statement(parsing: entry.statement))?.counter
+        guard entry.grantedCounter == nil || entry.grantedCounter == counter else { return nil }
+        self.init(
+            statement: entry.statement, signature: entry.signature,
+            isGranted: entry.grantedCounter != nil)
+    }
+}
+
+extension Reports {
+    /// Sends the account's touch events to the client until the request is cancelled.
+    func watch(_: WatchRequest, _ account: Account, _ client: any Client) async -> Answer {
+        watchers.add(client, for: account)
+        client.setPassive(true)
+        await untilCancelled()
+        watchers.remove(client)
+        client.setPassive(false)
+        return .denial(Denial(.cancelled))
+    }
+}

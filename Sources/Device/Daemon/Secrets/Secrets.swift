@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandMessages
+import CommandProtocol
+import Gate
+import LoginMessages
+import LoginProtocol
+import MainContext
+import Posix
+import Sealing
+import SignedFormats
+import State
+
+/// Stores secrets of an account, and releases them by touch.
+///
+/// A secret is sealed to the fingers as they are when it is stored; if they change, it is stale
+/// until it is stored again. Storing needs no touch. Releasing needs one in the same request, and
+/// leaves a receipt that names the secret. Contents stay in locked memory.
+@ServiceActor
+final class Secrets {
+    let vaults: Vaults
+    let accounts: Accounts
+    let credentials: Credentials
+    let guards: TouchGuards
+    let touches: Touches
+    /// Accounts that are sending a secret just now; one secret each at a time.
+    private var sendingSecrets: Set<UInt32> = []
+
+    init(
+        vaults: Vaults, accounts: Accounts, credentials: Credentials, guards: TouchGuards,
+        touches: Touches
+    ) {
+        self.vaults = vaults
+        self.accounts = accounts
+        self.credentials = credentials
+        self.guards = guards
+        self.touches = touches
+    }
+}
+
+extension Secrets {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(keepSecret), RequestHandler(releaseSecret), RequestHandler(listSecrets),
+            RequestHandler(deleteSecret),
+        ]
+    }
+
+    /// How many accounts may send a secret at the same time, since each occupies locked memory.
+    private static let senders = 8
+
+    /// Receives a secret in parts and stores it, sealed to the current fingers.
+    ///
+    /// Throws `secretExists`, `tooManySecrets`, or `tooManyRequests` if the account or too many
+    /// others are sending one.
+    func keepSecret(
+        _ request: SecretSetRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        guard SecretName.fault(request.name) == nil,
+            let announced = SecretProgress(count: request.size)
+        else { throw Denial(.badRequest) }
+        // Checked before the client sends anything, so that no secret is sent in vain.
+        _ = try place(for: request, account)
+        guard sendingSecrets.count < Self.senders, sendingSecrets.insert(account.uid).inserted
+        else { throw Denial(.tooManyRequests) }
+        return try await keep(try await delivery(announced, account, client), request, account)
+    }
+
+    private func delivery(
+        _ announced: SecretProgress, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> SecretBytes {
+        defer { sendingSecrets.remove(account.uid) }
+        return try await client.askSecret(announced)
+    }
+
+    private func keep(
+        _ secret: SecretBytes, _ request: SecretSetRequest, _ account: Account
+    ) async throws(Denial) -> Answer {
+        let place = try place(for: request, account)
+        let standing = place.standing
+        return try await accounts.answering(account) {
+            let context = try standing.kept.secrets.context(
+                place.identifier, name: request.name, standing.enrolment.state)
+            let kind = standing.credential.vault
+            let sealed = try await sealing(secret, context, by: kind)
+            // Fingers or secrets may have changed while the vault was at work.
+            guard let again = try? self.place(for: request, account),
+                again.standing.credential == standing.credential,
+                again.isNew ? place.isNew : again.identifier == place.identifier
+            else { throw StoreFault.changedMeanwhile }
+            try standing.kept.secrets.keep(
+                sealed, name: request.name, by: kind, context, now: accounts.instant)
+            return .done(DoneAnswer())
+        }
+    }
+
+    private func sealing(
+        _ secret: SecretBytes, _ context: SealingContext, by kind: VaultKind
+    ) async throws(StoreFault) -> SealedContent {
+        do throws(VaultError) {
+            return try await vaults.call(kind) { vault throws(VaultError) in
+                try SealedContent.seal(secret, context, by: vault)
+            }
+        } catch { throw .vault(error) }
+    }
+
+    /// Finds where a secret is to be stored. Throws unless the account could release it by touch.
+    private func place(
+        for request: SecretSetRequest, _ account: Account
+    ) throws(Denial) -> PlaceForSecret {
+        let standing = try credentials.standing(of: account)
+        let place = try accounts.reading(account) { () throws(StoreFault) in
+            try standing.kept.secrets.place(for: request.name, replacing: request.replaces)
+        }
+        switch place {
+        case .new(let identifier): return PlaceForSecret(standing, identifier, isNew: true)
+        case .over(let identifier): return PlaceForSecret(standing, identifier, isNew: false)
+        case .taken: throw Denial(.secretExists, subject: request.name)
+        case .full: throw Denial(.tooManySecrets)
+        }
+    }
+}
+
+/// The place for a secret, and the account's records that it was found with.
+private struct PlaceForSecret {
+    let standing: AccountSnapshot
+    let identifier: Bytes
+    /// Whether no secret has this name yet.
+    let isNew: Bool
+
+    init(_ standing: AccountSnapshot, _ identifier: Bytes, isNew: Bool) {
+        self.standing = standing
+        self.identifier = identifier
+        self.isNew = isNew
+    }
+}
+
+extension Secrets {
+    /// Releases a secret: a touch opens it, and it is sent to the client in the same request.
+    ///
+    /// Throws `unknownSecret`, `secretStale` if it was sealed to other fingers, or the denial of
+    /// the touch.
+    func releaseSecret(
+        _ request: SecretGetRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let plan = guards.plan(
+            for: SecretGetRequest.self, account, milliseconds: request.timeoutMilliseconds)
+        let presence = try await guards.admit(plan, client)
+        let (wanted, context) = try secret(named: request.name, account)
+        let matter: SignedMatter
+        do throws(SystemFault) {
+            matter = try SignedMatter(secret: request)
+        } catch { throw accounts.denial(for: .file(.system(error)), account) }
+        let proof = try await touches.settledTouch(plan, presence, matter, client) { standing in
+            try item(wanted, standing)
+        }
+        touches.settleCommand(proof, account, by: presence.requester, client)
+        if touches.hasSlept(since: proof) { throw Denial(.suspending) }
+        let content: SecretBytes
+        do throws(VaultError) {
+            guard let key = try proof.released?.get() else { throw .doesNotOpen }
+            content = try SealedContent.open(wanted.content, key: key, context)
+        } catch { throw accounts.denial(for: .vault(error), account) }
+        await client.send(content)
+        return .done(DoneAnswer())
+    }
+
+    /// Finds a secret that a touch could release as the account stands now.
+    private func secret(
+        named name: Bytes, _ account: Account
+    ) throws(Denial) -> (StoredSecret, SealingContext) {
+        let standing = try credentials.standing(of: account)
+        return try accounts.reading(account) {
+            let list = try standing.kept.secrets.list()
+            guard let found = list.intact.first(where: { $0.name == name }) else {
+                let isDamaged = list.damaged.contains { $0.name == name }
+                throw isDamaged ? .damagedSecret : Denial(.unknownSecret, subject: name)
+            }
+            return (found, try item(found, standing).context)
+        }
+    }
+
+    /// The sealed key of a secret under the current fingers.
+    ///
+    /// Throws `secretStale` if it was sealed to other fingers, and `badRequest` if it was changed
+    /// or deleted since it was found.
+    private func item(
+        _ wanted: StoredSecret, _ standing: AccountSnapshot
+    ) throws -> SealedItem {
+        let secrets = standing.kept.secrets
+        let state = standing.enrolment.state
+        guard try secrets.secret(wanted.identifier) == wanted else {
+            throw Denial(.badRequest)
+        }
+        guard let sealing = wanted.sealing(for: state) else {
+            throw Denial(.secretStale, subject: wanted.name)
+        }
+        return SealedItem(
+            vault: sealing.vault, sealed: sealing.key,
+            context: try secrets.context(wanted.identifier, name: wanted.name, state))
+    }
+}
+
+extension Secrets {
+    /// Sends the name and state of each secret of an account.
+    func listSecrets(
+        _: SecretListRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let secrets = try accounts.reading(account) { () throws(StoreFault) -> [SecretAnswer] in
+            guard let kept = try accounts.kept(account) else { return [] }
+            let state = try kept.prints.enrolment().state
+            let list = try kept.secrets.list()
+            return list.intact.map { SecretAnswer($0, state) }
+                + list.damaged.map(SecretAnswer.init)
+        }
+        for secret in secrets { await client.send(.secret(secret)) }
+        return .done(DoneAnswer())
+    }
+
+    /// Deletes a secret, intact or damaged. Throws `unknownSecret`.
+    func deleteSecret(
+        _ request: SecretDeleteRequest, _ account: Account, _ client: any Client
+    ) throws(Denial) -> Answer {
+        let isDeleted = try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.kept(account)?.secrets.delete(request.name) ?? false
+        }
+        guard isDeleted else { throw Denial(.unknownSecret, subject: request.name) }
+        return .done(DoneAnswer())
+    }
+}
+
+extension SecretAnswer {
+    fileprivate init(_ secret: StoredSecret, _ state: EnrolmentState) {
+        self.init(
+            name: secret.name, size: UInt32(clamping: secret.size),
+            since: secret.created.seconds, vault: Bytes(secret.vault.rawValue.utf8),
+            state: secret.fits(state) ? .fits : .stale)
+    }
+
+    fileprivate init(_ secret: DamagedSecret) {
+        self.init(name: secret.name, size: 0, since: 0, vault: [], state: .damaged)
+    }
+}
+
+extension SignedMatter {
+    /// The statement for the receipt of a released secret. The daemon makes up its own challenge.
+    fileprivate init(secret request: SecretGetRequest) throws(SystemFault) {
+        self.init(
+            namespace: .secret, challenge: try randomBytes(Limit.challenge),
+            service: Bytes("signet".utf8), terminal: [], purpose: request.context.purpose)
+    }
+}
+
+extension Denial {
+    /// The stored secret is damaged or was altered.
+    fileprivate static var damagedSecret: Denial {
+        Denial(.storage, subject: Detail.secretDamaged.bytes)
+    }
+}

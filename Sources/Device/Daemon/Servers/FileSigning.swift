@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import Crypto
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import SignedFormats
+import State
+
+/// Signs files, challenges and HTTP requests for other parties, each after a touch that leaves a
+/// receipt.
+///
+/// Each kind has its own SSHSIG namespace. Files and challenges are signed with the account's
+/// signing key, HTTP requests with the key for their server.
+@ServiceActor
+final class FileSigning {
+    let journal: DecisionJournal
+    let accounts: Accounts
+    let credentials: Credentials
+    let keys: ServerKeys
+    let guards: TouchGuards
+    let touches: Touches
+
+    init(
+        journal: DecisionJournal, accounts: Accounts, credentials: Credentials, keys: ServerKeys,
+        guards: TouchGuards, touches: Touches
+    ) {
+        self.journal = journal
+        self.accounts = accounts
+        self.credentials = credentials
+        self.keys = keys
+        self.guards = guards
+        self.touches = touches
+    }
+}
+
+extension FileSigning {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(sign), RequestHandler(enableSigning), RequestHandler(disableSigning),
+            RequestHandler(showSigningKey),
+        ]
+    }
+
+    /// Signs a file, several files, a challenge or an HTTP request, after one touch.
+    ///
+    /// Throws `noSigningKey`, `signingKeyInvalidated`, or the corresponding denials for a server's
+    /// key.
+    func sign(
+        _ request: SignRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let key = try await signingKey(for: request.matter, account)
+        let matter = try keys.ownMatter(request.matter.purpose, account)
+        let plan = guards.plan(
+            for: SignRequest.self, account, milliseconds: request.timeoutMilliseconds)
+        return try await touches.afterTouch(plan, matter, client) {
+            (standing, touch) throws(Denial) in
+            if case .files(let files) = request.matter {
+                return try await self.sign(files, by: key, account, standing, for: touch, client)
+            }
+            return .signed(
+                try await self.signature(request.matter, by: key, account, standing, for: touch))
+        }
+    }
+
+    /// Signs several files. The client gets all signatures or none.
+    func sign(
+        _ files: [FileDigest], by key: ServerKey, _ account: Account, _ standing: AccountSnapshot,
+        for touch: Touch<ScannedFinger>, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        var answers: [SignedFileAnswer] = []
+        for file in files {
+            let matter = SigningMatter.file(name: file.name, digest: file.digest)
+            let signed = try await signature(matter, by: key, account, standing, for: touch)
+            answers.append(SignedFileAnswer(digest: file.digest, signature: signed.signature))
+        }
+        for answer in answers { await client.send(.signedFile(answer)) }
+        return .done(DoneAnswer())
+    }
+
+    /// The key to sign with, if a touch could open it.
+    private func signingKey(
+        for matter: SigningMatter, _ account: Account
+    ) async throws(Denial) -> ServerKey {
+        switch matter {
+        case .file, .files, .challenge: return try await keys.goodSigningKey(of: account)
+        case .request(let server, let method, _, _):
+            guard let url = ServerURL(server), RequestLines.isMethod(method) else {
+                throw Denial(.badRequest)
+            }
+            return try await keys.goodKey(for: url, account)
+        }
+    }
+
+    private func signature(
+        _ matter: SigningMatter, by key: ServerKey, _ account: Account, _ standing: AccountSnapshot,
+        for touch: Touch<ScannedFinger>
+    ) async throws(Denial) -> SignedAnswer {
+        switch matter {
+        case .file(_, let digest):
+            return try await keys.signed(by: key, in: .file, account, standing, for: touch) { _ in
+                SignedMessage(digest: digest)
+            }
+        // Each file of a list is signed on its own.
+        case .files: throw Denial(.badRequest)
+        case .challenge(let audience, let challenge):
+            return try await keys.signed(by: key, in: .challenge, account, standing, for: touch) {
+                (key) throws(CryptoFault) in
+                try SignedMessage(
+                    text: ChallengeStatement(
+                        head: keys.head(key, for: audience), challenge: challenge,
+                        claims: keys.claims(key, Factor.fingerprint, standing.enrolment)
+                    ).encoded())
+            }
+        case .request(_, let method, let resource, let body):
+            let nonce = try accounts.reading(account) { () throws(SystemFault) in
+                try randomBytes(32)
+            }
+            let lines = RequestLines(
+                method: method, resource: resource, nonce: nonce, body: body)
+            return try await keys.signed(by: key, in: .request, account, standing, for: touch) {
+                (key) throws(CryptoFault) in
+                try SignedMessage(
+                    text: RequestStatement(
+                        head: keys.head(key, for: key.audience), request: lines,
+                        claims: keys.claims(key, Factor.fingerprint, standing.enrolment)
+                    ).encoded())
+            }
+        }
+    }
+}

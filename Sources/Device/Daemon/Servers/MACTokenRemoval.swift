@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import Crypto
+import LoginProtocol
+import Posix
+import Sealing
+import SignedFormats
+import State
+
+// Ending a MAC token: its server is told first, authenticated by the token itself, and then it is
+// deleted here. If the server cannot be reached, it is told later; until then, the token is kept
+// and useful for nothing else.
+extension MACTokens {
+    /// Ends a MAC token, without a touch; `state` of the answer says whether its server knows.
+    ///
+    /// Throws `unknownMacToken`.
+    func removeMACToken(
+        _ request: MACTokenRemoveRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        // These removals run in the background; the client does not wait for them.
+        defer { removals.want() }
+        let (server, name) = (request.server, request.name)
+        return try await accounts.answering(account) {
+            let named = try accounts.kept(account)?.macTokens.list().filter {
+                $0.server == server && $0.name == name && $0.state == .good
+            }
+            guard let named, !named.isEmpty, let kept = try accounts.kept(account) else {
+                throw Denial(.unknownMacToken, subject: name)
+            }
+            client.tell(asking: server)
+            do throws(StoreFault) {
+                var isTold = true
+                for token in named {
+                    if try await !end(token, account, kept) { isTold = false }
+                }
+                return .done(
+                    DoneAnswer(state: isTold ? CommandProtocol.CredentialState.none : .disabled))
+            } catch {
+                guard error == .vault(.doesNotOpen) else { throw error }
+                throw Denial(.unknownMacToken, subject: name)
+            }
+        }
+    }
+
+    /// Tells servers about tokens that were ended while they could not be reached. Returns whether
+    /// all servers know now.
+    func finishTokenRemovals(of account: Account) async -> Bool {
+        guard let kept = try? accounts.kept(account) else { return true }
+        let tokens = ((try? kept.macTokens.list()) ?? []).filter { $0.state == .removing }
+        for token in tokens.shuffled() {
+            do throws(StoreFault) {
+                if try await !end(token, account, kept) { return false }
+            } catch {
+                journal.fault(error.description, account: account.name)
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Ends one token. Returns whether its server knows or never will; then nothing of the token is
+    /// left.
+    ///
+    /// Throws `.vault(.doesNotOpen)` for an altered token, which is deleted as well.
+    private func end(
+        _ token: MACToken, _ account: Account, _ kept: AccountState
+    ) async throws(StoreFault) -> Bool {
+        let tokens = kept.macTokens
+        let marked: MACToken
+        let wish: RelayRequest?
+        do throws(StoreFault) {
+            marked = token.state == .removing ? token : try tokens.beginRemoval(token)
+            wish = try ending(marked, in: tokens)
+        } catch {
+            guard error == .vault(.doesNotOpen) else { throw error }
+            try forgetAltered(token, in: tokens, account)
+            throw error
+        }
+        guard let wish else {
+            try tokens.remove(marked)
+            return true
+        }
+        switch await relay.ask(wish, for: account.uid) {
+        // By the server's clock, the token may be valid for long.
+        case .refused(let code, _, _) where code == Bytes("clock".utf8): return false
+        case .refused(let code, _, _) where !Self.isFinal(token: code):
+            return try isGivenUp(marked, account, tokens)
+        case .removed, .refused:
+            try tokens.remove(marked)
+            return true
+        case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
+            .listed, .operation, .decided:
+            return try isGivenUp(marked, account, tokens)
+        }
+    }
+
+    /// Whether telling the server is no longer necessary: an expired token has ended by itself,
+    /// provided that the local clock is right.
+    private func isGivenUp(
+        _ token: MACToken, _ account: Account, _ tokens: MACTokenStore
+    ) throws(StoreFault) -> Bool {
+        guard token.expires <= accounts.instant, try tokens.wasVain(token, at: accounts.instant)
+        else { return false }
+        journal.fault(
+            "a MAC token has expired, and its server was never told of its end",
+            account: account.name)
+        return true
+    }
+
+    /// Whether a server's refusal means that it no longer accepts this token at all.
+    private static func isFinal(token code: [UInt8]) -> Bool {
+        let codes = [
+            "token-refused", "key-removed", "key-replaced", "refused", "not-found", "conflict",
+        ]
+        return codes.contains(String(decoding: code, as: UTF8.self))
+    }
+
+    /// The request that ends a token at its server, with a MAC of its own; nil if it cannot be
+    /// made.
+    private func ending(
+        _ token: MACToken, in tokens: MACTokenStore
+    ) throws(StoreFault) -> RelayRequest? {
+        guard let url = ServerURL(token.server) else { return nil }
+        let digest: Bytes
+        do throws(CryptoFault) { digest = try SHA256.digest(RelayRequest.emptyBody) } catch {
+            throw .vault(.crypto(error))
+        }
+        let digits = String(decoding: Hexadecimal.encode(token.identifier), as: UTF8.self)
+        let path = "\(url.path)/v1/device/mac-tokens/\(digits)/revoke"
+        let header = try header(
+            by: token, in: tokens, Bytes("POST".utf8), Bytes(path.utf8), digest)
+        return header.map {
+            .endMACToken(server: url.bytes, authorization: $0, token: token.identifier)
+        }
+    }
+}

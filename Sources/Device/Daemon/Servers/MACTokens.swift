@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import Crypto
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import Sealing
+import SignedFormats
+import State
+
+/// MAC tokens: a touch gets one from a server, and requests are authenticated with it without a
+/// touch.
+///
+/// The secret is opened here for each request anew and never leaves the process; clients only get
+/// the finished `Authorization` header. A token depends on the key that it was issued for, and ends
+/// with it.
+@ServiceActor
+final class MACTokens {
+    let clock: Clock
+    let journal: DecisionJournal
+    let relay: RelayClient
+    let removals: RemovalRounds
+    let accounts: Accounts
+    let credentials: Credentials
+    let keys: ServerKeys
+    let guards: TouchGuards
+    let touches: Touches
+
+    init(
+        clock: Clock, journal: DecisionJournal, relay: RelayClient, removals: RemovalRounds,
+        accounts: Accounts, credentials: Credentials, keys: ServerKeys, guards: TouchGuards,
+        touches: Touches
+    ) {
+        self.clock = clock
+        self.journal = journal
+        self.relay = relay
+        self.removals = removals
+        self.accounts = accounts
+        self.credentials = credentials
+        self.keys = keys
+        self.guards = guards
+        self.touches = touches
+    }
+}
+
+extension MACTokens {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(addMACToken), RequestHandler(listMACTokens),
+            RequestHandler(removeMACToken), RequestHandler(macHeader),
+        ]
+    }
+
+    /// The name of the daemon's own tokens for reading operations. Users cannot choose it.
+    static let readingTokenName = Bytes("signet-operations".utf8)
+
+    /// Gets a MAC token from a server, after a touch. Replaces the key's other token of this name.
+    ///
+    /// Throws `tooManyMacTokens`, `badRequest` for an unsuitable name, or the denial of the server.
+    func addMACToken(
+        _ request: MACTokenAddRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        guard let url = ServerURL(request.server), SecretName.fault(request.name) == nil,
+            request.name != Self.readingTokenName
+        else { throw Denial(.badRequest) }
+        let key = try await keys.goodKey(for: url, account)
+        try checkRoom(for: request.name, of: key, account)
+        let challenge = try await keys.challenge(for: key, LoginAction.macToken, url, account)
+        let matter = SignedMatter(
+            purpose: request.context.purpose, challenge: challenge)
+        let plan = guards.plan(
+            for: MACTokenAddRequest.self, account, milliseconds: request.timeoutMilliseconds)
+        return try await touches.afterTouch(plan, matter, client) {
+            (standing, touch) throws(Denial) in
+            let token = try await self.issueMACToken(
+                request.name, challenge, by: key, url, account, standing, touch, client)
+            await client.send(.macToken(MACTokenAnswer(token)))
+            return .done(DoneAnswer())
+        }
+    }
+
+    /// Signs a server's challenge for a token, and stores the token that the server issues.
+    func issueMACToken(
+        _ name: Bytes, _ challenge: Bytes, by key: ServerKey, _ url: ServerURL,
+        _ account: Account, _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>,
+        _ client: any Client
+    ) async throws(Denial) -> MACToken {
+        let answer = try await keys.serverHears(
+            of: key, account, standing.kept, telling: client
+        ) { (standing) throws(Denial) in
+            try await keys.signed(by: key, in: .login, account, standing, for: touch) {
+                (key) throws(CryptoFault) in
+                var statement = keys.statement(
+                    challenge, LoginAction.macToken, Factor.fingerprint, key, standing.enrolment)
+                statement.purpose = name
+                return try SignedMessage(text: statement.encoded())
+            }
+        } _: { signed in
+            .macToken(
+                server: url.bytes, statement: signed.statement ?? [], signature: signed.signature)
+        }
+        guard case .macToken(let given) = answer else {
+            throw keys.denial(of: answer, url, account, signedBy: key)
+        }
+        return try keep(given, name, of: key, account)
+    }
+
+    /// Sends an account's MAC tokens whose key is good. Changes nothing.
+    func listMACTokens(
+        _: MACTokenListRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        for token in try await shownTokens(of: account) {
+            await client.send(.macToken(MACTokenAnswer(token)))
+        }
+        return .done(DoneAnswer())
+    }
+
+    /// Makes the `Authorization` header of an HTTP request, without a touch. It proves possession
+    /// of this device.
+    ///
+    /// Throws `unknownMacToken` if there is no good token of this name.
+    func macHeader(
+        _ request: MACTokenHeaderRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
+        let key = try await keys.goodKey(for: url, account)
+        // With a header of that token, a client could read operations in the daemon's place.
+        guard request.name != Self.readingTokenName,
+            let header = try header(
+                by: request.name, of: key, request.method, request.resource, request.bodyDigest,
+                account)
+        else { throw Denial(.unknownMacToken, subject: request.name) }
+        return .authorization(header)
+    }
+
+    /// A header made with the key's token of this name; nil if there is no good token. An altered
+    /// token is deleted.
+    func header(
+        by name: Bytes, of key: ServerKey, _ method: Bytes, _ resource: Bytes,
+        _ bodyDigest: Bytes, _ account: Account
+    ) throws(Denial) -> Bytes? {
+        try accounts.reading(account) {
+            guard let tokens = try accounts.kept(account)?.macTokens,
+                let token = try tokens.list().first(where: {
+                    $0.credential == key.identifier && $0.name == name && $0.state == .good
+                }), token.expires > accounts.instant
+            else { return nil }
+            let header: Bytes?
+            do throws(StoreFault) {
+                header = try self.header(by: token, in: tokens, method, resource, bodyDigest)
+            } catch {
+                guard error == .vault(.doesNotOpen) else { throw error }
+                try forgetAltered(token, in: tokens, account)
+                return nil
+            }
+            guard let header else { throw Denial(.badRequest) }
+            return header
+        }
+    }
+
+    /// A header made with this token; nil if the request is not in canonical form.
+    ///
+    /// Throws `.vault(.doesNotOpen)` if the token's record was altered.
+    func header(
+        by token: MACToken, in tokens: MACTokenStore, _ method: Bytes, _ resource: Bytes,
+        _ bodyDigest: Bytes
+    ) throws(StoreFault) -> Bytes? {
+        let secret = try tokens.secret(of: token)
+        let nonce: Bytes
+        do throws(SystemFault) { nonce = try randomBytes(32) } catch {
+            throw .file(.system(error))
+        }
+        let text = MACText(
+            audience: token.audience, token: token.identifier,
+            request: RequestLines(
+                method: method, resource: resource, nonce: nonce, body: bodyDigest),
+            issued: accounts.instant)
+        guard (try? MACText(parsing: text.encoded())) == text else { return nil }
+        let code: Bytes
+        do throws(CryptoFault) {
+            code = try HMAC.sha256(of: text.encoded(), key: secret)
+        } catch { throw .vault(.crypto(error)) }
+        return MACAuthorization(
+            token: token.identifier, nonce: nonce, issued: text.issued, mac: code
+        ).header
+    }
+
+    /// Deletes and logs an altered token, with which nothing can be proved.
+    func forgetAltered(
+        _ token: MACToken, in tokens: MACTokenStore, _ account: Account
+    ) throws(StoreFault) {
+        journal.fault("a MAC token was altered", account: account.name)
+        try tokens.remove(token)
+    }
+}
+
+extension MACTokens {
+    /// An account's tokens whose key exists and is good. Changes nothing.
+    private func shownTokens(of account: Account) async throws(Denial) -> [MACToken] {
+        let good = try await credentials.shownKeys(of: account).filter { $0.state == .good }.map(
+            \.identifier)
+        return try accounts.reading(account) { () throws(StoreFault) in
+            let all = try accounts.kept(account)?.macTokens.list() ?? []
+            return all.filter { $0.state == .good && good.contains($0.credential) }
+        }
+    }
+
+    /// Throws `tooManyMacTokens` if there is no room for another token.
+    private func checkRoom(
+        for name: Bytes, of key: ServerKey, _ account: Account
+    ) throws(Denial) {
+        let others = try accounts.reading(account) { () throws(StoreFault) in
+            try accounts.kept(account)?.macTokens.list().count {
+                $0.credential != key.identifier || $0.name != name
+            }
+        }
+        guard (others ?? 0) < MACTokenStore.limit else { throw Denial(.tooManyMacTokens) }
+    }
+
+    private func keep(
+        _ given: RelayMACToken, _ name: Bytes, of key: ServerKey, _ account: Account
+    ) throws(Denial) -> MACToken {
+        try accounts.reading(account) {
+            // The key may have been removed while the server was asked.
+            guard let kept = try accounts.kept(account),
+                let now = try kept.servers.key(key.identifier), now.state == .good
+            else { throw Denial(.unknownServer, subject: key.server) }
+            guard given.audience == key.audience else {
+                throw Denial(.serverRefused, subject: Bytes("audience".utf8))
+            }
+            // The file's name comes from this server, and must not overwrite another server's
+            // token.
+            let isAnothers = try kept.macTokens.list().contains {
+                $0.identifier == given.token && $0.credential != key.identifier
+            }
+            guard !isAnothers else {
+                throw Denial(.serverRefused, subject: Bytes("token".utf8))
+            }
+            let token = MACToken(
+                name, for: key, identifier: given.token, created: accounts.instant,
+                expires: Instant(seconds: min(given.expires, Instant.last)))
+            var bytes = given.secret
+            try kept.macTokens.keep(token, try SecretBytes(moving: &bytes))
+            return token
+        }
+    }
+}
+
+extension MACTokenAnswer {
+    init(_ token: MACToken) {
+        self.init(
+            since: token.created.seconds, server: token.server, expires: token.expires.seconds,
+            name: token.name, token: token.identifier)
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import Crypto
+import Gate
+import LoginProtocol
+import Posix
+import Sealing
+import SignedFormats
+import State
+
+/// The result of reading at a server.
+enum Reading<Told: Sendable>: Sendable {
+    case told(Told)
+    /// There is no reading token, or none that the server accepts.
+    case wantsToken
+    case denied(Denial)
+}
+
+// How operations are read: with a MAC token of the daemon's own, which a touch gets for 30 days.
+extension Operations {
+    /// The operations that await an account at a server.
+    func awaited(
+        at key: ServerKey, _ url: ServerURL, _ account: Account
+    ) async -> Reading<[OperationContent]> {
+        let header: Bytes
+        do throws(Denial) {
+            let made = try readingHeader(key, "/v1/device/operations", url, account)
+            guard let made else { return .wantsToken }
+            header = made
+        } catch { return .denied(error) }
+        let request = RelayRequest.operations(server: url.bytes, authorization: header)
+        let (operations, end) = await relay.list(request, for: account.uid)
+        if case .listed(let count) = end, count == operations.count { return .told(operations) }
+        return trouble(end, key, url, account)
+    }
+
+    /// Reads one operation from a server. It must have the expected identifier, account and
+    /// application.
+    func operation(
+        _ identifier: Bytes, at key: ServerKey, _ url: ServerURL, _ account: Account
+    ) async -> Reading<RelayOperation> {
+        let digits = String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
+        let path = "/v1/device/operations/\(digits)"
+        let header: Bytes
+        do throws(Denial) {
+            guard let made = try readingHeader(key, path, url, account) else { return .wantsToken }
+            header = made
+        } catch { return .denied(error) }
+        let request = RelayRequest.operation(
+            server: url.bytes, authorization: header, operation: identifier)
+        let answer = await relay.ask(request, for: account.uid)
+        guard case .operation(let told) = answer else {
+            return trouble(answer, key, url, account)
+        }
+        guard told.content.operation == identifier, told.audience == key.audience,
+            told.account == key.account, told.application == key.application
+        else { return .denied(Denial(.serverRefused, subject: Bytes("another operation".utf8))) }
+        return .told(told)
+    }
+
+    /// Gets reading tokens for several servers with one touch.
+    ///
+    /// - Returns: the servers that gave none, and why; the denial of the touch if that failed.
+    func getReadingTokens(
+        at keys: [(ServerKey, ServerURL)], for request: any DaemonRequest.Type,
+        milliseconds: UInt32, _ account: Account, _ client: any Client
+    ) async -> (troubles: [ServerTrouble], denial: Denial?) {
+        var troubles: [ServerTrouble] = []
+        var challenges: [(key: ServerKey, url: ServerURL, challenge: ServerChallenge)] = []
+        for (key, url) in keys {
+            do throws(Denial) {
+                let given = try await readingChallenge(for: key, url, account)
+                challenges.append((key, url, given))
+            } catch { troubles.append(ServerTrouble(key: key, denial: error)) }
+        }
+        // Without a challenge, a touch would be in vain.
+        guard let first = challenges.first else { return (troubles, nil) }
+        let servers = challenges.map(\.url.text).joined(separator: ", ")
+        let matter = SignedMatter(
+            purpose: Bytes("server \(servers): read operations".utf8),
+            challenge: first.challenge.bytes)
+        let plan = guards.plan(for: request, account, milliseconds: milliseconds)
+        do throws(Denial) {
+            _ = try await touches.afterTouch(plan, matter, client) {
+                (standing, touch) throws(Denial) in
+                for (key, url, challenge) in challenges {
+                    do throws(Denial) {
+                        _ = try await self.issueReadingToken(
+                            challenge, key, url, account, standing, touch, client)
+                    } catch { troubles.append(ServerTrouble(key: key, denial: error)) }
+                }
+                return .done(DoneAnswer())
+            }
+            return (troubles, nil)
+        } catch {
+            troubles += challenges.map { ServerTrouble(key: $0.key, denial: error) }
+            return (troubles, error)
+        }
+    }
+
+    /// A server's challenge, and a time since boot that is not later than its issue.
+    private struct ServerChallenge {
+        let bytes: Bytes
+        let moment: Duration
+    }
+
+    private func readingChallenge(
+        for key: ServerKey, _ url: ServerURL, _ account: Account
+    ) async throws(Denial) -> ServerChallenge {
+        let moment = clock.sinceBoot()
+        let bytes = try await keys.challenge(for: key, LoginAction.macToken, url, account)
+        return ServerChallenge(bytes: bytes, moment: moment)
+    }
+
+    /// Gets one reading token. If the challenge has become too old meanwhile, a new one is used.
+    private func issueReadingToken(
+        _ given: ServerChallenge, _ key: ServerKey, _ url: ServerURL, _ account: Account,
+        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>, _ client: any Client
+    ) async throws(Denial) -> MACToken {
+        var given = given
+        if clock.sinceBoot() - given.moment > ServerLogins.challengeAge {
+            given = try await readingChallenge(for: key, url, account)
+        }
+        return try await macTokens.issueMACToken(
+            MACTokens.readingTokenName, given.bytes, by: key, url, account, standing, touch, client)
+    }
+
+    private func readingHeader(
+        _ key: ServerKey, _ path: String, _ url: ServerURL, _ account: Account
+    ) throws(Denial) -> Bytes? {
+        let nothing = try accounts.reading(account) { () throws(StoreFault) in
+            do throws(CryptoFault) { return try SHA256.digest([]) } catch {
+                throw .vault(.crypto(error))
+            }
+        }
+        return try macTokens.header(
+            by: MACTokens.readingTokenName, of: key, Bytes("GET".utf8),
+            Bytes((url.path + path).utf8), nothing, account)
+    }
+
+    /// Why a server reported nothing. A token that it rejects is deleted.
+    func trouble<Told>(
+        _ answer: RelayAnswer, _ key: ServerKey, _ url: ServerURL, _ account: Account
+    ) -> Reading<Told> {
+        guard case .refused(let code, _, _) = answer else {
+            return .denied(keys.denial(of: answer, url, account, signedBy: key))
+        }
+        switch String(decoding: code, as: UTF8.self) {
+        // The token was revoked or forgotten at the server.
+        case "refused", "token-refused":
+            do throws(Denial) {
+                try accounts.reading(account) { () throws(StoreFault) in
+                    let tokens = try accounts.kept(account)?.macTokens
+                    for token in try tokens?.list() ?? []
+                    where token.credential == key.identifier
+                        && token.name == MACTokens.readingTokenName
+                    {
+                        try tokens?.remove(token)
+                    }
+                }
+                return .wantsToken
+            } catch { return .denied(error) }
+        // The server does not accept how this machine was booted when the token was issued. A touch
+        // reports how that is now.
+        case "policy": return .wantsToken
+        case "not-found": return .denied(Denial(.unknownOperation, subject: url.bytes))
+        default: return .denied(keys.denial(of: answer, url, account, signedBy: key))
+        }
+    }
+}
+
+/// A server of several that has reported nothing, and why.
+struct ServerTrouble {
+    let key: ServerKey
+    let denial: Denial
+}
+
+extension ServerURL {
+    /// The path prefix of the server's URL; usually empty.
+    var path: String {
+        String(text.dropFirst("https://".count).drop { $0 != "/" })
+    }
+}

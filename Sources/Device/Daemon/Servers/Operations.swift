@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import Crypto
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import SignedFormats
+import State
+
+/// Operations: what a server asks a user to approve or reject.
+///
+/// What is signed is exactly the text that the client was sent for display in the same request, and
+/// the server checks that it is the one it issued. Reading operations needs a MAC token of the
+/// daemon's own, which a touch gets; see `OperationReading.swift`.
+@ServiceActor
+final class Operations {
+    let clock: Clock
+    let relay: RelayClient
+    let accounts: Accounts
+    let macTokens: MACTokens
+    let keys: ServerKeys
+    let guards: TouchGuards
+    let touches: Touches
+
+    init(
+        clock: Clock, relay: RelayClient, accounts: Accounts, macTokens: MACTokens,
+        keys: ServerKeys, guards: TouchGuards, touches: Touches
+    ) {
+        self.clock = clock
+        self.relay = relay
+        self.accounts = accounts
+        self.macTokens = macTokens
+        self.keys = keys
+        self.guards = guards
+        self.touches = touches
+    }
+}
+
+extension Operations {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(listOperations), RequestHandler(showOperation),
+            RequestHandler(decideOperation),
+        ]
+    }
+
+    /// Sends the operations that await an account, and why some servers could not be asked.
+    ///
+    /// Servers for which a reading token is missing are asked again after one touch for all of
+    /// them, if the request allows one.
+    func listOperations(
+        _ request: OperationListRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        var keys = try await keysToAsk(request.server, account)
+        let all = keys.count
+        for mayTouch in [request.timeoutMilliseconds != nil, false] {
+            let (lacking, found) = await tell(awaitedAt: keys, account, client)
+            var troubles = found
+            keys = lacking
+            if !lacking.isEmpty, mayTouch, let milliseconds = request.timeoutMilliseconds {
+                let got = await getReadingTokens(
+                    at: lacking, for: OperationListRequest.self, milliseconds: milliseconds,
+                    account, client)
+                // What the other servers have reported is still valid.
+                if let denial = got.denial, lacking.count == all || denial.reason == .cancelled {
+                    throw denial
+                }
+                troubles += got.troubles
+                keys.removeAll { key, _ in got.troubles.contains { $0.key == key } }
+            } else {
+                troubles += lacking.map { ServerTrouble(wantsToken: $0.0) }
+                keys = []
+            }
+            for trouble in troubles {
+                if request.server != nil { throw trouble.denial }
+                await client.send(.serverTrouble(ServerTroubleAnswer(trouble)))
+            }
+        }
+        return .done(DoneAnswer())
+    }
+
+    /// Sends the operations that await an account at some servers.
+    ///
+    /// - Returns: the servers for which a reading token is missing, and those that failed.
+    private func tell(
+        awaitedAt keys: [(ServerKey, ServerURL)], _ account: Account, _ client: any Client
+    ) async -> (lacking: [(ServerKey, ServerURL)], troubles: [ServerTrouble]) {
+        var lacking: [(ServerKey, ServerURL)] = []
+        var troubles: [ServerTrouble] = []
+        for (key, url) in keys {
+            switch await awaited(at: key, url, account) {
+            case .told(let operations):
+                for operation in operations {
+                    await client.send(.operation(OperationAnswer(operation, at: key)))
+                }
+            case .wantsToken: lacking.append((key, url))
+            case .denied(let denial): troubles.append(ServerTrouble(key: key, denial: denial))
+            }
+        }
+        return (lacking, troubles)
+    }
+
+    /// Sends one operation.
+    func showOperation(
+        _ request: OperationShowRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let found = try await operation(
+            request.operation, at: request.server, for: OperationShowRequest.self,
+            milliseconds: request.timeoutMilliseconds, account, client)
+        await client.send(.operation(OperationAnswer(found.operation, at: found.key)))
+        return .done(DoneAnswer())
+    }
+
+    /// Sends one operation for display, asks for a touch, and signs exactly that operation with the
+    /// decision.
+    ///
+    /// Throws `operationOver` if it is decided or expired.
+    func decideOperation(
+        _ request: OperationDecideRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let found = try await operation(
+            request.operation, at: request.server, for: OperationDecideRequest.self,
+            milliseconds: request.timeoutMilliseconds, account, client)
+        let operation = found.operation
+        await client.send(.operation(OperationAnswer(operation, at: found.key)))
+        guard operation.state == .pending else { throw Denial.over(operation.state) }
+        let purpose =
+            Bytes("server \(found.url.text): ".utf8)
+            + request.context.purpose
+            + Bytes(", ".utf8) + operation.content.template + Bytes(": ".utf8)
+            + operation.content.data
+        let matter = SignedMatter(purpose: purpose, challenge: operation.challenge)
+        let plan = guards.plan(
+            for: OperationDecideRequest.self, account, milliseconds: request.timeoutMilliseconds)
+        return try await touches.afterTouch(plan, matter, client) {
+            (standing, touch) throws(Denial) in
+            try await self.decide(found, request.decision, account, standing, touch, client)
+        }
+    }
+
+    private func decide(
+        _ found: OperationAtServer, _ choice: OperationChoice, _ account: Account,
+        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let operation = found.operation
+        let answer = try await keys.serverHears(
+            of: found.key, account, standing.kept, telling: client
+        ) { (standing) throws(Denial) in
+            try await keys.signed(by: found.key, in: .operation, account, standing, for: touch) {
+                (key) throws(CryptoFault) in
+                let statement = OperationStatement(
+                    head: keys.head(key, for: key.audience), operation: operation.content.operation,
+                    challenge: operation.challenge, template: operation.content.template,
+                    data: operation.content.data, decision: OperationDecision(choice),
+                    claims: keys.claims(key, Factor.fingerprint, standing.enrolment))
+                return try SignedMessage(text: statement.encoded())
+            }
+        } _: { signed in
+            .decide(
+                RelayDecision(
+                    server: found.url.bytes, operation: operation.content.operation,
+                    statement: signed.statement ?? [], signature: signed.signature))
+        }
+        if case .decided(let state) = answer { return .decided(state) }
+        return try await settle(answer, found, choice, account)
+    }
+
+    /// Settles a decision that the server did not confirm: it may have accepted it all the same, or
+    /// another one before.
+    private func settle(
+        _ answer: RelayAnswer, _ found: OperationAtServer, _ choice: OperationChoice,
+        _ account: Account
+    ) async throws(Denial) -> Answer {
+        if answer.leavesDoubt,
+            case .told(let now) = await self.operation(
+                found.operation.content.operation, at: found.key, found.url, account),
+            now.state != .pending
+        {
+            if case .unreachable = answer, now.state == OperationState(choice) {
+                return .decided(now.state)
+            }
+            throw Denial.over(now.state)
+        }
+        throw keys.denial(of: answer, found.url, account, signedBy: found.key)
+    }
+}
+
+/// An operation as its server reports it, with the key that can decide it.
+private struct OperationAtServer {
+    let operation: RelayOperation
+    let key: ServerKey
+    let url: ServerURL
+}
+
+extension Operations {
+    /// The good keys to ask with: one server's, or all.
+    private func keysToAsk(
+        _ server: Bytes?, _ account: Account
+    ) async throws(Denial) -> [(ServerKey, ServerURL)] {
+        if let server {
+            guard let url = ServerURL(server) else { throw Denial(.badRequest) }
+            return [(try await keys.goodKey(for: url, account), url)]
+        }
+        return try await keys.serverKeys(of: account).filter { $0.state == .good }.compactMap {
+            key in
+            ServerURL(key.server).map { (key, $0) }
+        }
+    }
+
+    /// Reads one operation, after a touch if a reading token is missing.
+    private func operation(
+        _ identifier: Bytes, at server: Bytes, for request: any DaemonRequest.Type,
+        milliseconds: UInt32?, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> OperationAtServer {
+        guard let url = ServerURL(server) else { throw Denial(.badRequest) }
+        let key = try await keys.goodKey(for: url, account)
+        for mayTouch in [true, false] {
+            switch await operation(identifier, at: key, url, account) {
+            case .told(let told):
+                return OperationAtServer(operation: told, key: key, url: url)
+            case .denied(let denial): throw denial
+            case .wantsToken: break
+            }
+            guard mayTouch, let milliseconds else { break }
+            let got = await getReadingTokens(
+                at: [(key, url)], for: request, milliseconds: milliseconds, account, client)
+            if let trouble = got.troubles.first { throw trouble.denial }
+        }
+        throw ServerTrouble(wantsToken: key).denial
+    }
+}
+
+extension ServerTrouble {
+    /// A reading token is missing, and no touch may be asked for.
+    fileprivate init(wantsToken key: ServerKey) {
+        self.init(key: key, denial: Denial(.readingTokenWanted, subject: key.server))
+    }
+}
+
+extension ServerTroubleAnswer {
+    fileprivate init(_ trouble: ServerTrouble) {
+        self.init(
+            server: trouble.key.server, reason: trouble.denial.reason,
+            subject: trouble.denial.subject ?? [])
+    }
+}
+
+extension RelayAnswer {
+    /// Whether the server may have decided the operation, now or before.
+    fileprivate var leavesDoubt: Bool {
+        switch self {
+        case .unreachable(_, let isRepeatable, _): !isRepeatable
+        case .refused(let code, _, _): code == Bytes("conflict".utf8)
+        case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited, .listed,
+            .operation, .decided:
+            true
+        }
+    }
+}
+
+extension Denial {
+    /// There is nothing left to decide.
+    fileprivate static func over(_ state: OperationState) -> Denial {
+        Denial(.operationOver, subject: Bytes(state.protocolName.utf8))
+    }
+}
+
+extension OperationAnswer {
+    fileprivate init(_ content: OperationContent, at key: ServerKey) {
+        self.init(
+            account: key.account, server: key.server, application: key.application,
+            content: content, state: .pending)
+    }
+
+    fileprivate init(_ operation: RelayOperation, at key: ServerKey) {
+        self.init(
+            account: key.account, server: key.server, application: key.application,
+            content: operation.content, state: operation.state, failures: operation.failures)
+    }
+}
+
+extension OperationDecision {
+    fileprivate init(_ choice: OperationChoice) {
+        self =
+            switch choice {
+            case .approve: .approve
+            case .reject: .reject
+            }
+    }
+}
+
+extension OperationState {
+    /// The state of an operation after this decision.
+    fileprivate init(_ choice: OperationChoice) {
+        self =
+            switch choice {
+            case .approve: .approved
+            case .reject: .rejected
+            }
+    }
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import Crypto
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import Sealing
+import SignedFormats
+import State
+
+/// An account's keys for servers and its signing key: finding, making and using them.
+///
+/// Each server gets a key of its own, sealed to the fingers. A key's counter is advanced on disk
+/// before each signature, except the one that registers the key. Every function looks at the key
+/// again after it has awaited something, and acts on the credential that it started with, never on
+/// whichever belongs to the server by then.
+@ServiceActor
+final class ServerKeys {
+    let relay: RelayClient
+    let secureBootVariable: String
+    let state: StateDirectory
+    let turns: PerKeyQueue
+    let vaults: Vaults
+    let accounts: Accounts
+    let credentials: Credentials
+    let revocation: ServerKeyRevocation
+    let templates: TemplateKeys
+
+    init(
+        relay: RelayClient, secureBootVariable: String, state: StateDirectory, turns: PerKeyQueue,
+        vaults: Vaults, accounts: Accounts, credentials: Credentials,
+        revocation: ServerKeyRevocation, templates: TemplateKeys
+    ) {
+        self.relay = relay
+        self.secureBootVariable = secureBootVariable
+        self.state = state
+        self.turns = turns
+        self.vaults = vaults
+        self.accounts = accounts
+        self.credentials = credentials
+        self.revocation = revocation
+        self.templates = templates
+    }
+}
+
+extension ServerKeys {
+    /// An account's keys for servers, for a request that uses or changes them. Those that do not
+    /// fit the fingers are revoked first.
+    func serverKeys(of account: Account) async throws(Denial) -> [ServerKey] {
+        try await usableKeys(of: account).filter { !$0.isSigning }
+    }
+
+    /// An account's signing key, for a request that uses or changes it; nil if there is none.
+    /// Revoked first if it does not fit the fingers.
+    func signingKey(of account: Account) async throws(Denial) -> ServerKey? {
+        try await usableKeys(of: account).filter(\.isSigning).best
+    }
+
+    private func usableKeys(of account: Account) async throws(Denial) -> [ServerKey] {
+        await templates.openTemplates(of: account)
+        return try accounts.reading(account) { () throws(StoreFault) in
+            guard let kept = try accounts.kept(account) else { return [] }
+            let enrolment = try kept.prints.enrolment()
+            // A changed reader content ends the local credential too, and these keys with it.
+            try credentials.revokeIfUnfit(account, kept, enrolment)
+            let keys = try revocation.revokeUnfitServerKeys(account, kept, enrolment)
+            try revocation.forgetUselessTokens(kept, keeping: keys)
+            return keys
+        }
+    }
+
+    /// The key for a server, if a touch could open it. Throws `unknownServer` or
+    /// `serverKeyInvalidated`.
+    func goodKey(
+        for server: ServerURL, _ account: Account
+    ) async throws(Denial) -> ServerKey {
+        let keys = try await serverKeys(of: account).filter {
+            $0.server == server.bytes && $0.state != .removing
+        }
+        guard let key = keys.best else { throw Denial(.unknownServer, subject: server.bytes) }
+        guard key.state == .good else { throw Denial.invalidated(key) }
+        return key
+    }
+
+    /// The signing key, if a touch could open it. Throws `noSigningKey` or `signingKeyInvalidated`.
+    func goodSigningKey(of account: Account) async throws(Denial) -> ServerKey {
+        guard let key = try await signingKey(of: account) else { throw Denial(.noSigningKey) }
+        guard key.state == .good else { throw Denial.invalidated(key) }
+        return key
+    }
+}
+
+extension ServerKeys {
+    /// Gets a challenge from a server for a key. Throws if the server cannot be asked, or if the
+    /// challenge is for another audience.
+    func challenge(
+        for key: ServerKey, _ action: Bytes, _ url: ServerURL, _ account: Account
+    ) async throws(Denial) -> Bytes {
+        let wish = RelayChallengeRequest(
+            server: url.bytes, account: key.account, device: state.device,
+            application: key.application, action: action)
+        let answer = await relay.ask(.challenge(wish), for: account.uid)
+        guard case .challenge(let challenge, let audience, _) = answer else {
+            throw denial(of: answer, url, account, signedBy: nil)
+        }
+        guard audience == key.audience else {
+            throw Denial(.serverRefused, subject: Bytes("audience".utf8))
+        }
+        return challenge
+    }
+
+    /// Signs with a key after a touch. The key must still be what it was when found.
+    ///
+    /// The counter is on disk before the signature. A key that does not open for the current
+    /// fingers is invalidated, and its denial thrown.
+    ///
+    /// - Parameters:
+    ///   - found: the key as it was found; its identifier and state must not have changed since.
+    ///   - message: makes the message from the key with its new counter.
+    func signed(
+        by found: ServerKey, in namespace: SignatureNamespace, _ account: Account,
+        _ standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
+        _ message: (ServerKey) throws(CryptoFault) -> SignedMessage
+    ) async throws(Denial) -> SignedAnswer {
+        try await advancing(found, account, standing) { (key) async throws(VaultError) in
+            let signs: SignedMessage
+            do throws(CryptoFault) { signs = try message(key) } catch { throw .crypto(error) }
+            let signature = try await sign(signs.digest, namespace, key, standing, for: touch)
+            return SignedAnswer(statement: signs.text, signature: signature)
+        }
+    }
+
+    /// Uses a key once: advances its counter on disk, then runs `body`. A key that does not open is
+    /// invalidated.
+    private func advancing<Signed>(
+        _ found: ServerKey, _ account: Account, _ standing: AccountSnapshot,
+        _ body: (ServerKey) async throws(VaultError) -> Signed
+    ) async throws(Denial) -> Signed {
+        let servers = standing.kept.servers
+        return try await accounts.answering(account) {
+            guard var key = try servers.key(found.identifier), key.state == found.state else {
+                throw Denial.missing(found)
+            }
+            guard key.sealed(for: standing.enrolment.state) != nil else {
+                try revocation.invalidate(key, account, standing.kept)
+                throw Denial.invalidated(key)
+            }
+            key = try servers.advance(key)
+            do throws(VaultError) {
+                return try await body(key)
+            } catch .doesNotOpen {
+                if let key = try servers.key(found.identifier) {
+                    try revocation.invalidate(key, account, standing.kept)
+                }
+                throw Denial.invalidated(key)
+            } catch { throw StoreFault.vault(error) }
+        }
+    }
+
+    /// Signs a server's challenge. Returns the statement and its SSHSIG signature.
+    func signed(
+        _ challenge: Bytes, _ action: Bytes, by key: ServerKey, _ account: Account,
+        _ standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
+        service: Bytes = signetService,
+        purpose: Bytes = []
+    ) async throws(Denial) -> (Bytes, Bytes) {
+        let signed = try await signed(by: key, in: .login, account, standing, for: touch) {
+            (key) throws(CryptoFault) in
+            var statement = statement(
+                challenge, action, Factor.fingerprint, key, standing.enrolment,
+                service: service)
+            statement.purpose = purpose
+            return try SignedMessage(text: statement.encoded())
+        }
+        return (signed.statement ?? [], signed.signature)
+    }
+
+    /// Signs the statement that gives up a registration. Returns the statement and its signature.
+    ///
+    /// It is the only thing that a key signs without a touch, and the statement says so.
+    func signedRemoval(
+        _ challenge: Bytes, by key: ServerKey, _ account: Account, _ standing: AccountSnapshot
+    ) async throws(Denial) -> (Bytes, Bytes) {
+        try await advancing(key, account, standing) { (key) async throws(VaultError) in
+            let statement = statement(
+                challenge, LoginAction.remove, Factor.possession, key, standing.enrolment)
+            let message = try RemovalMessage(statement)
+            let signature = try await signature(key, .login, standing) {
+                (ready, context) throws(VaultError) in
+                try ready.sign(message, context)
+            }
+            return (statement.encoded(), signature)
+        }
+    }
+
+    /// The statement that a key signs for a server's challenge.
+    func statement(
+        _ challenge: Bytes, _ action: Bytes, _ factor: Bytes, _ key: ServerKey,
+        _ enrolment: Enrolment, service: Bytes = signetService
+    ) -> LoginStatement {
+        LoginStatement(
+            head: head(key, for: key.audience),
+            challenge: challenge, action: action, service: service, terminal: [],
+            purpose: [], claims: claims(key, factor, enrolment))
+    }
+
+    /// Who makes a statement, and for whom.
+    func head(_ key: ServerKey, for audience: Bytes) -> StatementHead {
+        StatementHead(
+            audience: audience, account: key.account, device: state.device,
+            credential: key.identifier)
+    }
+
+    /// How a statement came about: factor, key protection, secure boot, enrolment and counter.
+    func claims(_ key: ServerKey, _ factor: Bytes, _ enrolment: Enrolment) -> StatementClaims {
+        StatementClaims(
+            factor: factor,
+            integrity: Integrity(
+                key: key.vault == .tpm ? .tpm : .file,
+                secureBoot: Firmware.secureBoot(at: secureBootVariable)),
+            enrolment: enrolment.state.generation, counter: key.counter, issued: accounts.instant)
+    }
+
+    /// Signs a message, given by its SHA-256, with a key of the account. Returns the SSHSIG blob.
+    func sign(
+        _ digest: Bytes, _ namespace: SignatureNamespace, _ key: ServerKey,
+        _ standing: AccountSnapshot,
+        for touch: Touch<ScannedFinger>
+    ) async throws(VaultError) -> Bytes {
+        let data = SSHSignature.signedData(namespace: namespace.bytes, messageDigest: digest)
+        return try await signature(key, namespace, standing) {
+            (ready, context) throws(VaultError) in
+            try ready.sign(data, context, for: touch.match)
+        }
+    }
+
+    private func signature(
+        _ key: ServerKey, _ namespace: SignatureNamespace, _ standing: AccountSnapshot,
+        _ sign:
+            @escaping @Sendable (any ReadyKey, SealingContext) throws(VaultError)
+            -> P256Signature
+    ) async throws(VaultError) -> Bytes {
+        guard let sealed = key.sealed(for: standing.enrolment.state) else { throw .doesNotOpen }
+        let context: SealingContext
+        do throws(StoreFault) {
+            context = try standing.kept.servers.context(
+                key.identifier, server: key.server, standing.enrolment.state)
+        } catch { throw .malformed }
+        let numbers = try await vaults.call(key.vault) { vault throws(VaultError) in
+            let ready = try vault.ready(key: sealed, context)
+            defer { ready.release() }
+            return try sign(ready, context)
+        }
+        return SSHSignature(
+            publicKey: key.publicKey, namespace: namespace, r: numbers.r, s: numbers.s
+        ).blob
+    }
+}
+
+extension ServerKeys {
+    /// Turns a server's answer into the answer for the client: tokens, or a denial.
+    ///
+    /// - Parameter key: the key that signed the request to the server; nil if none did.
+    func settle(
+        _ answer: RelayAnswer, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
+    ) throws(Denial) -> Answer {
+        switch answer {
+        case .loggedIn(let tokens): return try given(tokens, url, account, signedBy: key)
+        case .registered, .proven, .challenge, .removed, .refused, .unreachable, .macToken,
+            .awaited, .listed, .operation, .decided:
+            throw denial(of: answer, url, account, signedBy: key)
+        }
+    }
+
+    private func given(
+        _ tokens: RelayTokens, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
+    ) throws(Denial) -> Answer {
+        let state = try accounts.reading(account) { () throws(StoreFault) -> ServerKey.State? in
+            guard let key, let kept = try accounts.kept(account) else { return nil }
+            return try kept.servers.key(key.identifier)?.state
+        }
+        // If the registration was given up meanwhile, an earlier request must not yield tokens.
+        guard state == .good else { throw Denial(.unknownServer, subject: url.bytes) }
+        return .token(
+            TokenAnswer(
+                accessToken: tokens.accessToken, seconds: tokens.seconds,
+                refreshToken: tokens.refreshToken))
+    }
+
+    /// The denial for a server's answer that gave nothing.
+    ///
+    /// A key that the server no longer accepts is destroyed, but only if it signed the request, so
+    /// that the server has verified whose it is: exactly that key, and no other.
+    func denial(
+        of answer: RelayAnswer, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
+    ) -> Denial {
+        switch answer {
+        case .unreachable(let why, _, _):
+            return Denial(Task.isCancelled ? .cancelled : .serverUnreachable, subject: why)
+        case .refused(let code, _, _):
+            switch (String(decoding: code, as: UTF8.self), key) {
+            case ("activation-refused", _): return Denial(.activationRefused)
+            case ("key-blocked", let key): return revocation.blocked(key, url, account)
+            case ("key-replaced", let key?):
+                return revocation.destroyed(.serverKeyReplaced, key, account)
+            case ("key-removed", let key?):
+                return revocation.destroyed(.serverKeyRemoved, key, account)
+            default: return Denial(.serverRefused, subject: code)
+            }
+        case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited,
+            .listed, .operation, .decided:
+            return Denial(.serverUnreachable, subject: Bytes("another answer than asked".utf8))
+        }
+    }
+}
+
+/// The service name of logins that are not for a PAM service.
+let signetService = Bytes("signet".utf8)
+
+/// What a key signs: a text of the daemon's, or data of the caller, of which only the digest is
+/// known.
+struct SignedMessage {
+    /// The text; nil if it is the caller's.
+    let text: Bytes?
+    /// SHA-256 of the message, 32 bytes.
+    let digest: Bytes
+
+    init(text: Bytes) throws(CryptoFault) {
+        self.text = text
+        digest = try SHA256.digest(text)
+    }
+
+    init(digest: Bytes) {
+        text = nil
+        self.digest = digest
+    }
+}
+
+extension Denial {
+    /// The key does not exist, or no longer.
+    static func missing(_ key: ServerKey) -> Denial {
+        key.isSigning ? Denial(.noSigningKey) : Denial(.unknownServer, subject: key.server)
+    }
+
+    /// The key does not open, because the fingers have changed since it was made.
+    static func invalidated(_ key: ServerKey) -> Denial {
+        key.isSigning
+            ? Denial(.signingKeyInvalidated) : Denial(.serverKeyInvalidated, subject: key.server)
+    }
+}
+
+extension [ServerKey] {
+    /// The usable one, of several keys for the same purpose. A crash may leave a key behind that
+    /// was replaced.
+    var best: ServerKey? { first { $0.state == .good } ?? first }
+}
+
+extension ServerKey {
+    /// The key's description for the journal.
+    var serverText: String {
+        isSigning ? "the signing key" : "it was for \(String(decoding: server, as: UTF8.self))"
+    }
+}
+
+extension ServerKeys {
+    /// Makes a key for a server, sealed to the fingers as they were at the touch. It is not on disk
+    /// yet.
+    ///
+    /// Throws `.changedMeanwhile` if the fingers have changed since.
+    func newKey(for server: Bytes, _ standing: AccountSnapshot) async throws(StoreFault)
+        -> NewServerKey
+    {
+        let identifier: Bytes
+        do throws(SystemFault) { identifier = try randomBytes(16) } catch {
+            throw .file(.system(error))
+        }
+        let context = try standing.kept.servers.context(
+            identifier, server: server, standing.enrolment.state)
+        let kind = await vaults.chosen(after: standing.credential.vault)
+        let made: NewCredential
+        do throws(VaultError) {
+            made = try await vaults.call(kind) { vault throws(VaultError) in
+                try vault.create(context)
+            }
+        } catch { throw .vault(error) }
+        guard try standing.kept.prints.enrolment().state == standing.enrolment.state else {
+            throw .changedMeanwhile
+        }
+        return NewServerKey(made: made, context: context, vault: kind)
+    }
+
+    /// The matter of a receipt for which no other party has given a challenge; a random one is made
+    /// up.
+    func ownMatter(_ purpose: Bytes, _ account: Account) throws(Denial) -> SignedMatter {
+        try accounts.reading(account) { () throws(SystemFault) in
+            SignedMatter(purpose: purpose, challenge: try randomBytes(Limit.challenge))
+        }
+    }
+}

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import Crypto
+import LoginProtocol
+import MainContext
+import Posix
+import SignedFormats
+import State
+
+/// A login that a server has to approve, as it was settled before the touch.
+struct LoginAtServer {
+    /// Whether the server is asked.
+    enum Mode {
+        /// It gave this challenge, at this time since boot.
+        case online(challenge: Bytes, at: Duration)
+        /// It cannot be reached, and its cached approval is used instead.
+        case offline
+    }
+
+    let url: ServerURL
+    let key: ServerKey
+    let wish: ServerLoginRequest
+    let mode: Mode
+
+    /// How long the server's answer after the touch may take, including the wait for the key. The
+    /// time for the touch is shortened by it, so that the module does not give up first.
+    private static let answerTime = Duration.seconds(12)
+
+    /// How long to wait for a finger if the module waits for `whole` in total.
+    func touchTime(of whole: Duration) -> Duration {
+        switch mode {
+        case .online: whole - min(Self.answerTime, whole / 2)
+        case .offline: whole
+        }
+    }
+
+    /// What the local statement says about the server.
+    var lines: ServerLines {
+        let mode: ServerMode =
+            switch self.mode {
+            case .online: .online
+            case .offline: .offline
+            }
+        return ServerLines(url: url.bytes, account: key.account, mode: mode)
+    }
+}
+
+/// A server's proof for the module, and whether it is the approval that was asked for.
+struct GivenProof {
+    let proof: ServerProof
+    let isYes: Bool
+}
+
+/// Logins on this machine that a server has to approve as well.
+///
+/// The server gives a challenge before the touch and an approval (a signed verdict) after it. If it
+/// cannot be reached and the administrator allows offline logins for some hours, its last verdict
+/// is used instead; a refusal deletes that, so that cutting the network does not help a user who
+/// was refused. The module checks the verdict's signature itself; see
+/// `Sources/Module/ServerLogin.swift`.
+@ServiceActor
+final class ServerLogins {
+    let boot: Bytes
+    let clock: Clock
+    let journal: DecisionJournal
+    let relay: RelayClient
+    let state: StateDirectory
+    let accounts: Accounts
+    let credentials: Credentials
+    let keys: ServerKeys
+    let sessionTokens: SessionTokens
+    let touches: Touches
+
+    init(
+        boot: Bytes, clock: Clock, journal: DecisionJournal, relay: RelayClient,
+        state: StateDirectory, accounts: Accounts, credentials: Credentials, keys: ServerKeys,
+        sessionTokens: SessionTokens, touches: Touches
+    ) {
+        self.boot = boot
+        self.clock = clock
+        self.journal = journal
+        self.relay = relay
+        self.state = state
+        self.accounts = accounts
+        self.credentials = credentials
+        self.keys = keys
+        self.sessionTokens = sessionTokens
+        self.touches = touches
+    }
+}
+
+extension ServerLogins {
+    /// How long a server may take for a challenge. The user waits for the prompt, and the module
+    /// gives up on a daemon that is silent for five seconds.
+    private static let challengeTime = Duration.seconds(3)
+    /// After this time, the relay itself reports that there is no connection, which has to be told
+    /// apart from a busy relay.
+    private static let connectMilliseconds: UInt32 = 2_500
+    /// How long the server may take for its verdict after the touch.
+    private static let verdictTime = Duration.seconds(10)
+    /// How much of the module's time must be left when the answer is sent.
+    private static let margin = Duration.milliseconds(500)
+    /// With less time left than this, a server is not asked.
+    private static let leastTime = Duration.seconds(1)
+    /// How old a challenge may be when it is signed. Servers accept it for 60 seconds.
+    static let challengeAge = Duration.seconds(45)
+    /// How old a challenge may be when the server answers.
+    private static let challengeLife = Duration.seconds(58)
+
+    /// Prepares a login at a server before the touch; nil if the request names no server.
+    ///
+    /// Makes sure first that the server can be asked or need not be, so that the user does not
+    /// touch in vain. Throws `unknownServer`, `serverUnreachable`, `serverTooLongAgo` or
+    /// `clockSetBack`, among others.
+    func loginAtServer(
+        _ request: AuthenticateRequest, _ account: Account
+    ) async throws(Denial) -> LoginAtServer? {
+        guard let wish = request.server else { return nil }
+        guard let url = ServerURL(wish.url) else { throw Denial(.badRequest) }
+        let key = try await keys.goodKey(for: url, account)
+        guard key.audience == wish.audience else {
+            throw Denial(.unknownServer, subject: url.bytes)
+        }
+        switch await challengeInTime(key, url, account) {
+        case .given(let challenge, let moment):
+            let mode = LoginAtServer.Mode.online(challenge: challenge, at: moment)
+            return LoginAtServer(url: url, key: key, wish: wish, mode: mode)
+        case .away(let why):
+            guard wish.offlineHours > 0 else { throw Denial(.serverUnreachable, subject: why) }
+            _ = try keptYes(wish, key, account)
+            return LoginAtServer(url: url, key: key, wish: wish, mode: .offline)
+        case .denied(let denial): throw denial
+        }
+    }
+
+    private enum AskedChallenge {
+        case given(Bytes, at: Duration)
+        case away(Bytes)
+        case denied(Denial)
+    }
+
+    private func challengeInTime(
+        _ key: ServerKey, _ url: ServerURL, _ account: Account
+    ) async -> AskedChallenge {
+        let moment = clock.sinceBoot()
+        let wish = RelayChallengeRequest(
+            server: url.bytes, account: key.account, device: state.device,
+            application: key.application, action: LoginAction.login,
+            milliseconds: Self.connectMilliseconds)
+        let answer = await relay.ask(
+            .challenge(wish), for: account.uid, within: Self.challengeTime)
+        if Task.isCancelled { return .denied(Denial(.cancelled)) }
+        switch answer {
+        case .challenge(let challenge, key.audience, _): return .given(challenge, at: moment)
+        case .challenge: return .denied(Denial(.serverRefused, subject: Bytes("audience".utf8)))
+        // Nothing else counts as unreachable: keeping the relay busy must not turn a login into an
+        // offline one.
+        case .unreachable(let why, _, isAway: true): return .away(why)
+        case .refused(let code, _, _) where code == ServerProblem.unavailable.bytes:
+            return .denied(Denial(.serverUnreachable, subject: code))
+        case .unreachable, .refused, .registered, .proven, .loggedIn, .removed, .macToken,
+            .awaited, .listed, .operation, .decided:
+            return .denied(keys.denial(of: answer, url, account, signedBy: nil))
+        }
+    }
+
+    /// The cached verdict that stands in for a server that cannot be reached.
+    ///
+    /// Its age is judged by the wall clock, but at least by what the verdict and the receipts prove
+    /// about the time. Throws `serverTooLongAgo`, or `clockSetBack` if the clock is behind them.
+    private func keptYes(
+        _ wish: ServerLoginRequest, _ key: ServerKey, _ account: Account
+    ) throws(Denial) -> CachedVerdict {
+        try accounts.reading(account) {
+            var denial = Denial(.serverTooLongAgo, subject: key.server)
+            guard let kept = try accounts.kept(account),
+                let found = try kept.servers.verdict(for: key),
+                isSigned(found, by: wish.key)
+            else { throw denial }
+            let issued = found.verdict.issued.seconds
+            let known = found.now(boot: boot, moment: clock.wholeSeconds)
+            let floor = max(known, try kept.receipts().latest()?.seconds ?? 0)
+            let wall = accounts.instant.seconds
+            guard wall >= floor || floor - wall <= VerdictExpectation.leeway else {
+                denial.reason = .clockSetBack
+                denial.since = floor
+                throw denial
+            }
+            denial.since = issued
+            let isGood = VerdictExpectation.isGood(
+                issued: issued, forSeconds: UInt64(wish.offlineHours) * 3_600,
+                at: max(wall, floor))
+            guard isGood else { throw denial }
+            return found
+        }
+    }
+
+    /// Whether a verdict was signed by the key that root has configured. Otherwise it is no
+    /// approval and no evidence of the time.
+    private func isSigned(_ verdict: CachedVerdict, by key: Bytes) -> Bool {
+        do throws(CryptoFault) {
+            return try P256PublicKey(point: key).verifies(
+                blob: verdict.signature, of: verdict.text, in: .verdict)
+        } catch { return false }
+    }
+}
+
+extension ServerLogins {
+    /// Gets the server's verdict after the touch, or uses the cached one.
+    ///
+    /// Nothing is awaited between the last check for changes and the return.
+    func serverProof(
+        _ login: LoginAtServer, _ request: AuthenticateRequest, _ account: Account,
+        _ proof: TouchProof, until end: Duration, _ client: any Client
+    ) async throws(Denial) -> GivenProof {
+        switch login.mode {
+        case .offline:
+            try checkChanges(since: proof, login, account)
+            // While the finger was awaited, the server may have refused or approved another login.
+            let verdict = try keptYes(login.wish, login.key, account)
+            let day = String(decoding: verdict.verdict.issued.text, as: UTF8.self)
+            journal.service("\(account.name) is let in without \(login.url.text), as of \(day)")
+            let given = ServerProof(verdict: verdict.text, signature: verdict.signature)
+            return GivenProof(proof: given, isYes: true)
+        case .online(var challenge, var moment):
+            if clock.sinceBoot() - moment > Self.challengeAge {
+                switch await challengeInTime(login.key, login.url, account) {
+                case .given(let fresh, let now): (challenge, moment) = (fresh, now)
+                case .denied(let denial) where denial.reason != .serverUnreachable: throw denial
+                case .away, .denied: throw Denial(.serverLost, subject: login.url.bytes)
+                }
+            }
+            // A server that gets a challenge too late refuses, and means only the challenge.
+            let end = min(end, moment + Self.challengeLife + Self.margin)
+            let tokens = try await logIn(login, challenge, request, account, proof, until: end)
+            guard clock.sinceBoot() < end else {
+                throw Denial(.serverLost, subject: login.url.bytes)
+            }
+            try checkChanges(since: proof, login, account)
+            return try accepted(tokens, login, request, account, proof.kept, client)
+        }
+    }
+
+    /// Throws if an approval must not be used any more.
+    ///
+    /// While others were asked, the fingers may have changed, login may have been disabled, the key
+    /// given up, or the machine may have slept.
+    func checkChanges(
+        since proof: TouchProof, _ login: LoginAtServer, _ account: Account
+    ) throws(Denial) {
+        if touches.hasSlept(since: proof) { throw Denial(.suspending) }
+        let standing = try credentials.standing(of: account, since: proof.standing)
+        let key = try accounts.reading(account) { () throws(StoreFault) in
+            try proof.kept.servers.key(login.key.identifier)
+        }
+        guard let key, key.state == .good || key.state == .invalidated else {
+            throw Denial(.unknownServer, subject: login.url.bytes)
+        }
+        guard key.state == .good, key.sealed(for: standing.enrolment.state) != nil else {
+            throw Denial(.serverKeyInvalidated, subject: login.url.bytes)
+        }
+        guard standing.credential.identifier == proof.credential.identifier else {
+            throw Denial(.badRequest)
+        }
+    }
+
+    /// How much time there is before an answer that has to be sent by `end`.
+    func timeLeft(until end: Duration) -> Duration { end - clock.sinceBoot() - Self.margin }
+
+    private func logIn(
+        _ login: LoginAtServer, _ challenge: Bytes, _ request: AuthenticateRequest,
+        _ account: Account, _ proof: TouchProof, until end: Duration
+    ) async throws(Denial) -> RelayTokens {
+        let left = { [self] in timeLeft(until: end) }
+        let kept = proof.kept
+        guard left() > Self.leastTime else {
+            throw Denial(.serverLost, subject: login.url.bytes)
+        }
+        let answer = try await keys.serverHears(
+            of: login.key, account, kept, patience: left() - Self.leastTime,
+            within: { min(Self.verdictTime, left()) }
+        ) { (standing) throws(Denial) in
+            // An approval that comes too late would be useless, and the time until now was spent
+            // waiting for another request; hence `serverBusy`.
+            guard left() > Self.leastTime else {
+                throw Denial(.serverBusy, subject: login.url.bytes)
+            }
+            return try await keys.signed(
+                challenge, LoginAction.login, by: login.key, account, standing, for: proof.touch,
+                service: request.service,
+                purpose: ModulePurpose.text(request.challenge, request.account))
+        } _: { statement, signature in
+            .login(
+                RelayLogin(
+                    server: login.url.bytes, statement: statement, signature: signature,
+                    module: RelayModule(challenge: request.challenge, account: request.account)))
+        } late: { [self] answer in
+            // A refusal takes effect even if the client has given up.
+            _ = try? self.tokens(in: answer, login, account, kept)
+        }
+        return try tokens(in: answer, login, account, kept)
+    }
+
+    /// The tokens of an approval. A verdict that denies is treated like any other refusal.
+    private func tokens(
+        in answer: RelayAnswer, _ login: LoginAtServer, _ account: Account, _ kept: AccountState
+    ) throws(Denial) -> RelayTokens {
+        guard case .loggedIn(let tokens) = answer else {
+            throw denial(of: answer, login, account, kept)
+        }
+        guard let text = tokens.verdict?.statement, let verdict = try? Verdict(parsing: text),
+            verdict.decision == .deny
+        else { return tokens }
+        let no = RelayAnswer.refused(code: Bytes("deny".utf8), status: 200, attempts: nil)
+        throw denial(of: no, login, account, kept)
+    }
+
+    /// The proof for the module, from the server's answer. A valid verdict is cached for offline
+    /// logins.
+    ///
+    /// One that is not valid is passed on too, so that the module raises its alarm, but has no
+    /// other effect.
+    private func accepted(
+        _ tokens: RelayTokens, _ login: LoginAtServer, _ request: AuthenticateRequest,
+        _ account: Account, _ kept: AccountState, _ client: any Client
+    ) throws(Denial) -> GivenProof {
+        guard let verdict = tokens.verdict else {
+            throw Denial(.serverRefused, subject: Bytes("no verdict".utf8))
+        }
+        let found = CachedVerdict(
+            text: verdict.statement, signature: verdict.signature, boot: boot,
+            moment: clock.wholeSeconds)
+        guard let found, found.verdict.isAbout(login, request, device: state.device),
+            isSigned(found, by: login.wish.key)
+        else {
+            journal.fault("a server's yes that is none", account: account.name)
+            let given = ServerProof(verdict: verdict.statement, signature: verdict.signature)
+            return GivenProof(proof: given, isYes: false)
+        }
+        do throws(StoreFault) {
+            try kept.servers.keep(found, for: login.key)
+            // Any account may ask, naming a server and a key of its own, so only root's requests
+            // count.
+            if client.peer.uid == 0 { try correctLatest(by: found.verdict, kept) }
+        } catch { journal.fault(error.description, account: account.name) }
+        var token: Bytes?
+        var hasFile = false
+        switch login.wish.token {
+        case .answer: token = tokens.accessToken
+        // Only if root asks: files in root's directory are for sessions that root opens.
+        case .file where client.peer.uid == 0:
+            hasFile = sessionTokens.keepToken(tokens, from: login.key.server, for: account)
+        case .file, nil: break
+        }
+        let given = ServerProof(
+            verdict: verdict.statement, signature: verdict.signature, accessToken: token,
+            hasTokenFile: hasFile)
+        return GivenProof(proof: given, isYes: true)
+    }
+
+    /// Corrects the latest known time by a fresh verdict.
+    ///
+    /// Otherwise, one touch while the clock was wrong would prevent offline logins for ever.
+    /// Verdicts of other servers remain, so none of them appears younger.
+    private func correctLatest(
+        by verdict: Verdict, _ kept: AccountState
+    ) throws(StoreFault) {
+        let (receipts, leeway) = (try kept.receipts(), VerdictExpectation.leeway)
+        guard let latest = try receipts.latest(), latest.seconds > verdict.issued.seconds + leeway
+        else { return }
+        var known = verdict.issued
+        for key in try kept.servers.list() {
+            known = max(known, try kept.servers.verdict(for: key)?.verdict.issued ?? known)
+        }
+        try receipts.correct(to: known, leeway: leeway)
+    }
+
+    /// The denial if a server that gave a challenge did not approve the login.
+    ///
+    /// After a refusal, its cached verdict is deleted, so that cutting the network does not help.
+    private func denial(
+        of answer: RelayAnswer, _ login: LoginAtServer, _ account: Account, _ kept: AccountState
+    ) -> Denial {
+        switch answer {
+        // A refusal takes effect even if the client has given up.
+        case .refused(let code, _, _):
+            let passing = [ServerProblem.unavailable.bytes, ServerProblem.slowDown.bytes]
+            if !passing.contains(code) {
+                do throws(StoreFault) {
+                    try kept.servers.forgetVerdict(for: login.key)
+                } catch { return accounts.denial(for: error, account) }
+                sessionTokens.forgetToken(of: account, from: login.key.server)
+            }
+            return keys.denial(of: answer, login.url, account, signedBy: login.key)
+        case .registered, .proven, .challenge, .loggedIn, .removed, .unreachable, .macToken,
+            .awaited, .listed, .operation, .decided:
+            return Task.isCancelled
+                ? Denial(.cancelled) : Denial(.serverLost, subject: login.url.bytes)
+        }
+    }
+}
+
+extension Verdict {
+    /// Whether the verdict is about this login. The module itself checks the signature.
+    fileprivate func isAbout(
+        _ login: LoginAtServer, _ request: AuthenticateRequest, device: Bytes
+    ) -> Bool {
+        module == request.challenge && local == request.account && self.device == device
+            && audience == login.key.audience && account == login.key.account
+    }
+}
+
+extension ServerProblem {
+    /// The code as a server sends it.
+    fileprivate var bytes: Bytes { Bytes(rawValue.utf8) }
+}
+
+extension Clock {
+    /// Whole seconds since boot.
+    fileprivate var wholeSeconds: UInt64 { UInt64(clamping: sinceBoot().components.seconds) }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import LoginProtocol
+import Posix
+import SignedFormats
+import State
+
+// Giving up a registration: the server is told first, then the key is deleted. If the server cannot
+// be reached, it is told later; until then, the key stays and is useful for nothing else.
+extension Servers {
+    /// Gives up a registration; `state` of the answer says whether the server knows.
+    ///
+    /// Throws `unknownServer` if there is none.
+    func disableServer(
+        _ request: ServerDisableRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        defer { removals.want() }
+        guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
+        let those = try await keys.serverKeys(of: account).filter { $0.server == url.bytes }
+        // One that was given up before is tried again, unless there is another registration at the
+        // same server.
+        guard let key = those.first(where: { $0.state != .removing }) ?? those.first else {
+            throw Denial(.unknownServer, subject: url.bytes)
+        }
+        return try await accounts.answering(account) {
+            guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
+            // Before anything is marked: from here on, cancelling does not bring it back.
+            if key.state != .invalidated { client.tell(asking: url.bytes) }
+            return .done(DoneAnswer(state: try await remove(key, url, account, kept).state))
+        }
+    }
+
+    /// Tells servers about registrations that were given up while they could not be reached.
+    /// Returns whether all servers know now.
+    func finishRemovals(of account: Account) async -> Bool {
+        guard let kept = try? accounts.kept(account) else { return true }
+        // Includes those of which a crash has left open whether the server knows them.
+        guard let all = try? await self.keys.serverKeys(of: account) else { return false }
+        let keys = all.filter { $0.state == .removing }
+        // A server that does not answer takes long, so stop at the first. The next round tries in
+        // another order.
+        for key in keys.shuffled() {
+            guard let url = ServerURL(key.server) else { continue }
+            do throws(StoreFault) {
+                if try await remove(key, url, account, kept) == .toldLater { return false }
+            } catch {
+                journal.fault(error.description, account: account.name)
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Tells the server and deletes the key. Unless the server is told later, nothing of the key is
+    /// left.
+    private func remove(
+        _ key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
+    ) async throws(StoreFault) -> Removal {
+        sessionTokens.forgetToken(of: account, from: key.server)
+        // A key that does not open cannot prove anything; the server's administrator has to remove
+        // it.
+        guard key.state != .invalidated else {
+            try kept.servers.remove(key)
+            return .dropped
+        }
+        let marked = key.state == .removing ? key : try kept.servers.beginRemoval(key)
+        let removal = Removal(await removal(of: marked, url, account, kept))
+        switch removal {
+        case .toldLater: return removal
+        case .told, .dropped:
+            try kept.servers.remove(marked)
+            let told = removal == .told ? "disabled" : "disabled, and the server does not hear it"
+            journal.credential(of: account, "destroyed", because: "\(told); \(key.serverText)")
+            return removal
+        }
+    }
+
+    /// Asks the server to remove the registration. The statement says that there was no touch.
+    private func removal(
+        of key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
+    ) async -> RelayAnswer {
+        let wish = RelayChallengeRequest(
+            server: url.bytes, account: key.account, device: state.device,
+            application: key.application, action: LoginAction.remove)
+        let answer = await relay.ask(.challenge(wish), for: account.uid)
+        guard case .challenge(let challenge, key.audience, _) = answer else { return answer }
+        guard (try? credentials.standing(of: account, kept)) != nil else {
+            return .unreachable(why: [], isRepeatable: true)
+        }
+        do throws(Denial) {
+            // Another request that uses the key ends soon, and otherwise the server is told later.
+            return try await keys.serverHears(of: key, account, kept, patience: .seconds(2)) {
+                (standing) throws(Denial) in
+                try await keys.signedRemoval(challenge, by: key, account, standing)
+            } _: { statement, signature in
+                .remove(
+                    server: url.bytes, registration: key.registration, statement: statement,
+                    signature: signature)
+            }
+        } catch { return .refused(code: Bytes("local".utf8), status: 0, attempts: nil) }
+    }
+}
+
+/// The outcome of giving up a registration.
+private enum Removal {
+    /// The server has removed the registration.
+    case told
+    /// The server has yet to be told, and the key is kept for that.
+    case toldLater
+    /// The server may still have the registration, but this key cannot prove it.
+    case dropped
+
+    /// The outcome for a server's answer. A server that is busy or out of order has decided
+    /// nothing.
+    init(_ answer: RelayAnswer) {
+        switch answer {
+        case .removed: self = .told
+        case .refused(let code, _, _):
+            switch String(decoding: code, as: UTF8.self) {
+            case "key-removed", "key-replaced": self = .told
+            case "key-blocked", "refused", "not-found": self = .dropped
+            default: self = .toldLater
+            }
+        case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
+            .listed, .operation, .decided:
+            self = .toldLater
+        }
+    }
+
+    /// The state for the command protocol.
+    var state: CommandProtocol.CredentialState {
+        switch self {
+        case .told: .none
+        case .toldLater: .disabled
+        case .dropped: .invalidated
+        }
+    }
+}

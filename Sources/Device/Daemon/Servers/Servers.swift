@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import Crypto
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import Sealing
+import SignedFormats
+import State
+
+/// An account's registrations at servers: making, using, listing and giving them up.
+///
+/// A registration is made with an activation code and a touch; each has a key of its own. If a
+/// registration does not complete but the server may know its key, the server is told that it was
+/// given up (`ServerRemoval.swift`).
+@ServiceActor
+final class Servers {
+    let journal: DecisionJournal
+    let relay: RelayClient
+    let removals: RemovalRounds
+    let state: StateDirectory
+    let accounts: Accounts
+    let credentials: Credentials
+    let revocation: ServerKeyRevocation
+    let keys: ServerKeys
+    let sessionTokens: SessionTokens
+    let guards: TouchGuards
+    let touches: Touches
+
+    init(
+        journal: DecisionJournal, relay: RelayClient, removals: RemovalRounds,
+        state: StateDirectory, accounts: Accounts, credentials: Credentials,
+        revocation: ServerKeyRevocation, keys: ServerKeys, sessionTokens: SessionTokens,
+        guards: TouchGuards, touches: Touches
+    ) {
+        self.journal = journal
+        self.relay = relay
+        self.removals = removals
+        self.state = state
+        self.accounts = accounts
+        self.credentials = credentials
+        self.revocation = revocation
+        self.keys = keys
+        self.sessionTokens = sessionTokens
+        self.guards = guards
+        self.touches = touches
+    }
+}
+
+extension Servers {
+    var handlers: [RequestHandler] {
+        [
+            RequestHandler(enableServer), RequestHandler(disableServer),
+            RequestHandler(loginServer), RequestHandler(listServers),
+        ]
+    }
+
+    /// Registers this device at a server: a touch, the activation code, a new key, and its proof.
+    ///
+    /// The touch comes first, so that a finger that does not match uses up no code, and because the
+    /// statement that proves the key says that there was one. Throws `knownServer`,
+    /// `tooManyServers`, `badRequest`, or the denial for the server's answer.
+    func enableServer(
+        _ request: ServerEnableRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        // Removals that servers have not heard of yet are retried in the background, after this and
+        // the other requests about servers; the client does not wait for them.
+        defer { removals.want() }
+        guard let url = ServerURL(request.server), (try? ActivationCode(typed: request.code)) != nil
+        else { throw Denial(.badRequest) }
+        let keys = try await self.keys.serverKeys(of: account)
+        if keys.contains(where: { $0.server == url.bytes && $0.state == .good }) {
+            throw Denial(.knownServer, subject: url.bytes)
+        }
+        guard keys.count < ServerStore.limit else { throw Denial(.tooManyServers) }
+        let matter = try self.keys.ownMatter(Bytes("server \(url.text): register".utf8), account)
+        let plan = guards.plan(for: ServerEnableRequest.self, account, milliseconds: .max)
+        return try await touches.afterTouch(plan, matter, client) {
+            (standing, touch) throws(Denial) in
+            try await self.register(request, url, account, standing, touch, client)
+        }
+    }
+
+    /// Logs in at a server for a command: a touch signs the server's challenge, and the tokens are
+    /// returned.
+    func loginServer(
+        _ request: LoginAtServerRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        defer { removals.want() }
+        guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
+        let key = try await keys.goodKey(for: url, account)
+        let challenge = try await keys.challenge(for: key, LoginAction.login, url, account)
+        let matter = SignedMatter(
+            purpose: Bytes("server \(url.text): log in as ".utf8) + key.account,
+            challenge: challenge)
+        let plan = guards.plan(
+            for: LoginAtServerRequest.self, account, milliseconds: request.timeoutMilliseconds)
+        return try await touches.afterTouch(plan, matter, client) {
+            (standing, touch) throws(Denial) in
+            let answer = try await keys.serverHears(
+                of: key, account, standing.kept, telling: client
+            ) { (standing) throws(Denial) in
+                try await keys.signed(
+                    challenge, LoginAction.login, by: key, account, standing, for: touch)
+            } _: { statement, signature in
+                .login(RelayLogin(server: url.bytes, statement: statement, signature: signature))
+            }
+            return try keys.settle(answer, url, account, signedBy: key)
+        }
+    }
+
+    /// Sends the account's registrations. Changes nothing.
+    func listServers(
+        _: ServerListRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        defer { removals.want() }
+        for key in try await credentials.shownKeys(of: account) where !key.isSigning {
+            await client.send(.server(ServerAnswer(key)))
+        }
+        return .done(DoneAnswer())
+    }
+}
+
+extension Servers {
+    /// Carries out a registration after the touch. The key is on disk before the server is shown
+    /// it.
+    private func register(
+        _ request: ServerEnableRequest, _ url: ServerURL, _ account: Account,
+        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        client.tell(asking: url.bytes)
+        let wish = RelayRequest.register(
+            server: url.bytes, code: request.code, device: state.device)
+        let answer = await relay.ask(wish, for: account.uid)
+        guard case .registered(let begun) = answer else {
+            return try keys.settle(answer, url, account, signedBy: nil)
+        }
+        return try await accounts.answering(account) {
+            let new = try await keys.newKey(for: url.bytes, standing)
+            let key = try standing.kept.servers.keep(
+                new.made, new.context, by: new.vault,
+                at: ServerRegistration(server: url.bytes, begun),
+                .proving, now: accounts.instant)
+            revocation.beginProving(key)
+            return try await prove(key, begun, url, account, standing, touch)
+        }
+    }
+
+    /// Proves a key, which is on disk already, to its server.
+    ///
+    /// Unless the server accepts it, the key is deleted again. If the server may have accepted it,
+    /// but its answer came too late or not at all, the server is told that the registration was
+    /// given up.
+    func prove(
+        _ key: ServerKey, _ begun: RelayRegistration, _ url: ServerURL, _ account: Account,
+        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>
+    ) async throws -> Answer {
+        let servers = standing.kept.servers
+        let text = keys.statement(
+            begun.challenge, LoginAction.register, Factor.fingerprint, key,
+            standing.enrolment
+        ).encoded()
+        let signature: Bytes
+        do throws(VaultError) {
+            let digest: Bytes
+            do throws(CryptoFault) { digest = try SHA256.digest(text) } catch {
+                throw .crypto(error)
+            }
+            signature = try await keys.sign(digest, .registration, key, standing, for: touch)
+        } catch {
+            revocation.endProving(key)
+            try servers.remove(key)
+            throw StoreFault.vault(error)
+        }
+        let proof = RelayProof(
+            server: url.bytes, registration: key.registration, publicKey: key.publicKey.point,
+            statement: text, signature: signature)
+        let answer = await relay.ask(.prove(proof), for: account.uid) { [self] answer, isLate in
+            revocation.endProving(key)
+            if isLate { giveUp(key, after: answer, account, servers) }
+        }
+        guard case .proven(let progress, _) = answer else {
+            // While the relay is still waiting, it is open what the server will decide.
+            if !revocation.isProving(key) {
+                giveUp(key, after: answer, account, servers)
+            }
+            return try keys.settle(answer, url, account, signedBy: nil)
+        }
+        // While the server was asked, another activation may have been faster, or the fingers may
+        // have changed.
+        guard let now = try servers.key(key.identifier) else {
+            throw Denial(.knownServer, subject: url.bytes)
+        }
+        guard now.state == .proving else { throw Denial.invalidated(key) }
+        guard now.sealed(for: try standing.kept.prints.enrolment().state) != nil else {
+            _ = try servers.invalidate(now)
+            throw Denial.invalidated(key)
+        }
+        _ = try servers.confirm(now)
+        journal.credential(of: account, "registered", because: "at \(url.text)")
+        return .serverEnabled(
+            ServerEnabledAnswer(
+                account: key.account, application: key.application,
+                fingerprint: key.fingerprint, progress: progress))
+    }
+}
+
+extension Servers {
+    /// Gives up a key whose registration did not complete here. If its server may know the key, it
+    /// is told so.
+    private func giveUp(
+        _ key: ServerKey, after answer: RelayAnswer, _ account: Account, _ servers: ServerStore
+    ) {
+        do throws(StoreFault) {
+            // Fingers may have changed meanwhile, or another activation may have been faster.
+            guard let now = try servers.key(key.identifier), now.state == .proving else { return }
+            guard answer.leavesDoubtOfProof else { return try servers.remove(now) }
+            _ = try servers.beginRemoval(now)
+            removals.want()
+        } catch { journal.fault(error.description, account: account.name) }
+    }
+}
+
+extension RelayAnswer {
+    /// Whether the server may have accepted the key that it was shown.
+    fileprivate var leavesDoubtOfProof: Bool {
+        switch self {
+        case .unreachable(_, let isRepeatable, _): !isRepeatable
+        case .refused(let code, _, _): code == Bytes(ServerProblem.unavailable.rawValue.utf8)
+        case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited, .listed,
+            .operation, .decided:
+            true
+        }
+    }
+}
+
+/// A key that a vault has just made, with the context that it is sealed to.
+struct NewServerKey {
+    let made: NewCredential
+    let context: SealingContext
+    let vault: VaultKind
+}
+
+extension SignedMatter {
+    /// The matter of a receipt for a touch that allowed the use of a sealed key.
+    init(purpose: Bytes, challenge: Bytes) {
+        self.init(
+            namespace: .secret, challenge: challenge, service: Bytes("signet".utf8),
+            terminal: [], purpose: Bytes(purpose.prefix(Limit.purpose)))
+    }
+}
+
+extension ServerAnswer {
+    fileprivate init(_ key: ServerKey) {
+        let state: ServerKeyState =
+            switch key.state {
+            // Keys whose registration is in progress are not listed.
+            case .good, .proving: .good
+            case .invalidated: .invalidated
+            case .removing: .removing
+            }
+        self.init(
+            account: key.account, since: key.created.seconds, state: state, server: key.server,
+            application: key.application, fingerprint: key.fingerprint)
+    }
+}
+
+extension ServerKey {
+    /// The key's fingerprint as `ssh-keygen -l` shows it; empty if hashing failed.
+    var fingerprint: Bytes {
+        guard let digest = try? SHA256.digest(publicKey.blob) else { return [] }
+        return Bytes("SHA256:".utf8)
+            + Base64.encode(digest, .standard).filter { $0 != UInt8(ascii: "=") }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
+import Posix
+import SignedFormats
+import State
+
+/// The account's signing key, for files and for challenges of any party. It is never the key that
+/// logs in.
+extension FileSigning {
+    /// Makes the signing key, after a touch. Throws `signingKeyExists` if there is a good one.
+    func enableSigning(
+        _: SigningEnableRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        if let key = try await keys.signingKey(of: account), key.state == .good {
+            throw Denial(.signingKeyExists)
+        }
+        let matter = try keys.ownMatter(Bytes("make the signing key".utf8), account)
+        let plan = guards.plan(for: SigningEnableRequest.self, account, milliseconds: .max)
+        return try await touches.afterTouch(plan, matter, client) { (standing, _) throws(Denial) in
+            try await accounts.answering(account) {
+                let new = try await keys.newKey(for: ServerKey.signing, standing)
+                let servers = standing.kept.servers
+                // Another request may have made one meanwhile, and its public half may be in use
+                // already.
+                if try servers.all().contains(where: { $0.isSigning && $0.state == .good }) {
+                    throw Denial(.signingKeyExists)
+                }
+                let key = try servers.keep(
+                    new.made, new.context, by: new.vault,
+                    at: .signing(Bytes(account.name.utf8)), .good, now: accounts.instant)
+                self.journal.credential(of: account, "made", because: key.serverText)
+                return .signingKey(SigningKeyAnswer(key))
+            }
+        }
+    }
+
+    /// Destroys the signing key. Throws `noSigningKey` if there is none.
+    func disableSigning(
+        _: SigningDisableRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        try await accounts.answering(account) {
+            let kept = try accounts.kept(account)
+            let keys = try kept?.servers.all().filter(\.isSigning) ?? []
+            guard let kept, !keys.isEmpty else { throw Denial(.noSigningKey) }
+            for key in keys {
+                try kept.servers.remove(key)
+                journal.credential(
+                    of: account, "destroyed", because: "disabled; \(key.serverText)")
+            }
+            return .done(DoneAnswer(state: .disabled))
+        }
+    }
+
+    /// Returns the public half of the signing key and its state. Changes nothing.
+    func showSigningKey(
+        _: SigningKeyRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        guard let key = try await credentials.shownKeys(of: account).filter(\.isSigning).best else {
+            throw Denial(.noSigningKey)
+        }
+        return .signingKey(SigningKeyAnswer(key))
+    }
+}
+
+extension SigningKeyAnswer {
+    fileprivate init(_ key: ServerKey) {
+        let state: ServerKeyState =
+            switch key.state {
+            case .good, .proving: .good
+            case .invalidated, .removing: .invalidated
+            }
+        self.init(
+            since: key.created.seconds, state: state, vault: key.vault.name,
+            credential: key.identifier, publicKey: key.publicKey.point)
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import MainContext
+import ReaderProtocol
+import State
+
+/// Which prints a touch may match, and on which readers.
+struct FingerQuery: Sendable {
+    let gallery: Gallery
+    /// The seat whose readers may be used; nil for any.
+    let seat: String?
+    /// Judges the prints stored on a reader before it is asked for a finger; nil to skip that.
+    var examine: ReaderPool.Examination?
+}
+
+/// A finger that matched, and the reader it was on.
+struct ScannedFinger: Sendable {
+    let print: State.StoredPrint
+    /// The identifier of that reader.
+    let reader: String
+}
+
+extension ReaderPool: FingerScanner {
+    @ServiceActor func scan(
+        _ query: FingerQuery, limit: Duration, tell: @escaping @ServiceActor (Notice) -> Void
+    ) async throws(Denial) -> ScannedFinger? {
+        let found: ListedMatch
+        let result = await match(
+            among: query.gallery.templates, at: query.seat, limit: limit,
+            examine: query.examine, tell: tell)
+        switch result {
+        case .failure(let fault): throw Denial(of: fault)
+        case .success(let listed): found = listed
+        }
+        guard case .matched(let index) = found.result else { return nil }
+        guard let print = query.gallery.print(at: index) else { throw Denial(.readerFailed) }
+        return ScannedFinger(print: print, reader: found.reader)
+    }
+}
+
+/// Prints as templates for a reader, and the way back from a template's index to its print.
+struct Gallery: Sendable {
+    /// The templates, in the order of the prints. Indices of matches refer to this array.
+    let templates: [Template]
+    private let prints: [State.StoredPrint]
+
+    /// Takes all prints whose template libfprint can read.
+    init(_ prints: [State.StoredPrint]) {
+        let pairs = prints.compactMap { print in
+            (try? Template(bytes: print.template)).map { (print, $0) }
+        }
+        self.prints = pairs.map(\.0)
+        templates = pairs.map(\.1)
+    }
+
+    /// The print that the template at this index was made of; nil if the index is out of range.
+    func print(at index: Int) -> State.StoredPrint? {
+        prints.indices.contains(index) ? prints[index] : nil
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import MainContext
+import Sealing
+
+/// A sealed key or secret, with the context that opens it as the account stands now.
+struct SealedItem: Sendable {
+    let vault: VaultKind
+    let sealed: [UInt8]
+    let context: SealingContext
+    /// Whether the touch is useless if this does not open.
+    var isRequired = true
+}
+
+/// Prepares a key in its vault while the finger is awaited, so that the user does not wait for the
+/// TPM after the match.
+///
+/// Preparing means loading, not opening: to sign for a login, a prepared key still needs a `Match`.
+/// The creator must call `end()`, which releases what was loaded, even if that happens later.
+@ServiceActor
+final class KeyPreparation {
+    /// The item that is prepared along with the key; nil for none.
+    let data: SealedItem?
+    private let vaults: Vaults
+    private var outcome: Result<ReadyItems, VaultError>?
+    private var waiting: CheckedContinuation<Void, Never>?
+    private var hasEnded = false
+
+    /// Starts preparing in the background.
+    ///
+    /// - Parameter failed: called later, if the vault is out of order and there is no point in
+    ///   waiting for a finger.
+    init(
+        _ key: SealedItem, _ data: SealedItem?, in vaults: Vaults,
+        failed: @escaping @ServiceActor () -> Void
+    ) {
+        self.vaults = vaults
+        self.data = data
+        onService { [self] in
+            settle(await outcome(key, data))
+            if case .failure(.trouble) = outcome { failed() }
+        }
+    }
+
+    /// Waits until the items are prepared. Throws why they could not be.
+    func items() async throws(VaultError) -> ReadyItems {
+        if outcome == nil {
+            await withCheckedContinuation { continuation in
+                if outcome != nil { return continuation.resume() }
+                waiting = continuation
+            }
+        }
+        guard let outcome else { throw .trouble(.noAnswer) }
+        return try outcome.get()
+    }
+
+    /// Why the preparation failed; nil if it succeeded or is not finished.
+    var failure: VaultError? {
+        guard case .failure(let error) = outcome else { return nil }
+        return error
+    }
+
+    /// Releases the prepared items, including those that become ready only later.
+    func end() {
+        hasEnded = true
+        guard case .success(let items) = outcome else { return }
+        vaults.giveBack(items)
+    }
+
+    private func settle(_ result: Result<ReadyItems, VaultError>) {
+        outcome = result
+        waiting?.resume()
+        waiting = nil
+        if hasEnded { end() }
+    }
+
+    private func outcome(
+        _ key: SealedItem, _ data: SealedItem?
+    ) async -> Result<ReadyItems, VaultError> {
+        var items: ReadyItems?
+        do throws(VaultError) {
+            let ready = try await vaults.call(key.vault) { vault throws(VaultError) in
+                try vault.ready(key: key.sealed, key.context)
+            }
+            var both = ReadyItems(key: ready, keyVault: key.vault)
+            items = both
+            if let data {
+                both.data = try await got(data)
+                both.dataVault = data.vault
+            }
+            return .success(both)
+        } catch {
+            if let items { vaults.giveBack(items) }
+            return .failure(error)
+        }
+    }
+
+    /// Prepares the item to release. Throws only if there is no point in waiting for a finger;
+    /// otherwise the error becomes part of the result.
+    private func got(
+        _ data: SealedItem
+    ) async throws(VaultError) -> Result<any ReadyData, VaultError> {
+        do throws(VaultError) {
+            return .success(
+                try await vaults.call(data.vault) { vault throws(VaultError) in
+                    try vault.ready(data: data.sealed, data.context)
+                })
+        } catch .trouble(.platformChanged) {
+            // The key opens because it was sealed anew for the current platform state; the item was
+            // not.
+            return .failure(.trouble(.platformChanged))
+        } catch {
+            if case .trouble = error, data.isRequired { throw error }
+            return .failure(error)
+        }
+    }
+}

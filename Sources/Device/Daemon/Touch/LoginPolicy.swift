@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import Configuration
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+
+/// Applies the administrator's login lists: which services, accounts and groups may log in by
+/// finger, and whether background processes may ask.
+///
+/// A membership that cannot be determined excludes the account (fails closed).
+@ServiceActor
+final class LoginPolicy {
+    let journal: DecisionJournal
+    let settings: Configuration
+
+    init(
+        journal: DecisionJournal, settings: Configuration
+    ) {
+        self.journal = journal
+        self.settings = settings
+    }
+}
+
+extension LoginPolicy {
+    /// Throws `notServed`, naming the setting, if the lists exclude the service or the account.
+    func checkLists(_ service: Bytes, _ account: Account) throws(Denial) {
+        let lists = LoginLists(settings)
+        // A name that is not UTF-8 is on no list, so only allow-lists keep it out.
+        let name = String(decoding: service, as: UTF8.self)
+        guard let setting = lists.exclusion(service: name) ?? exclusion(of: account) else { return }
+        throw Denial(.notServed, subject: Bytes(setting.name.utf8))
+    }
+
+    /// The setting that excludes an account from login by finger; nil if none does.
+    func exclusion(of account: Account) -> Setting? {
+        let lists = LoginLists(settings)
+        let memberships: Set<String>?
+        do throws(SystemFault) {
+            memberships = try self.memberships(of: account, lists)
+        } catch {
+            journal.fault(error.description, account: account.name)
+            memberships = nil
+        }
+        return lists.exclusion(
+            account: account.name, uid: account.uid, memberships: memberships)
+    }
+
+    /// Those of the listed groups that an account belongs to; nil if that cannot be determined.
+    ///
+    /// A denied group that the name service does not know may be misspelt, deleted, or in a
+    /// directory that cannot be reached. Since its members must stay excluded in the last case,
+    /// every account is excluded.
+    private func memberships(
+        of account: Account, _ lists: LoginLists
+    ) throws(SystemFault) -> Set<String>? {
+        for name in lists.deniedGroupNames.sorted() where try Group.number(of: name) == nil {
+            journal.fault(
+                "login.groups keeps out \(name), and there is no such group: all are kept out",
+                account: account.name)
+            return nil
+        }
+        return try Group.memberships(of: account, among: lists.groupNames)
+    }
+
+    /// Adds to the answer of a change which setting excludes the account from login nevertheless.
+    func keptOut(_ answer: Answer, _ account: Account) -> Answer {
+        guard case .done(var done) = answer, let setting = exclusion(of: account) else {
+            return answer
+        }
+        done.keptOut = Bytes(setting.name.utf8)
+        return .done(done)
+    }
+
+    /// Throws `inBackground` for a request that cannot come from a user in front of the terminal.
+    ///
+    /// A process in a terminal's background is refused on every seat. A process without a terminal
+    /// may be a graphical program, so it is accepted if its session is at a seat.
+    func checkBackground(_ login: AuthenticateRequest?, _ presence: Presence?) throws(Denial) {
+        guard let login, login.background == .refuse else { return }
+        switch login.presence {
+        case .foreground: return
+        case .background: throw Denial(.inBackground)
+        case .noTerminal: if presence?.seat == nil { throw Denial(.inBackground) }
+        }
+    }
+}

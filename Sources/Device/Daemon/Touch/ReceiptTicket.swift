@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+import MainContext
+import State
+
+// An account's receipts form a chain to which one touch at a time appends: first the receipt, and
+// directly after it the line that says that the proof was granted.
+
+/// Hands out the end of each account's receipt chain, to one touch at a time.
+@ServiceActor
+final class ReceiptSlots {
+    private let turns = PerKeyQueue()
+    private var holders: [UInt32: Holder] = [:]
+
+    private struct Holder {
+        weak var slot: ReceiptSlot?
+    }
+
+    /// Takes the end of an account's chain if it is free or its holder can hand it over; nil
+    /// otherwise.
+    func free(for uid: UInt32) -> ReceiptSlot? {
+        if let slot = taken(uid) { return slot }
+        holders[uid]?.slot?.giveUp()
+        return taken(uid)
+    }
+
+    /// Waits for the end of an account's chain; nil if the limit passed or the caller's task was
+    /// cancelled.
+    func next(for uid: UInt32, within limit: Duration) async -> ReceiptSlot? {
+        guard await turns.take(Self.key(uid), within: limit) else { return nil }
+        return slot(uid)
+    }
+
+    private func taken(_ uid: UInt32) -> ReceiptSlot? {
+        turns.takeFree(Self.key(uid)) ? slot(uid) : nil
+    }
+
+    private func slot(_ uid: UInt32) -> ReceiptSlot {
+        let slot = ReceiptSlot { [turns] in turns.leave(Self.key(uid)) }
+        holders[uid] = Holder(slot: slot)
+        return slot
+    }
+
+    private static func key(_ uid: UInt32) -> Bytes { Bytes(String(uid).utf8) }
+}
+
+/// The exclusive right to append to an account's receipt chain.
+///
+/// It lasts until `end`, or until the last reference is released.
+@ServiceActor
+final class ReceiptSlot {
+    private var ended: (@Sendable @ServiceActor () -> Void)?
+    /// Finishes the pending writes if another touch needs the chain; nil if that touch has to wait.
+    var handOver: (() -> Void)?
+
+    fileprivate init(ended: @escaping @Sendable @ServiceActor () -> Void) { self.ended = ended }
+
+    deinit {
+        if let ended { onService { ended() } }
+    }
+
+    fileprivate func giveUp() {
+        guard let handOver else { return }
+        handOver()
+        end()
+    }
+
+    fileprivate func end() {
+        handOver = nil
+        ended?()
+        ended = nil
+    }
+}
+
+/// A reserved place in an account's receipt chain.
+///
+/// The order is `append` after the signature, `grant` when the proof is used, and `end`. After
+/// `end`, nothing more is written and the chain is free for the next touch.
+@ServiceActor
+final class ReceiptTicket {
+    /// The counter of the receipt, and the digest of its predecessor.
+    nonisolated let reservation: Reservation
+    private let log: ReceiptLog
+    private let slot: ReceiptSlot
+    private var isOver = false
+
+    init(_ log: ReceiptLog, _ reservation: Reservation, in slot: ReceiptSlot) {
+        self.log = log
+        self.reservation = reservation
+        self.slot = slot
+    }
+
+    /// Appends the receipt, and starts to sync it without waiting.
+    func append(_ receipt: [UInt8]) throws(StoreFault) {
+        try log.append(receipt)
+        log.beginSync()
+    }
+
+    /// Records that the proof was granted. The receipt and this record are on disk on return. Does
+    /// nothing after `end`.
+    func grant() throws(StoreFault) {
+        guard !isOver else { return }
+        try log.granted(reservation.counter)
+    }
+
+    /// Lets another touch of the account take over the chain before this proof is granted.
+    ///
+    /// If one does, this receipt is recorded as granted at that moment. Meant for a proof that a
+    /// server is being asked about, because its answer may take long.
+    ///
+    /// - Parameter failed: called if recording fails.
+    func mayBeFollowed(_ failed: @escaping (StoreFault) -> Void) {
+        slot.handOver = { [weak self] in
+            guard let self else { return }
+            do throws(StoreFault) {
+                try grant()
+                try end()
+            } catch { failed(error) }
+        }
+    }
+
+    /// Makes the receipt the durable head of the chain, and frees the chain. Does nothing the
+    /// second time.
+    func end() throws(StoreFault) {
+        guard !isOver else { return }
+        isOver = true
+        defer { slot.end() }
+        try log.flush()
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import Crypto
+import Gate
+import LoginMessages
+import LoginProtocol
+import Posix
+import Sealing
+import SignedFormats
+import State
+
+extension Touches {
+    /// Opens the key for the fingers as they are now, signs the statement, and writes the receipt.
+    ///
+    /// The item to release is opened as well. If it does not open, the signature still counts,
+    /// unless the item is required; then the denial is thrown before a receipt is written. A key
+    /// that does not open is destroyed together with what depends on it.
+    ///
+    /// - Returns: the assertion, and the released item or why it did not open; nil if there was
+    ///   none.
+    func sign(
+        _ matter: SignedMatter, _ account: Account, _ standing: AccountSnapshot,
+        _ place: ReceiptTicket,
+        _ ready: Result<ReadyItems, VaultError>, _ item: SealedItem?,
+        for touch: Touch<ScannedFinger>
+    ) async throws(Denial) -> (Assertion, Result<SecretBytes, VaultError>?) {
+        try await accounts.answering(account) {
+            let text = statement(
+                matter, account, standing, place.reservation, for: touch
+            ).encoded()
+            let opened: Opened
+            do throws(VaultError) {
+                opened = try await open(
+                    try ready.get(), try signedData(text, matter.namespace),
+                    context: { () throws(StoreFault) in try standing.context() }, item, for: touch)
+            } catch {
+                throw try denial(for: error, account, standing)
+            }
+            if let item, item.isRequired, case .failure(let error) = opened.data {
+                // Thrown before the receipt is written, because nothing is released.
+                throw denial(forItem: error, account)
+            }
+            // The account's records may have been changed while the TPM was at work.
+            if standing.credential.vault == .tpm || item?.vault == .tpm {
+                let now = try standing.kept.credential.state()
+                guard now == .issued(standing.credential) else {
+                    throw Denial(.badRequest)
+                }
+            }
+            let blob = SSHSignature(
+                publicKey: standing.credential.publicKey, namespace: matter.namespace,
+                r: opened.numbers.r, s: opened.numbers.s
+            ).blob
+            try place.append(Receipt.text(statement: text, signature: blob))
+            return (Assertion(statement: text, signature: blob), opened.data)
+        }
+    }
+
+    private struct Opened: Sendable {
+        let numbers: P256Signature
+        let data: Result<SecretBytes, VaultError>?
+    }
+
+    private func open(
+        _ items: ReadyItems, _ data: [UInt8],
+        context: () throws(StoreFault) -> SealingContext, _ item: SealedItem?,
+        for touch: Touch<ScannedFinger>
+    ) async throws(VaultError) -> Opened {
+        let keyContext: SealingContext
+        do throws(StoreFault) { keyContext = try context() } catch { throw .malformed }
+        let numbers = try await vaults.call(items.keyVault) { _ throws(VaultError) in
+            try items.key.sign(data, keyContext, for: touch.match)
+        }
+        guard let item else { return Opened(numbers: numbers, data: nil) }
+        do throws(VaultError) {
+            guard let ready = try items.data?.get() else { throw .malformed }
+            let opened = try await vaults.call(item.vault) { _ throws(VaultError) in
+                try ready.open(item.context, for: touch.match)
+            }
+            return Opened(numbers: numbers, data: .success(opened))
+        } catch { return Opened(numbers: numbers, data: .failure(error)) }
+    }
+
+    /// Translates a vault's error for the user. A key that does not open is destroyed, with the
+    /// cause recorded; temporary trouble leaves it alone.
+    func denial(
+        for error: VaultError, _ account: Account, _ standing: AccountSnapshot
+    ) throws(StoreFault) -> Denial {
+        switch error {
+        case .doesNotOpen, .malformed:
+            let cause = try standing.kept.credential.explain(
+                standing.credential, standing.enrolment)
+            _ = try credentials.destroy(account, standing.kept, because: cause)
+            return Denial(.invalidated, cause: cause, since: accounts.instant.seconds)
+        case .crypto, .trouble:
+            journal.fault(error.description, account: account.name)
+            return Denial(of: error)
+        }
+    }
+
+    /// Translates the error of an item that does not open although the key does. Neither is
+    /// destroyed.
+    func denial(forItem error: VaultError, _ account: Account) -> Denial {
+        journal.fault(error.description, account: account.name)
+        switch error {
+        case .trouble(.platformChanged):
+            return Denial(.vaultUnavailable, subject: Detail.sealedInOtherState.bytes)
+        case .crypto, .trouble: return Denial(of: error)
+        case .doesNotOpen, .malformed:
+            return Denial(.storage, subject: Detail.sealedDoesNotOpen.bytes)
+        }
+    }
+
+    private func signedData(
+        _ statement: [UInt8], _ namespace: SignatureNamespace
+    ) throws(VaultError) -> [UInt8] {
+        do throws(CryptoFault) {
+            return SSHSignature.signedData(
+                namespace: namespace.bytes, messageDigest: try SHA256.digest(statement))
+        } catch { throw .crypto(error) }
+    }
+
+    private func statement(
+        _ matter: SignedMatter, _ account: Account, _ standing: AccountSnapshot,
+        _ reservation: Reservation, for touch: Touch<ScannedFinger>
+    ) -> Statement {
+        Statement(
+            audience: Audience.local, account: Bytes(account.name.utf8), uid: account.uid,
+            requester: touch.match.presence.requester.name,
+            device: state.device, credential: standing.credential.identifier,
+            challenge: matter.challenge, service: matter.service, terminal: matter.terminal,
+            purpose: matter.purpose, command: matter.command, server: matter.server,
+            factor: Factor.fingerprint,
+            enrolment: standing.enrolment.state.generation, counter: reservation.counter,
+            previous: reservation.previous, issued: accounts.instant)
+    }
+}

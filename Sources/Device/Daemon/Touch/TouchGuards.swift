@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Configuration
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import ReaderProtocol
+import Sealing
+import State
+
+/// Checks everything that must hold before a finger is asked for.
+///
+/// Which guards a request needs, and in which order, is in its `TouchRule`; the first that does not
+/// pass is the denial. Passing them yields `Presence`, the evidence that the requester is at
+/// the machine and may use this account. The same guards tell `signet status` why a login would be
+/// refused; then nothing is changed.
+@ServiceActor
+final class TouchGuards {
+    let clock: Clock
+    let examiner: PresenceExaminer
+    let lids: String
+    let logind: Logind
+    let readers: ReaderPool
+    let settings: Configuration
+    let vaults: Vaults
+    let accounts: Accounts
+    let credentials: Credentials
+    let policy: LoginPolicy
+
+    init(
+        clock: Clock, examiner: PresenceExaminer, lids: String, logind: Logind, readers: ReaderPool,
+        settings: Configuration, vaults: Vaults, accounts: Accounts, credentials: Credentials,
+        policy: LoginPolicy
+    ) {
+        self.clock = clock
+        self.examiner = examiner
+        self.lids = lids
+        self.logind = logind
+        self.readers = readers
+        self.settings = settings
+        self.vaults = vaults
+        self.accounts = accounts
+        self.credentials = credentials
+        self.policy = policy
+    }
+}
+
+extension TouchGuards {
+    /// The user whose share of the queue a request without a touch takes up.
+    func accountable(_ client: any Client) -> Requester {
+        let uid = client.process.accountable
+        let name = (try? Account.with(uid: uid))?.name ?? "uid \(uid)"
+        return Requester(uid: uid, name: Bytes(name.utf8))
+    }
+
+    /// Examines the requester: the evidence that they are at the machine and may use this account.
+    ///
+    /// Sets the client's `requester`. Throws the reason if there is no such evidence.
+    func presence(
+        for plan: TouchPlan, _ rule: TouchRule, _ client: any Client
+    ) throws(Denial) -> Presence {
+        let login = plan.login
+        let evidence = try examiner.evidence(
+            for: client.process, account: plan.account,
+            claims: PresenceClaims(
+                service: login?.service ?? [], remoteHost: login?.remoteHost ?? [],
+                requester: login?.requester ?? [], agent: login?.agent,
+                agentUser: login?.agentUser),
+            others: others(rule, client))
+        client.requester = evidence.requester
+        return evidence
+    }
+
+    /// Root may run commands for any account. For logins, the session's user counts, as configured.
+    private func others(_ rule: TouchRule, _ client: any Client) -> OtherAccounts {
+        if rule.mayServeOthers { return .asConfigured }
+        return client.peer.uid == 0 ? .allowed : .refused
+    }
+}
+
+/// A request that needs a finger: what, for whom, and for how long.
+struct TouchPlan {
+    /// What must hold before the finger is asked for; nil for a request that may not ask for one.
+    let rule: TouchRule?
+    let account: Account
+    /// How many fingers may fail to match before the request is denied.
+    var tries: Int
+    /// How long to wait for a finger, including the wait for the turn.
+    var timeout: Duration
+    /// When the wait ends, as time since boot.
+    var end: Duration
+    /// For commands, what those who wait in the queue are shown, such as `signet enroll`.
+    var command = ""
+    /// The purpose of the touch in the words of a command's caller.
+    var reason: Bytes?
+    /// What the PAM module reports about the login; nil for a command.
+    var login: AuthenticateRequest?
+}
+
+extension TouchGuards {
+    /// How many fingers may fail to match before a command is denied.
+    private static let commandTries = 3
+
+    /// The plan for a command that a touch confirms.
+    func plan(
+        for request: any DaemonRequest.Type, _ account: Account, milliseconds: UInt32
+    ) -> TouchPlan {
+        let timeout = touchTime(milliseconds)
+        return TouchPlan(
+            rule: request.rule.touch, account: account,
+            tries: min(Self.commandTries, settings.count(Settings.touchTries)), timeout: timeout,
+            end: clock.sinceBoot() + timeout, command: request.command)
+    }
+
+    /// The time to wait for a finger: as requested, but at most `touch.timeout`.
+    func touchTime(_ milliseconds: UInt32) -> Duration {
+        let longest = settings.duration(Settings.touchTimeout) ?? .seconds(60)
+        return min(.milliseconds(Int64(milliseconds)), longest)
+    }
+
+    /// Checks the guards of the plan's rule, and returns the evidence of presence.
+    ///
+    /// Throws the denial of the first guard that does not pass, and `notPermitted` for a request
+    /// that may not ask for a touch.
+    func admit(_ plan: TouchPlan, _ client: any Client) async throws(Denial) -> Presence {
+        guard let rule = plan.rule else { throw Denial(.notPermitted) }
+        var evidence: Presence?
+        var lockout: Denial?
+        for check in rule.guards {
+            switch check {
+            case .presence: evidence = try presence(for: plan, rule, client)
+            case .loginLists:
+                try policy.checkLists(plan.login?.service ?? signetService, plan.account)
+            case .background: try policy.checkBackground(plan.login, evidence)
+            case .credential, .prints, .reader, .lid:
+                try await pass(check, plan.account, at: seat(of: evidence), &lockout, for: .touch)
+            }
+        }
+        guard let evidence else { throw Denial(.notPermitted) }
+        return evidence
+    }
+
+    /// Why a login of an account would be refused now; nil if a finger would be asked for.
+    ///
+    /// Checks the guards of a login except those about the requester, the place and the service,
+    /// and prepares the key as a login does. Changes nothing.
+    func loginRefusal(of account: Account) async -> Denial? {
+        var lockout: Denial?
+        do throws(Denial) {
+            for check in TouchRule.login.guards {
+                switch check {
+                case .presence, .loginLists, .background: continue
+                case .credential, .prints, .reader, .lid:
+                    try await pass(check, account, at: nil, &lockout, for: .report)
+                }
+            }
+            try await checkKey(of: account)
+            return nil
+        } catch { return error }
+    }
+
+    /// Checks a guard that depends on the account and the machine only.
+    ///
+    /// A lockout that is found is stored in `lockout`, and thrown once the reader's seat was
+    /// checked.
+    private func pass(
+        _ check: TouchGuard, _ account: Account, at seat: String?, _ lockout: inout Denial?,
+        for purpose: GuardPurpose
+    ) async throws(Denial) {
+        switch check {
+        case .credential: lockout = try await credentials.lockout(of: account, for: purpose)
+        case .prints: lockout = try printsLockout(of: account)
+        case .reader: try await checkReaders(at: seat, lockout: lockout, for: purpose)
+        case .lid: if await isLidClosed() { throw Denial(.lidClosed) }
+        case .presence, .loginLists, .background: throw Denial(.notPermitted)
+        }
+    }
+
+    /// The seat whose readers may be used; nil if any may.
+    func seat(of presence: Presence?) -> String? {
+        settings.word(Settings.loginSeat) == Settings.refuse ? presence?.seat : nil
+    }
+
+    /// Throws if no reader could be asked for a finger.
+    ///
+    /// The quick checks come first. A lockout is not revealed to requesters at another seat.
+    private func checkReaders(
+        at seat: String?, lockout: Denial?, for purpose: GuardPurpose
+    ) async throws(Denial) {
+        if logind.isSuspending { throw Denial(.suspending) }
+        if let seat {
+            let areElsewhere = try await asking { () throws(ReaderFault) in
+                try await readers.areElsewhere(than: seat)
+            }
+            if areElsewhere { throw Denial(.otherSeat) }
+        }
+        if let lockout { throw lockout }
+        let areThere = try await asking { () throws(ReaderFault) in
+            try await readers.areThere(lookingAgain: purpose == .touch)
+        }
+        // They may have been closed meanwhile, because the machine is going to sleep.
+        if !areThere { throw Denial(logind.isSuspending ? .suspending : .noReader) }
+    }
+
+    /// Asks about the readers. Translates a fault into a denial.
+    private func asking(
+        _ body: () async throws(ReaderFault) -> Bool
+    ) async throws(Denial) -> Bool {
+        do throws(ReaderFault) {
+            return try await body()
+        } catch { throw logind.isSuspending ? Denial(.suspending) : Denial(of: error) }
+    }
+
+    private func isLidClosed() async -> Bool {
+        guard settings.word(Settings.loginLid) == Settings.refuse else { return false }
+        let kernel = Lids.areClosed(in: lids)
+        return await logind.isLidClosed(elseAsking: kernel != nil) ?? kernel ?? false
+    }
+
+    /// The lockout of an account that has fingers; throws `notEnrolled` if it has none.
+    private func printsLockout(of account: Account) throws(Denial) -> Denial? {
+        let (kept, _) = try accounts.fingers(of: account)
+        return Denial(of: kept.lockout.load(), at: accounts.now)
+    }
+}
+
+/// The state of lids according to the kernel, for when logind cannot say.
+enum Lids {
+    /// How many lids to look at, and how many bytes of each state file.
+    private static let (most, cap) = (8, 256)
+
+    /// Whether any lid is closed, read from `LID0/state` and the like in a directory; nil if there
+    /// is none to read.
+    static func areClosed(in directory: String) -> Bool? {
+        guard let found = try? Directory.open(directory).list() else { return nil }
+        let states = found.prefix(most).compactMap { name -> Bool? in
+            guard let bytes = try? readFile("\(directory)/\(name)/state", cap: cap),
+                bytes.count <= cap
+            else { return nil }
+            // The file reads like `state:      closed`.
+            let words = bytes.split { $0 <= UInt8(ascii: " ") }
+            switch words.last.map({ String(decoding: $0, as: UTF8.self) }) {
+            case "closed": return true
+            case "open": return false
+            default: return nil
+            }
+        }
+        return states.isEmpty ? nil : states.contains(true)
+    }
+}
+
+extension TouchGuards {
+    /// Throws if the account's key could not be prepared for a touch, with the reason that a login
+    /// would give. Changes nothing.
+    func checkKey(of account: Account) async throws(Denial) {
+        let standing = try credentials.readStanding(of: account)
+        let key = try accounts.reading(account) { () throws(StoreFault) in try standing.key() }
+        let readying = KeyPreparation(key, nil, in: vaults) {}
+        defer { readying.end() }
+        do throws(VaultError) {
+            _ = try await readying.items()
+        } catch { throw Denial(of: error) }
+    }
+}

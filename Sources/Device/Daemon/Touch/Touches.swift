@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Configuration
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import Sealing
+import SignedFormats
+import State
+
+/// The part of a signed statement that depends on the request.
+///
+/// The daemon adds the rest: account, requester, device, credential, enrolment, counter and time.
+struct SignedMatter: Sendable {
+    let namespace: SignatureNamespace
+    let challenge: Bytes
+    let service: Bytes
+    let terminal: Bytes
+    let purpose: Bytes
+    /// SHA-256 of the whole command line; empty if there is none.
+    var command: Bytes = []
+    /// The server that has to approve the login as well, if any.
+    var server: ServerLines?
+}
+
+/// The result of a touch that signed something, and what remains to be done for it.
+///
+/// The caller has to settle the attempt (`keepSuccess`) and the receipt (`place`).
+struct TouchProof {
+    let assertion: Assertion
+    let touch: Touch<ScannedFinger>
+    /// The account's records as they were when the finger matched.
+    let standing: AccountSnapshot
+    let place: ReceiptTicket
+    /// The secret that was to be released; nil if there was none to release. Failing to open it
+    /// does not invalidate the proof.
+    let released: Result<SecretBytes, VaultError>?
+    /// The sealed item that was prepared for release before the match.
+    let readied: SealedItem?
+    /// The reader contents to record with the credential, if it did not cover the reader that
+    /// matched.
+    let unrecorded: [ReaderStorage]?
+
+    var kept: AccountState { standing.kept }
+    var credential: FoundCredential { standing.credential }
+}
+
+/// The turn at the readers together with the end of the account's receipt chain; see
+/// `Touches.signingTurn`.
+struct SigningTurn: ~Copyable {
+    let turn: Turn
+    let slot: ReceiptSlot
+}
+
+/// What a touch has found out about a reader, to be recorded after its answer was sent.
+private struct Improvement: Sendable {
+    let unrecorded: [ReaderStorage]
+    let credential: FoundCredential
+    let kept: AccountState
+
+    /// Nil if the touch has found out nothing new.
+    init?(_ proof: TouchProof) {
+        guard let unrecorded = proof.unrecorded else { return nil }
+        self.unrecorded = unrecorded
+        credential = proof.credential
+        kept = proof.kept
+    }
+}
+
+/// Finds what a touch is to release, given the account's current records; nil for nothing.
+typealias SealedItemSearch = (AccountSnapshot) throws -> SealedItem?
+
+/// Carries out touches that sign, from the turn at the readers to the receipt.
+///
+/// The account's credential signs here and nowhere else, and sealed items are released here: for a
+/// finger that has just matched (`Match`), with the fingers and reader contents that the key was
+/// sealed to. Keys for servers sign in `ServerKeys`, for a touch from here. The receipt's number is
+/// reserved on disk before the reader is asked, and the key is prepared while the finger is
+/// awaited. If anything fails after the match, the attempt is taken back, so that it does not count
+/// towards the lockout.
+@ServiceActor
+final class Touches {
+    let afterAnswers: AfterAnswers
+    let clock: Clock
+    let gate: TouchGate<ReaderPool>
+    let journal: DecisionJournal
+    let logind: Logind
+    let receiptSlots: ReceiptSlots
+    let settings: Configuration
+    let state: StateDirectory
+    let vaults: Vaults
+    let watchers: Watchers
+    let accounts: Accounts
+    let credentials: Credentials
+    let upkeep: ReaderUpkeep
+    let templates: TemplateKeys
+    let guards: TouchGuards
+
+    init(
+        afterAnswers: AfterAnswers, clock: Clock, gate: TouchGate<ReaderPool>,
+        journal: DecisionJournal, logind: Logind, receiptSlots: ReceiptSlots,
+        settings: Configuration, state: StateDirectory, vaults: Vaults, watchers: Watchers,
+        accounts: Accounts, credentials: Credentials, upkeep: ReaderUpkeep, templates: TemplateKeys,
+        guards: TouchGuards
+    ) {
+        self.afterAnswers = afterAnswers
+        self.clock = clock
+        self.gate = gate
+        self.journal = journal
+        self.logind = logind
+        self.receiptSlots = receiptSlots
+        self.settings = settings
+        self.state = state
+        self.vaults = vaults
+        self.watchers = watchers
+        self.accounts = accounts
+        self.credentials = credentials
+        self.upkeep = upkeep
+        self.templates = templates
+        self.guards = guards
+    }
+}
+
+extension Touches {
+    /// The request's entry in the queue for the readers.
+    func applicant(
+        _ purpose: Applicant.Purpose, _ account: Account, _ asker: Asker, _ client: any Client
+    ) -> Applicant {
+        Applicant(purpose, account: account.uid, asker: asker) { await client.show($0) }
+    }
+
+    /// How those who wait in the queue are told about this request.
+    func asker(_ plan: TouchPlan, _ presence: Presence) -> Asker {
+        guard let login = plan.login else {
+            return Asker(plan.command, by: presence.requester)
+        }
+        return Asker(
+            service: login.service, terminal: login.terminal, purpose: login.purpose,
+            by: presence.requester)
+    }
+
+    /// Waits for the turn at the readers, for a touch that leaves no receipt. Throws as
+    /// `TouchGate.turn`.
+    func turn(
+        _ plan: TouchPlan, _ presence: Presence, _ client: any Client
+    ) async throws(Denial) -> Turn {
+        try await gate.turn(
+            for: applicant(.touch, plan.account, asker(plan, presence), client),
+            within: plan.timeout)
+    }
+
+    /// Waits for both the turn at the readers and the end of the account's receipt chain.
+    ///
+    /// It never holds one while waiting for the other. If an earlier touch of the account is not
+    /// settled yet, for example because its server is being asked, others can use the readers
+    /// meanwhile.
+    ///
+    /// Throws `timedOut` or `cancelled` if the chain does not become free by `plan.end`, otherwise
+    /// as `TouchGate.turn`.
+    func signingTurn(
+        _ plan: TouchPlan, _ presence: Presence, _ client: any Client
+    ) async throws(Denial) -> SigningTurn {
+        var slot: ReceiptSlot?
+        while true {
+            do {
+                let turn = try await gate.turn(
+                    for: applicant(.touch, plan.account, asker(plan, presence), client),
+                    within: plan.end - clock.sinceBoot())
+                if let slot = slot ?? receiptSlots.free(for: plan.account.uid) {
+                    return SigningTurn(turn: turn, slot: slot)
+                }
+            }
+            let left = plan.end - clock.sinceBoot()
+            slot = await receiptSlots.next(for: plan.account.uid, within: left)
+            guard slot != nil else { throw Denial(Task.isCancelled ? .cancelled : .timedOut) }
+        }
+    }
+
+    /// Carries out one touch: reads the account, waits for a finger, signs, and writes the receipt.
+    ///
+    /// Needs the turn and the receipt slot; see `signingTurn`. If the fingers, the credential or a
+    /// reader's contents do not match, the credential may be destroyed, which the denial says.
+    /// After it returns, the attempt still counts as a failure on disk until the caller settles it.
+    ///
+    /// - Parameter item: finds what is to be released. It is called before the touch and again
+    ///   after the match.
+    func touch(
+        _ plan: TouchPlan, _ presence: Presence, _ matter: SignedMatter,
+        during turn: borrowing Turn, in slot: ReceiptSlot, _ client: any Client,
+        releasing item: SealedItemSearch = { _ in nil }
+    ) async throws(Denial) -> TouchProof {
+        let account = plan.account
+        await templates.openTemplatesForListing()
+        await upkeep.tidyReaders()
+        // Read again: the fingers may have changed while this request waited.
+        let standing = try credentials.standing(of: account)
+        let ledger = accounts.lockoutLedger(of: account, standing.kept)
+        // Check before anything is written for a touch that cannot succeed.
+        try ledger.check()
+        let place = try reserve(account, standing, in: slot)
+        let interruption = Interruption()
+        let readying = try ready(account, standing, item, interruption)
+        defer { readying.end() }
+        let check = StorageCheck()
+        let query = FingerQuery(
+            gallery: Gallery(standing.enrolment.prints), seat: guards.seat(of: presence),
+            examine: credentials.examination(account, standing, check, interruption))
+        let touch: Touch<ScannedFinger>
+        do throws(Denial) {
+            let told = tell(plan, presence, client)
+            defer { told?.end() }
+            touch = try await gate.touch(
+                TouchRequest(
+                    account: account.uid, query: query, tries: plan.tries, end: plan.end),
+                presence: presence, during: turn, counting: ledger, interruptedBy: interruption
+            ) { client.post(.notice($0, requestedBy: presence)) }
+        } catch { throw check.reason(instead: readying.reason(instead: error)) }
+        do throws(Denial) {
+            return try await proof(
+                touch, standing, place, matter, account, item, readying, check)
+        } catch {
+            touch.attempt.takeBack()
+            throw error
+        }
+    }
+
+    /// Carries out a touch in a turn of its own, and records its success.
+    ///
+    /// The turn has ended when this returns, so the readers are free for others however long the
+    /// following work takes. The receipt remains to be settled.
+    func settledTouch(
+        _ plan: TouchPlan, _ presence: Presence, _ matter: SignedMatter, _ client: any Client,
+        releasing item: SealedItemSearch = { _ in nil }
+    ) async throws(Denial) -> TouchProof {
+        let signing = try await signingTurn(plan, presence, client)
+        let proof = try await touch(
+            plan, presence, matter, during: signing.turn, in: signing.slot, client,
+            releasing: item)
+        keepSuccess(of: proof, plan.account)
+        return proof
+    }
+
+    /// Settles a touch for a command: its receipt is granted on disk, and findings about the reader
+    /// are recorded after the answer.
+    func settleCommand(
+        _ proof: TouchProof, _ account: Account, by requester: Requester, _ client: any Client
+    ) {
+        settleReceipt(of: proof, account)
+        improveAfterwards(proof, account, by: requester, client)
+    }
+
+    /// Records what a touch has found out about the reader, after the answer was sent.
+    ///
+    /// It runs in a turn of its own, so that no finger is asked for while the key is being
+    /// resealed.
+    func improveAfterwards(
+        _ proof: TouchProof, _ account: Account, by requester: Requester, _ client: any Client
+    ) {
+        // Do not capture the proof: while it exists, no other touch of the account can append a
+        // receipt.
+        guard let improvement = Improvement(proof) else { return }
+        let asker = Asker("signet", by: requester)
+        let applicant = Applicant(.upkeep, account: account.uid, asker: asker) { _ in true }
+        afterAnswers.add(client) { [self] in
+            onService { [self] in
+                // If the queue is full, the next touch will record it.
+                guard let turn = try? await gate.turn(for: applicant, within: .seconds(60)) else {
+                    return
+                }
+                await keep(improvement, account, during: turn)
+            }
+        }
+    }
+
+    /// Signs for a finger that matched, unless fingers or credential have changed since it was
+    /// asked for.
+    private func proof(
+        _ touch: Touch<ScannedFinger>, _ before: AccountSnapshot, _ place: ReceiptTicket,
+        _ matter: SignedMatter, _ account: Account, _ item: SealedItemSearch,
+        _ readying: KeyPreparation, _ check: StorageCheck
+    ) async throws(Denial) -> TouchProof {
+        let items: Result<ReadyItems, VaultError>
+        do throws(VaultError) {
+            items = .success(try await readying.items())
+        } catch { items = .failure(error) }
+        var standing = try credentials.standing(of: account, since: before)
+        // The fingers or the credential were changed meanwhile; the finger that matched may be
+        // gone.
+        guard standing.credential == before.credential else { throw Denial(.badRequest) }
+        let recorded = standing.credential.storage
+        standing.storage = check.storage(recorded, matchedOn: touch.finger.reader)
+        let now = standing
+        let opening = try accounts.reading(account) { try item(now) }
+        let (assertion, released) = try await sign(
+            matter, account, now, place, items, opening, for: touch)
+        return TouchProof(
+            assertion: assertion, touch: touch, standing: now, place: place,
+            released: released, readied: readying.data,
+            unrecorded: check.unrecorded(recorded, matchedOn: touch.finger.reader))
+    }
+
+    /// Reserves the receipt's number on disk, so that no sync is needed between the touch and the
+    /// signature.
+    ///
+    /// A chain that was cut or changed is logged, and does not prevent the touch.
+    private func reserve(
+        _ account: Account, _ standing: AccountSnapshot, in slot: ReceiptSlot
+    ) throws(Denial) -> ReceiptTicket {
+        try accounts.reading(account) { () throws(StoreFault) in
+            let log = try standing.kept.receipts()
+            let reservation = try log.prepare()
+            if !reservation.isIntact {
+                journal.fault("the receipts were cut or changed", account: account.name)
+            }
+            return ReceiptTicket(log, reservation, in: slot)
+        }
+    }
+
+    /// Starts to prepare the key, and the item to release, while the finger is awaited.
+    func ready(
+        _ account: Account, _ standing: AccountSnapshot, _ item: SealedItemSearch,
+        _ interruption: Interruption
+    ) throws(Denial) -> KeyPreparation {
+        try accounts.reading(account) {
+            let data = try item(standing)
+            let key = try standing.key()
+            // Only a vault that is out of order ends the wait. A key that does not open is
+            // reported, and destroyed, after a match.
+            return KeyPreparation(key, data, in: vaults) { interruption.raise() }
+        }
+    }
+
+    /// Records on disk that the finger matched, which resets the count of failed attempts. A disk
+    /// fault is logged, and leaves the attempt counted.
+    func keepSuccess(of proof: TouchProof, _ account: Account) {
+        do throws(Denial) {
+            try proof.touch.attempt.succeeded()
+        } catch { _ = error }
+    }
+
+    /// Records on disk that a command has used its proof.
+    private func settleReceipt(of proof: TouchProof, _ account: Account) {
+        do throws(StoreFault) {
+            try proof.place.grant()
+            try proof.place.end()
+        } catch { _ = accounts.denial(for: error, account) }
+    }
+
+    /// Whether the machine is going to sleep or has slept since a touch. A proof from before a
+    /// sleep must not be used.
+    func hasSlept(since proof: TouchProof) -> Bool {
+        logind.isSuspending || logind.suspensions != proof.touch.suspensions
+    }
+
+    /// Reseals the key to the contents of the reader, which the turn keeps unchanged meanwhile.
+    private func keep(
+        _ improvement: Improvement, _ account: Account, during turn: borrowing Turn
+    ) async {
+        await credentials.record(
+            improvement.unrecorded, improvement.credential, account, improvement.kept)
+    }
+}
+
+extension KeyPreparation {
+    /// Replaces a cancellation by the vault's error that has caused it.
+    fileprivate func reason(instead denial: Denial) -> Denial {
+        guard denial.reason == .cancelled, let failure else { return denial }
+        return Denial(of: failure, mismatches: denial.mismatches)
+    }
+}
+
+extension StorageCheck {
+    /// Replaces a cancellation by the finding on a reader that has caused it.
+    fileprivate func reason(instead other: Denial) -> Denial {
+        guard other.reason == .cancelled, var denial else { return other }
+        denial.mismatches = other.mismatches
+        return denial
+    }
+}
+
+extension AccountSnapshot {
+    /// The sealed key of the credential with the context that opens it.
+    func key() throws(StoreFault) -> SealedItem {
+        SealedItem(
+            vault: credential.vault, sealed: credential.sealed, context: try context())
+    }
+
+    /// The context that the credential's key must be opened with: the fingers and the reader
+    /// contents that it covers.
+    func context() throws(StoreFault) -> SealingContext {
+        try kept.credential.context(of: credential, enrolment, covering: storage)
+    }
+}
+
+extension Touches {
+    /// Waits for a turn at the readers for work that needs no touch.
+    func upkeepTurn(
+        _ command: String, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> HeldTurn {
+        let asker = Asker(command, by: guards.accountable(client))
+        return HeldTurn(
+            try await gate.turn(
+                for: applicant(.upkeep, account, asker, client),
+                within: settings.duration(Settings.touchTimeout) ?? .seconds(60)))
+    }
+
+    /// Passes the guards, carries out a touch with its receipt, and then runs `body` in the same
+    /// request.
+    ///
+    /// `body` gets the account's current records and the touch, for keys that it has to use.
+    func afterTouch(
+        _ plan: TouchPlan, _ matter: SignedMatter, _ client: any Client,
+        _ body: (AccountSnapshot, Touch<ScannedFinger>) async throws(Denial) -> Answer
+    ) async throws(Denial) -> Answer {
+        let presence = try await guards.admit(plan, client)
+        let proof = try await settledTouch(plan, presence, matter, client)
+        settleCommand(proof, plan.account, by: presence.requester, client)
+        if hasSlept(since: proof) { throw Denial(.suspending) }
+        return try await body(
+            try credentials.standing(of: plan.account, since: proof.standing), proof.touch)
+    }
+
+    /// Announces a touch to the clients that watch.
+    ///
+    /// A login of the account itself that a program with root's rights prompts for on a terminal is
+    /// not announced: the user sees that prompt. What other programs show is not known.
+    ///
+    /// - Returns: the announcement, which the caller ends; nil if none is needed.
+    func tell(
+        _ plan: TouchPlan, _ presence: Presence, _ client: any Client
+    ) -> Watchers.Announcement? {
+        let isOnTerminal = plan.login.map { $0.presence != .noTerminal } ?? false
+        let isPrompted = client.peer.uid == 0 && isOnTerminal
+        if isPrompted, !presence.isForOther { return nil }
+        return watchers.announce(plan, by: presence.requester)
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+
+/// Sends touch events to the clients that watch an account, such as the desktop notifier.
+///
+/// Covers touches whose prompt the user might not see; see `Touches.tell`.
+@ServiceActor
+final class Watchers {
+    private var watchers: [ObjectIdentifier: (uid: UInt32, client: any Client)] = [:]
+    private var touches: [UInt64: (uid: UInt32, began: EventAnswer)] = [:]
+    private var lastNumber: UInt64 = 0
+
+    /// Starts sending an account's touch events to a client, beginning with the touches in
+    /// progress.
+    func add(_ client: any Client, for account: Account) {
+        watchers[ObjectIdentifier(client)] = (account.uid, client)
+        for number in touches.keys.sorted() {
+            guard let touch = touches[number], touch.uid == account.uid else { continue }
+            client.post(.event(touch.began))
+        }
+    }
+
+    /// Stops sending events to a client.
+    func remove(_ client: any Client) {
+        watchers[ObjectIdentifier(client)] = nil
+    }
+
+    /// Announces a touch to the watchers of its account, until the announcement is ended.
+    func announce(_ plan: TouchPlan, by requester: Requester) -> Announcement {
+        lastNumber += 1
+        let (number, uid) = (lastNumber, plan.account.uid)
+        let event = EventAnswer(
+            account: Bytes(plan.account.name.utf8),
+            service: plan.login?.service ?? signetService, requester: requester.name,
+            purpose: plan.login?.purpose ?? plan.shownCommand, isOver: false,
+            number: number)
+        touches[number] = (uid, event)
+        tell(event, uid)
+        return Announcement { [weak self] in self?.ended(number) }
+    }
+
+    /// A touch that watchers were told about.
+    struct Announcement {
+        /// Tells the watchers that the touch is over. Must be called once.
+        let end: @ServiceActor () -> Void
+    }
+
+    private func ended(_ number: UInt64) {
+        guard let touch = touches.removeValue(forKey: number) else { return }
+        var event = touch.began
+        event.isOver = true
+        tell(event, touch.uid)
+    }
+
+    private func tell(_ event: EventAnswer, _ uid: UInt32) {
+        for watcher in watchers.values where watcher.uid == uid {
+            watcher.client.post(.event(event))
+        }
+    }
+}
+
+extension TouchPlan {
+    /// The command and, at the very end, its caller's reason. Nothing follows the reason, so that a
+    /// caller cannot imitate text of Signet's.
+    fileprivate var shownCommand: Bytes {
+        let command = Bytes(self.command.utf8)
+        return reason.map { command + Bytes(", whose caller says: ".utf8) + $0 } ?? command
+    }
+}

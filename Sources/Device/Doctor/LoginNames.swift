@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandMessages
+import Configuration
+import LoginMessages
+import LoginProtocol
+import Posix
+
+/// A name in a list of the configuration that matches nothing on this machine.
+///
+/// It is the name of a service, account or group that does not exist, or cannot be the name of a
+/// systemd unit.
+package struct UnknownName: Equatable, Sendable {
+    /// What the name should refer to.
+    package enum Kind: Equatable, Sendable {
+        case service, account, group, keyringService, consoleUnit, displayManager
+    }
+
+    /// What the name should refer to.
+    package let kind: Kind
+    /// The name, without a leading `!`.
+    package let name: String
+    /// Whether the entry is meant to exclude something.
+    package let isDenied: Bool
+    /// An existing name that may have been meant.
+    package let nearest: String?
+
+    /// The setting that holds the list.
+    package var setting: Setting {
+        switch kind {
+        case .service: Settings.loginServices
+        case .account: Settings.loginAccounts
+        case .group: Settings.loginGroups
+        case .keyringService: Settings.keyringServices
+        case .consoleUnit: Settings.loginConsoleUnits
+        case .displayManager: Settings.loginDisplayManagers
+        }
+    }
+
+    /// The message that describes it.
+    package var text: Text {
+        let (list, bytes) = (setting.name.bytes, name.bytes)
+        let near = nearest?.bytes
+        switch kind {
+        case .service, .keyringService:
+            return CommandOutcome.unknownService(list, bytes, nearest: near)
+        case .account: return CommandOutcome.unknownAccount(list, bytes, nearest: near)
+        case .group: return CommandOutcome.unknownGroup(list, bytes, nearest: near)
+        case .consoleUnit, .displayManager:
+            return CommandOutcome.notUnit(list, bytes, nearest: near)
+        }
+    }
+}
+
+extension Machine {
+    /// The names in the configuration's lists that match nothing on this machine.
+    ///
+    /// They are mistakes, or refer to something that does not exist yet. If the name service cannot
+    /// tell, the name counts as known.
+    package func unknownNames(_ configuration: Configuration) -> [UnknownName] {
+        let lists = LoginLists(configuration)
+        return unknownServices(lists, configuration)
+            + unknown(lists.accountNames, .account, lists, "/etc/passwd", isAccount)
+            + unknown(lists.groupNames, .group, lists, "/etc/group", isGroup)
+            + malformedUnits(configuration, Settings.loginConsoleUnits, .consoleUnit)
+            + malformedUnits(configuration, Settings.loginDisplayManagers, .displayManager)
+    }
+
+    private func unknownServices(
+        _ lists: LoginLists, _ configuration: Configuration
+    ) -> [UnknownName] {
+        // The default lists the services of many programs, most of which a machine does not have.
+        let keyring = Set(
+            configuration.isDefault(Settings.keyringServices)
+                ? [] : configuration.words(Settings.keyringServices))
+        guard !lists.serviceNames.isEmpty || !keyring.isEmpty else { return [] }
+        let files = stackFiles()
+        // For a service without a stack of its own, libpam uses 'other'.
+        guard !files.services.isEmpty, !StackExamination(files).servesOthers else { return [] }
+        func unknown(_ names: Set<String>, _ kind: UnknownName.Kind) -> [UnknownName] {
+            names.subtracting(files.names).sorted().map { name in
+                UnknownName(
+                    kind: kind, name: name,
+                    isDenied: kind == .service && lists.exclusion(service: name) != nil,
+                    nearest: name.nearest(among: files.services))
+            }
+        }
+        return unknown(lists.serviceNames, .service) + unknown(keyring, .keyringService)
+    }
+
+    /// Entries in a list of units that no service unit can have as its name.
+    private func malformedUnits(
+        _ configuration: Configuration, _ setting: Setting, _ kind: UnknownName.Kind
+    ) -> [UnknownName] {
+        configuration.words(setting).filter { !$0.isServiceUnit }.map { word in
+            let unit = word + ".service"
+            return UnknownName(
+                kind: kind, name: word, isDenied: false, nearest: unit.isServiceUnit ? unit : nil)
+        }
+    }
+
+    private func unknown(
+        _ names: Set<String>, _ kind: UnknownName.Kind, _ lists: LoginLists, _ file: String,
+        _ isKnown: (String) throws(SystemFault) -> Bool
+    ) -> [UnknownName] {
+        let unknown = names.filter { name in
+            do throws(SystemFault) {
+                return !(try isKnown(name))
+            } catch { return false }
+        }
+        guard !unknown.isEmpty else { return [] }
+        let local = firstFields(of: file)
+        let denied = kind == .group ? lists.deniedGroupNames : lists.deniedAccountNames
+        return unknown.sorted().map { name in
+            UnknownName(
+                kind: kind, name: name, isDenied: denied.contains(name),
+                nearest: name.nearest(among: local))
+        }
+    }
+
+    /// The first field of each line of a colon-separated file such as /etc/passwd.
+    func firstFields(of path: String) -> [String] {
+        let text = read(path, cap: 1 << 20).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return text.split(separator: "\n").compactMap { line in
+            line.split(separator: ":", omittingEmptySubsequences: false).first.map(String.init)
+        }
+    }
+
+    /// The findings for unknown names.
+    func nameFindings(_ configuration: Configuration) -> [Finding] {
+        unknownNames(configuration).map { unknown in
+            switch unknown.kind {
+            case .service: .serviceUnknown(unknown.name.bytes, unknown.text)
+            case .account: .accountUnknown(unknown.name.bytes, unknown.text)
+            case .group where unknown.isDenied:
+                .deniedGroupUnknown(unknown.name.bytes, unknown.text)
+            case .group: .groupUnknown(unknown.name.bytes, unknown.text)
+            case .keyringService: .keyringServiceUnknown(unknown.name.bytes, unknown.text)
+            case .consoleUnit, .displayManager:
+                .unitMalformed(unknown.name.bytes, unknown.text)
+            }
+        }
+    }
+}
+
+extension String {
+    /// Whether this can be the name of a service unit, a template or an instance; systemd.unit(5).
+    fileprivate var isServiceUnit: Bool {
+        let suffix = ".service"
+        guard hasSuffix(suffix), utf8.count <= 255 else { return false }
+        let name = utf8.dropLast(suffix.utf8.count)
+        guard let first = name.first, first != UInt8(ascii: "@") else { return false }
+        return name.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"):
+                true
+            default: #":-_.\@"#.utf8.contains(byte)
+            }
+        }
+    }
+
+    /// The name that this one is probably a misspelling of; nil if there is none.
+    ///
+    /// At most two edits, and one for every three bytes, are allowed. Of several equally close
+    /// names, the first one is returned.
+    func nearest(among names: [String]) -> String? {
+        let most = min(2, utf8.count / 3)
+        let found = names.map { ($0, distance(to: $0, atMost: most)) }.min { $0.1 < $1.1 }
+        guard let found, found.1 <= most else { return nil }
+        return found.0
+    }
+
+    /// The number of bytes to insert, delete, replace or swap with a neighbour; above `most` if the
+    /// lengths alone differ by more.
+    private func distance(to other: String, atMost most: Int) -> Int {
+        let (one, two) = (Array(utf8), Array(other.utf8))
+        guard abs(one.count - two.count) <= most else { return most + 1 }
+        var rows = [Array(0...two.count)]
+        for i in one.indices {
+            var row = [i + 1]
+            for j in two.indices {
+                var least = min(row[j], rows[i][j + 1]) + 1
+                least = min(least, rows[i][j] + (one[i] == two[j] ? 0 : 1))
+                if i > 0, j > 0, one[i] == two[j - 1], one[i - 1] == two[j] {
+                    least = min(least, rows[i - 1][j - 1] + 1)
+                }
+                row.append(least)
+            }
+            rows.append(row)
+        }
+        return rows[one.count][two.count]
+    }
+}

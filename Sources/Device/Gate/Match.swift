@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
+import MainContext
+import Posix
+
+// This is the only file that can create a `Match`, because the initialiser of `Match` is
+// `fileprivate`. Vaults sign and open sealed data only for a `Match`, with the exceptions in
+// `Vault/WithoutMatch.swift`. To review whether a match can be forged, read `TouchGate.touch` and
+// what it calls.
+
+/// Evidence that an enrolled finger of one account was on a reader during one turn.
+///
+/// `TouchGate.touch` creates it after the scanner reported a finger and while the attempt is still
+/// counted as failed on disk. It cannot be copied and lives in the `Touch` that holds it, so that
+/// one touch serves one request. Vaults check the account and the age before they open anything for
+/// it.
+package struct Match: ~Copyable, Sendable {
+    /// The account that the finger belongs to.
+    package let account: UInt32
+    /// Evidence of who requested the touch and from where.
+    package let presence: Presence
+    /// The time of the match since boot (CLOCK_BOOTTIME, which includes time spent suspended).
+    private let moment: Duration
+    private let clock: Clock
+
+    /// The time since the match.
+    package var age: Duration { clock.sinceBoot() - moment }
+
+    fileprivate init(account: UInt32, presence: Presence, clock: Clock) {
+        self.account = account
+        self.presence = presence
+        self.clock = clock
+        moment = clock.sinceBoot()
+    }
+}
+
+/// The result of a successful touch: the match, the finger that matched, and the open attempt.
+///
+/// Only `TouchGate.touch` creates one. Because `Match` cannot be copied, work that moves to another
+/// thread captures this object and borrows the match from it. The request must settle `attempt`,
+/// otherwise it remains counted as a failure.
+package final class Touch<Finger: Sendable>: Sendable {
+    /// The match; vaults open keys for it.
+    package let match: Match
+    /// The finger that matched, in the scanner's representation.
+    package let finger: Finger
+    /// The attempt, recorded on disk as a failure until the request settles it.
+    package let attempt: any LockoutAttempt
+    /// The value of `SuspendState.suspensions` when the finger was requested; a later comparison
+    /// shows whether the machine was suspended in between.
+    package let suspensions: UInt64
+
+    fileprivate init(
+        _ match: consuming Match, finger: Finger, attempt: any LockoutAttempt, suspensions: UInt64
+    ) {
+        self.match = match
+        self.finger = finger
+        self.attempt = attempt
+        self.suspensions = suspensions
+    }
+}
+
+/// Scans fingers. The daemon's implementation is its pool of readers.
+package protocol FingerScanner: Sendable {
+    /// The fingers to look for, and the readers to look on.
+    associatedtype Query: Sendable
+    /// The scanner's representation of a finger that matched.
+    associatedtype Found: Sendable
+    /// Waits at most `limit` for one finger; returns nil if the finger matches none of the query's.
+    @ServiceActor func scan(
+        _ query: Query, limit: Duration, tell: @escaping @ServiceActor (Notice) -> Void
+    ) async throws(Denial) -> Found?
+}
+
+/// One attempt at a touch, recorded on disk as a failure before the reader is asked.
+///
+/// Exactly one of `failed`, `takeBack` and `succeeded` settles it. An attempt that is never
+/// settled, for example because the daemon was killed, remains a failure.
+package protocol LockoutAttempt: Sendable {
+    /// Settles the attempt as a failure: the finger did not match. Throws if that starts a lockout.
+    func failed() throws(Denial)
+    /// Removes the attempt from the count, because no finger was judged.
+    func takeBack()
+    /// Throws if anything other than this attempt has started a lockout meanwhile.
+    func check() throws(Denial)
+    /// Settles the attempt as a success: the finger matched and the request was completed.
+    func succeeded() throws(Denial)
+}
+
+/// Counts the failed attempts of one account.
+@ServiceActor
+package protocol LockoutLedger {
+    /// Throws if a lockout is in effect.
+    func check() throws(Denial)
+    /// Starts an attempt and records it durably as a failure.
+    func begin() throws(Denial) -> any LockoutAttempt
+}
+
+/// Reports whether the machine is about to be suspended, and how often it has been.
+@ServiceActor
+package protocol SuspendState: AnyObject, Sendable {
+    /// Whether the machine is about to be suspended.
+    var isSuspending: Bool { get }
+    /// A counter that grows with each suspension.
+    var suspensions: UInt64 { get }
+}
+
+/// The parameters of one touch.
+package struct TouchRequest<Query: Sendable>: Sendable {
+    /// The account whose finger is expected.
+    package let account: UInt32
+    /// The query for the scanner.
+    package let query: Query
+    /// The number of mismatches that end the touch.
+    package let tries: Int
+    /// The end of the wait, as a time since boot (CLOCK_BOOTTIME).
+    package let end: Duration
+
+    /// Creates a request from its values.
+    package init(account: UInt32, query: Query, tries: Int, end: Duration) {
+        self.account = account
+        self.query = query
+        self.tries = tries
+        self.end = end
+    }
+}
+
+/// The only way from a request to a matching finger.
+///
+/// It makes requests take turns, re-examines presence, counts every attempt on disk before the
+/// reader is asked, and creates the `Match`. The daemon creates a single gate, with its readers as
+/// the scanner; `checks/imports` enforces that.
+@ServiceActor
+package final class TouchGate<Scanner: FingerScanner> {
+    private let scanner: Scanner
+    private let queue: TouchQueue
+    private let examiner: PresenceExaminer
+    private let machine: any SuspendState
+    private let clock: Clock
+
+    /// Creates a gate for a scanner. The queue decides the order of the requests.
+    package init(
+        _ scanner: Scanner, queue: TouchQueue, examiner: PresenceExaminer,
+        machine: any SuspendState, clock: Clock
+    ) {
+        self.scanner = scanner
+        self.queue = queue
+        self.examiner = examiner
+        self.machine = machine
+        self.clock = clock
+    }
+
+    /// Waits at most `limit` for a turn at the readers.
+    ///
+    /// - Throws: `queueFull`, `suspending`, `timedOut` or `cancelled`.
+    /// - Returns: The turn, which ends when this value goes out of scope.
+    package func turn(
+        for applicant: Applicant, within limit: Duration
+    ) async throws(Denial) -> Turn {
+        if machine.isSuspending { throw Denial(.suspending) }
+        let turn = try await queue.turn(for: applicant, within: limit)
+        if machine.isSuspending { throw Denial(.suspending) }
+        return turn
+    }
+
+    /// Waits until a finger matches.
+    ///
+    /// The wait ends without a match when the tries are used up, the time is over, or a lockout
+    /// begins. Each attempt is recorded on disk as a failure before the reader is asked, so that no
+    /// restart forgives one. An attempt in which no finger was judged is taken back.
+    ///
+    /// - Parameters:
+    ///   - presence: Evidence that the requester is at the machine. It is examined again before the
+    ///     reader is asked, since waiting for the turn may have taken a minute, and after the
+    ///     match.
+    ///   - turn: The right to use the readers.
+    ///   - ledger: The failed attempts of the account.
+    ///   - interruption: Ends the wait early with `cancelled`.
+    /// - Throws: `notPermitted` if the presence is for another account; `noMatch` after the last
+    ///   try; `timedOut`, `cancelled` or `suspending`; whatever the examination, the ledger or the
+    ///   scanner throws. A denial after the first examination carries the number of mismatches.
+    package func touch(
+        _ request: TouchRequest<Scanner.Query>, presence: Presence, during turn: borrowing Turn,
+        counting ledger: any LockoutLedger, interruptedBy interruption: Interruption,
+        telling tell: @escaping @ServiceActor (Notice) -> Void
+    ) async throws(Denial) -> Touch<Scanner.Found> {
+        guard presence.account == request.account else { throw Denial(.notPermitted) }
+        try examiner.examine(presence)
+        let suspensions = machine.suspensions
+        var mismatches: UInt8 = 0
+        do throws(Denial) {
+            while true {
+                try ledger.check()
+                try await settleContention(of: turn, until: request.end)
+                let attempt = try ledger.begin()
+                let finger: Scanner.Found?
+                do throws(Denial) {
+                    finger = try await scan(
+                        request, during: turn, interruptedBy: interruption, telling: tell)
+                } catch {
+                    attempt.takeBack()
+                    guard error.reason == .cancelled, queue.isContended(turn),
+                        !interruption.isRaised, !Task.isCancelled
+                    else { throw error }
+                    continue
+                }
+                if let finger {
+                    let match = Match(account: request.account, presence: presence, clock: clock)
+                    do throws(Denial) {
+                        try examiner.confirm(presence)
+                    } catch {
+                        attempt.takeBack()
+                        throw error
+                    }
+                    return Touch(
+                        match, finger: finger, attempt: attempt, suspensions: suspensions)
+                }
+                mismatches += 1
+                try attempt.failed()
+                let left = request.tries - Int(mismatches)
+                guard left > 0 else { throw Denial(.noMatch) }
+                tell(Notice(.noMatch, triesLeft: UInt8(clamping: left)))
+            }
+        } catch {
+            var denial = error
+            denial.mismatches = mismatches
+            throw denial
+        }
+    }
+
+    private func settleContention(
+        of turn: borrowing Turn, until end: Duration
+    ) async throws(Denial) {
+        do throws(Denial) {
+            try await queue.settleContention(of: turn, until: end, clock)
+        } catch { throw machine.isSuspending ? Denial(.suspending) : error }
+    }
+
+    /// Runs one scan, which also ends when another request for the same account arrives: both
+    /// prompts must show that there are two requests before a finger is accepted.
+    private func scan(
+        _ request: TouchRequest<Scanner.Query>, during turn: borrowing Turn,
+        interruptedBy interruption: Interruption,
+        telling tell: @escaping @ServiceActor (Notice) -> Void
+    ) async throws(Denial) -> Scanner.Found? {
+        let left = request.end - clock.sinceBoot()
+        guard left > .zero else { throw Denial(.timedOut) }
+        let (scanner, query) = (scanner, request.query)
+        let contention = Interruption()
+        queue.beginScan(turn, interruptedBy: contention)
+        defer { queue.endScan(turn) }
+        let result = await interruptible(by: interruption) {
+            await interruptible(by: contention) {
+                () async -> Result<Scanner.Found?, Denial> in
+                do throws(Denial) {
+                    return .success(try await scanner.scan(query, limit: left, tell: tell))
+                } catch { return .failure(error) }
+            }
+        }
+        if case .failure(let denial) = result, denial.reason == .cancelled, machine.isSuspending {
+            throw Denial(.suspending)
+        }
+        return try result.get()
+    }
+}

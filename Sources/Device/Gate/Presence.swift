@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import Configuration
+import LoginProtocol
+import Posix
+import Systemd
+
+/// Evidence that the user who caused a request is at the machine.
+///
+/// Only `PresenceExaminer` can create it, and no touch is requested without it. It records the
+/// account, the requester, the seat and the origin, together with the inputs of the judgement, so
+/// that the examiner can repeat the judgement before and after the touch.
+package struct Presence: Sendable {
+    /// What the evidence is based on.
+    package enum Origin: Equatable, Sendable {
+        /// The session that the program belongs to.
+        case session(String)
+        /// The display session of the user whose service manager started the program.
+        case displaySession(String)
+        /// The session that a seat shows while a display manager's worker makes the request.
+        case loginScreen(unit: String, session: String)
+        /// A login at a console.
+        case console(unit: String)
+        /// The settings for machines on which logind does not run.
+        case withoutLogind
+    }
+
+    /// The account that the touch is for.
+    package let account: UInt32
+    /// The user who caused the request.
+    package let requester: Requester
+    /// The seat that the requester is at; nil if any reader may be used.
+    package let seat: String?
+    /// What the evidence is based on.
+    package let origin: Origin
+    fileprivate let agent: (any HeldProcess)?
+    fileprivate let inquiry: Inquiry
+    /// The traces that the judgement was based on; nil if they do not determine the judgement
+    /// completely.
+    fileprivate let traces: PresenceTraces?
+
+    /// Whether the requester asks for a touch of another account's finger.
+    package var isForOther: Bool { requester.uid != account }
+
+    fileprivate init(
+        _ inquiry: Inquiry, _ finding: Finding, _ requester: Requester, agent: (any HeldProcess)?,
+        traces: PresenceTraces?
+    ) {
+        account = inquiry.account.uid
+        self.requester = requester
+        seat = finding.seat
+        origin = finding.origin
+        self.agent = agent
+        self.inquiry = inquiry
+        self.traces = traces
+    }
+}
+
+/// All inputs of a judgement apart from the facts.
+private struct Inquiry: Sendable {
+    let client: ClientProcess
+    let account: Account
+    let claims: PresenceClaims
+    let others: OtherAccounts
+
+    /// Whether the client is trusted to name the user on whose behalf it asks.
+    var isRoot: Bool { client.credentials.uid == 0 }
+}
+
+/// The result of a row of the table.
+private struct Finding {
+    /// The owner of the session; nil if no one has logged in yet.
+    let owner: UInt32?
+    let seat: String?
+    let origin: Presence.Origin
+}
+
+/// The process whose location is judged: the client's, or that of polkit's agent.
+private struct Subject {
+    let process: any HeldProcess
+    let placement: ClientProcess.Placement
+    /// Whether the process may be a program that opens sessions.
+    let isRoot: Bool
+    /// The agent, and the users that the agent and its helper were started by.
+    var agent: (any HeldProcess)?
+    var users: [UInt32] = []
+}
+
+/// polkit's authentication agent.
+private struct PolkitAgent {
+    let process: any HeldProcess
+    /// The user who started the agent's helper.
+    let helperUser: UInt32
+}
+
+/// Judges whether the requester of a touch is at the machine.
+///
+/// The judgement follows a table of process locations (`finding(for:_:)`). A request that no row
+/// accepts is denied with `notAtMachine`, a remote one with `remoteSession`, and one for another
+/// account with `otherRequester` unless the verb or `login.others` allows it. A lookup that fails
+/// also denies.
+///
+/// The judgement is based on facts of the kernel, systemd and the account database. A client's
+/// claims can only lead to a denial, except that a root client names the requester or polkit's
+/// agent.
+package struct PresenceExaminer: Sendable {
+    /// The PAM service of polkit's helper, and the template of the unit that newer polkit starts it
+    /// in.
+    private static let polkit = (service: "polkit-1", unit: "polkit-agent-helper@.service")
+    /// The seat that the virtual consoles belong to.
+    private static let consoleSeat = "seat0"
+
+    private let facts: any PresenceFacts
+    private let policy: PresencePolicy
+
+    /// Creates an examiner from the configuration and a source of facts.
+    package init(_ settings: Configuration, facts: any PresenceFacts = MachineFacts()) {
+        self.facts = facts
+        policy = PresencePolicy(settings)
+    }
+
+    /// Holds the process that connected a socket. Call it right after accept(2).
+    ///
+    /// Throws only if the socket does not report the peer's user.
+    package func client(on socket: borrowing Descriptor) throws(SystemFault) -> ClientProcess {
+        try facts.client(on: socket)
+    }
+
+    /// Returns evidence for a client's request.
+    ///
+    /// - Throws: A denial that names what is missing: `notAtMachine`, `remoteSession` or
+    ///   `otherRequester`.
+    package func evidence(
+        for client: ClientProcess, account: Account, claims: PresenceClaims,
+        others: OtherAccounts = .asConfigured
+    ) throws(Denial) -> Presence {
+        try judge(Inquiry(client: client, account: account, claims: claims, others: others))
+    }
+
+    /// Verifies that the same evidence would be given now.
+    ///
+    /// Skips the lookups where the traces of the first judgement are unchanged. Throws what is
+    /// missing, or `changedMeanwhile` if the request would be accepted for another reason than
+    /// before.
+    package func examine(_ presence: Presence) throws(Denial) {
+        if let before = presence.traces, before == traces(of: presence.inquiry) { return }
+        let now = try judge(presence.inquiry)
+        guard now.requester == presence.requester, now.seat == presence.seat,
+            now.origin == presence.origin, now.agent?.pid == presence.agent?.pid,
+            presence.agent?.hasEnded != true
+        else { throw .changed }
+    }
+
+    /// Repeats the examination after a touch. Throws `changedMeanwhile` whatever is missing.
+    package func confirm(_ presence: Presence) throws(Denial) {
+        do throws(Denial) {
+            try examine(presence)
+        } catch { throw .changed }
+    }
+
+    private func judge(_ inquiry: Inquiry) throws(Denial) -> Presence {
+        guard inquiry.claims.remoteHost.isEmpty else { throw Denial(.remoteSession) }
+        // Read the traces first, so that a change during the lookups is noticed later.
+        let traces = traces(of: inquiry)
+        let subject = try subject(of: inquiry)
+        let finding = try finding(for: subject, inquiry.account)
+        let requester = try requester(of: inquiry, finding, subject)
+        // Check this last: only if both processes still exist did the lookups by pid concern them.
+        guard inquiry.client.process?.hasEnded == false, !subject.process.hasEnded else {
+            throw .notAtMachine(Detail.programEnded)
+        }
+        if requester.uid != inquiry.account.uid {
+            switch inquiry.others {
+            case .allowed: break
+            case .asConfigured where policy.allowsOthers: break
+            case .asConfigured, .refused: throw .other(requester)
+            }
+        }
+        return Presence(
+            inquiry, finding, requester, agent: subject.agent,
+            traces: subject.agent == nil && finding.owner == inquiry.account.uid ? traces : nil)
+    }
+
+    /// Returns the traces of a request whose judgement depends on nothing else.
+    ///
+    /// That is a program of root or the account itself in a session, which names no requester other
+    /// than the account. Returns nil for every other request.
+    private func traces(of inquiry: Inquiry) -> PresenceTraces? {
+        let (client, account) = (inquiry.client, inquiry.account)
+        guard case .place(.session(let id)) = client.placement, let process = client.process,
+            inquiry.isRoot || client.credentials.uid == account.uid,
+            inquiry.claims.requester.isEmpty
+                || inquiry.claims.requester == Bytes(account.name.utf8),
+            let traces = facts.traces(of: process, in: id),
+            traces.realUID == 0 || traces.realUID == account.uid
+        else { return nil }
+        return traces
+    }
+
+    // MARK: The table
+
+    /// Returns the finding for the location of a process, or throws if that is no place in front of
+    /// the machine.
+    private func finding(
+        for subject: Subject, _ account: Account
+    ) throws(Denial) -> Finding {
+        switch subject.placement {
+        // A program in a session: the session must be local, active and at a seat.
+        case .place(.session(let id)):
+            return try finding(in: try session(id), .session(id))
+        // A program of the user's service manager, outside sessions: the user's display session
+        // counts.
+        case .place(.userManager(let uid)):
+            let display = try known { () throws(SystemFault) in try facts.displaySession(of: uid) }
+            guard let session = display else { throw .notAtMachine(Detail.noActiveSession) }
+            return try finding(in: session, .displaySession(session.id))
+        // A display manager's worker: a seat must show a greeter, or the account's own session,
+        // which the worker unlocks.
+        case .place(.systemUnit(let unit)) where subject.isRoot && policy.isDisplayManager(unit):
+            return try loginScreen(of: unit, account)
+        // A login at a console: the screen must show that console.
+        case .place(.systemUnit(let unit)) where subject.isRoot && policy.isConsoleUnit(unit):
+            return try console(of: unit, subject.process)
+        // cron, at, services, and programs that were moved out of their session.
+        case .place(.systemUnit), .place(.outside):
+            throw .notAtMachine(Detail.outsideSessions)
+        case .withoutLogind:
+            return try findingWithoutLogind(subject.process)
+        case .unknown:
+            throw .notAtMachine(Detail.sessionNotKnown)
+        }
+    }
+
+    private func finding(
+        in session: LoginSession, _ origin: Presence.Origin
+    ) throws(Denial) -> Finding {
+        guard !session.isRemote else { throw Denial(.remoteSession) }
+        guard session.class == .user else { throw .notAtMachine(Detail.sessionOfAnotherKind) }
+        guard session.isActive else { throw .notAtMachine(Detail.sessionNotInFront) }
+        guard session.seat != nil || policy.allowsWithoutSeat else {
+            throw .notAtMachine(Detail.sessionWithoutSeat)
+        }
+        return Finding(owner: session.owner, seat: session.seat, origin: origin)
+    }
+
+    private func loginScreen(
+        of unit: String, _ account: Account
+    ) throws(Denial) -> Finding {
+        let sessions = try known { () throws(SystemFault) in try facts.sessionsInFront() }
+        let screens = sessions.filter { session in
+            guard !session.isRemote, session.isActive, session.seat != nil else { return false }
+            switch session.class {
+            case .greeter: return true
+            case .user: return session.owner == account.uid
+            case .other: return false
+            }
+        }
+        guard let screen = screens.first else { throw .notAtMachine(Detail.noLoginScreen) }
+        // Nothing tells which of them the worker serves.
+        guard screens.count == 1 else { throw .notAtMachine(Detail.severalLoginScreens) }
+        return Finding(
+            owner: nil, seat: screen.seat, origin: .loginScreen(unit: unit, session: screen.id))
+    }
+
+    private func console(
+        of unit: String, _ process: any HeldProcess
+    ) throws(Denial) -> Finding {
+        let origin = Presence.Origin.console(unit: unit)
+        let instance = UnitName(unit).instance.flatMap { Self.isConsole($0) ? $0 : nil }
+        let console: String?
+        if let instance { console = instance } else { console = try ownConsole(of: process) }
+        guard let console else {
+            guard policy.allowsWithoutSeat else {
+                throw .notAtMachine(Detail.sessionWithoutSeat)
+            }
+            return Finding(owner: nil, seat: nil, origin: origin)
+        }
+        guard console == facts.activeConsole else { throw .notAtMachine(Detail.consoleNotShown) }
+        return Finding(owner: nil, seat: Self.consoleSeat, origin: origin)
+    }
+
+    private func findingWithoutLogind(
+        _ process: any HeldProcess
+    ) throws(Denial) -> Finding {
+        let owner = try known { () throws(SystemFault) in try process.loginUID() }
+        let anywhere = Finding(owner: owner, seat: nil, origin: .withoutLogind)
+        switch policy.withoutLogind {
+        case .any: return anywhere
+        case .terminals:
+            let terminal = try known { () throws(SystemFault) in try process.terminal() }
+            guard terminal != nil else { throw .notAtMachine(Detail.notOnTerminal) }
+            return anywhere
+        case .consoles:
+            guard let console = try ownConsole(of: process), console == facts.activeConsole else {
+                throw .notAtMachine(Detail.notOnConsole)
+            }
+            return Finding(owner: owner, seat: Self.consoleSeat, origin: .withoutLogind)
+        }
+    }
+
+    // MARK: Who asks
+
+    /// Returns the first user behind the request who is not the account itself, else the account.
+    ///
+    /// The candidates are, in this order, the session's owner, the client's user, polkit's users,
+    /// the real user of the process, and the user that a root client names. A subordinate uid
+    /// (subuid(5)) counts as the user it was given to.
+    private func requester(
+        of inquiry: Inquiry, _ finding: Finding, _ subject: Subject
+    ) throws(Denial) -> Requester {
+        let account = inquiry.account
+        var causes: [UInt32] = []
+        if let owner = finding.owner { causes.append(owner) }
+        if !inquiry.isRoot { causes.append(inquiry.client.credentials.uid) }
+        causes += subject.users
+        // The real uid is the user who started a setuid program such as su, or the owner of an
+        // agent. A real uid of 0 counts only for an agent, which then asks for root; the real uid 0
+        // of a program such as sudo does not tell who asks.
+        let real = try known { () throws(SystemFault) in try subject.process.realUID() }
+        if real != 0 || subject.agent != nil { causes.append(real) }
+        for cause in causes where cause != account.uid {
+            let uid = facts.owner(ofSubordinate: cause) ?? cause
+            if uid != account.uid { return requester(uid) }
+        }
+        return claimed(by: inquiry) ?? Requester(account)
+    }
+
+    /// Returns the user that a privileged client names, if it is not the account itself.
+    private func claimed(by inquiry: Inquiry) -> Requester? {
+        let name = inquiry.claims.requester
+        guard inquiry.isRoot, !name.isEmpty, name != Bytes(inquiry.account.name.utf8) else {
+            return nil
+        }
+        let uid = facts.uid(named: name)
+        if uid == inquiry.account.uid { return nil }
+        // A name without an account is not the requested account either.
+        return Requester(uid: uid ?? UInt32.max, name: name)
+    }
+
+    private func requester(_ uid: UInt32) -> Requester {
+        Requester(uid: uid, name: facts.name(of: uid) ?? Bytes(String(uid).utf8))
+    }
+
+    // MARK: The process that counts
+
+    /// Returns the client's process if it has not moved, or polkit's agent in place of its helper.
+    private func subject(of inquiry: Inquiry) throws(Denial) -> Subject {
+        let client = inquiry.client
+        guard let process = client.process else { throw .notAtMachine(Detail.programEnded) }
+        guard facts.placement(of: process) == client.placement else {
+            throw .notAtMachine(
+                process.hasEnded ? Detail.programEnded : Detail.programMoved)
+        }
+        guard inquiry.isRoot, inquiry.claims.service == Bytes(Self.polkit.service.utf8) else {
+            return Subject(
+                process: process, placement: client.placement, isRoot: inquiry.isRoot)
+        }
+        let agent = try agent(of: process, client.placement, inquiry.claims)
+        return Subject(
+            process: agent.process, placement: facts.placement(of: agent.process), isRoot: false,
+            agent: agent.process, users: [agent.helperUser])
+    }
+
+    /// Returns the agent on whose behalf polkit's helper asks.
+    ///
+    /// Until polkit 126, the agent starts the helper, which is setuid root, and is its parent.
+    /// Since polkit 127, the system's service manager may start the helper, and the agent is the
+    /// peer of the helper's standard input. The request then carries the agent's pid and user as
+    /// the kernel recorded them at connect(2); they are accepted only from a root process.
+    private func agent(
+        of helper: any HeldProcess, _ placement: ClientProcess.Placement, _ claims: PresenceClaims
+    ) throws(Denial) -> PolkitAgent {
+        let claim = claims.agent
+        if case .place(.systemUnit(let unit)) = placement,
+            UnitName(unit).template == Self.polkit.unit
+        {
+            guard let claim, let user = claims.agentUser, let number = Int32(exactly: claim),
+                let agent = try? facts.hold(number)
+            else { throw .notAtMachine(Detail.agentNotKnown) }
+            return PolkitAgent(process: agent, helperUser: user)
+        }
+        // Read the parent twice: if it ended before it was held, the child has a new parent now.
+        guard let user = try? helper.realUID(), let parent = try? helper.parent(),
+            let agent = try? facts.hold(parent), (try? helper.parent()) == parent,
+            claim == nil || claim == UInt32(exactly: parent),
+            facts.placement(of: agent) == placement
+        else { throw .notAtMachine(Detail.agentNotKnown) }
+        return PolkitAgent(process: agent, helperUser: user)
+    }
+
+    // MARK: Looking up
+
+    private func session(_ id: String) throws(Denial) -> LoginSession {
+        try known { () throws(SystemFault) in try facts.session(id) }
+    }
+
+    /// Runs a lookup; a lookup that fails gives no evidence and denies the request.
+    private func known<Value>(
+        _ lookup: () throws(SystemFault) -> Value
+    ) throws(Denial) -> Value {
+        do throws(SystemFault) {
+            return try lookup()
+        } catch { throw .notAtMachine(Detail.sessionNotKnown) }
+    }
+
+    /// Returns the virtual console that controls a process, according to the kernel.
+    private func ownConsole(of process: any HeldProcess) throws(Denial) -> String? {
+        let terminal = try known { () throws(SystemFault) in try process.terminal() }
+        return terminal?.virtualConsole.map { "tty\($0)" }
+    }
+
+    /// Returns whether a unit's instance names a virtual console, `tty1` to `tty63`.
+    private static func isConsole(_ instance: String) -> Bool {
+        guard instance.hasPrefix("tty"), let number = UInt8(instance.dropFirst(3)) else {
+            return false
+        }
+        return (1...63).contains(number) && instance == "tty\(number)"
+    }
+}

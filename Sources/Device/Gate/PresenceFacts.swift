@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+import Posix
+import Systemd
+
+/// A process that presence is judged by. Lookups by its pid are valid only while it has not ended.
+package protocol HeldProcess: Sendable {
+    /// The process id.
+    var pid: Int32 { get }
+    /// Whether the process has ended. If so, everything that was looked up by its pid must be
+    /// discarded.
+    var hasEnded: Bool { get }
+    /// Returns the pid of the parent process.
+    func parent() throws(SystemFault) -> Int32
+    /// Returns the controlling terminal according to the kernel; nil if there is none.
+    func terminal() throws(SystemFault) -> DeviceNumber?
+    /// Returns the real uid.
+    func realUID() throws(SystemFault) -> UInt32
+    /// Returns the uid that logged in (the audit login uid); nil if it is not set.
+    func loginUID() throws(SystemFault) -> UInt32?
+}
+
+extension ProcessHandle: HeldProcess {}
+
+/// The facts that presence is judged by: from the kernel, systemd and the account database.
+///
+/// Nothing here comes from the client. A lookup that fails throws, and the caller then denies the
+/// request.
+package protocol PresenceFacts: Sendable {
+    /// Whether logind runs.
+    var hasLogind: Bool { get }
+    /// The virtual console that the screen shows, for example `tty1`; nil if there is none.
+    var activeConsole: String? { get }
+    /// Holds the process that has this pid now.
+    func hold(_ pid: Int32) throws(SystemFault) -> any HeldProcess
+    /// Returns the session, service manager or unit that a process belongs to.
+    func place(of process: any HeldProcess) throws(SystemFault) -> ProcessOrigin
+    /// Returns a session by its id.
+    func session(_ id: String) throws(SystemFault) -> LoginSession
+    /// Returns the session that a user works in; nil if there is none.
+    func displaySession(of uid: UInt32) throws(SystemFault) -> LoginSession?
+    /// Returns the active session of each seat that has one.
+    func sessionsInFront() throws(SystemFault) -> [LoginSession]
+    /// Returns the login name of a user; nil if the machine does not know the uid.
+    func name(of uid: UInt32) -> Bytes?
+    /// Returns the uid of a login name; nil if there is none.
+    func uid(named name: Bytes) -> UInt32?
+    /// Returns the user that a subordinate uid was given to; nil if it is in no range. See
+    /// subuid(5).
+    func owner(ofSubordinate uid: UInt32) -> UInt32?
+    /// Returns the traces of a process in a session; nil if they are unknown, which requires full
+    /// lookups.
+    func traces(of process: any HeldProcess, in session: String) -> PresenceTraces?
+}
+
+/// The state on disk that a judgement about a program in a session was based on.
+///
+/// If two traces of a request are equal, so are the judgements, which saves the lookups.
+package struct PresenceTraces: Equatable, Sendable {
+    /// The process's control groups, the contents of /proc/PID/cgroup.
+    let groups: Bytes
+    let realUID: UInt32
+    /// The stamp of the file in which logind records the session; logind replaces it with each
+    /// change.
+    let session: FileStamp
+
+    /// Creates traces from their values.
+    package init(groups: Bytes, realUID: UInt32, session: FileStamp) {
+        self.groups = groups
+        self.realUID = realUID
+        self.session = session
+    }
+}
+
+extension PresenceFacts {
+    /// Returns nil: a source of facts without traces requires full lookups.
+    package func traces(
+        of process: any HeldProcess, in session: String
+    ) -> PresenceTraces? { nil }
+}
+
+/// The facts of the machine that the daemon runs on.
+package struct MachineFacts: PresenceFacts {
+    /// The maximum length of a console's name, in bytes.
+    private static let longestName = 64
+    /// The maximum length of a process's control groups, in bytes.
+    private static let longestGroups = 8_192
+
+    private let subordinates: SubordinateUIDs
+
+    /// Creates the facts with a source of subordinate uids, which follows changes of subuid(5).
+    package init(subordinates: SubordinateUIDs = SubordinateUIDs()) {
+        self.subordinates = subordinates
+    }
+
+    package var hasLogind: Bool { LoginRecord.isKept }
+
+    package var activeConsole: String? {
+        // The file contains the name, such as tty1, and a line feed; console(4).
+        guard let bytes = try? readFile("/sys/class/tty/tty0/active", cap: Self.longestName),
+            bytes.count <= Self.longestName, bytes.last == UInt8(ascii: "\n")
+        else { return nil }
+        return String(validating: bytes.dropLast(), as: UTF8.self)
+    }
+
+    package func hold(_ pid: Int32) throws(SystemFault) -> any HeldProcess {
+        try ProcessHandle.holding(pid)
+    }
+
+    package func place(of process: any HeldProcess) throws(SystemFault) -> ProcessOrigin {
+        try ProcessOrigin(of: process.pid)
+    }
+
+    package func session(_ id: String) throws(SystemFault) -> LoginSession {
+        try LoginSession(named: id)
+    }
+
+    package func displaySession(of uid: UInt32) throws(SystemFault) -> LoginSession? {
+        try LoginSession.display(of: uid)
+    }
+
+    package func sessionsInFront() throws(SystemFault) -> [LoginSession] {
+        try LoginSession.inFront()
+    }
+
+    package func name(of uid: UInt32) -> Bytes? {
+        guard let account = try? Account.with(uid: uid) else { return nil }
+        return Bytes(account.name.utf8)
+    }
+
+    package func uid(named name: Bytes) -> UInt32? {
+        guard let text = String(validating: name, as: UTF8.self) else { return nil }
+        return (try? Account.named(text))?.uid
+    }
+
+    package func owner(ofSubordinate uid: UInt32) -> UInt32? { subordinates.owner(of: uid) }
+
+    package func traces(
+        of process: any HeldProcess, in session: String
+    ) -> PresenceTraces? {
+        let isName = session.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                true
+            default: false
+            }
+        }
+        guard isName, hasLogind else { return nil }
+        // Take the time first, so that a change during this function is noticed later.
+        let now = FileMoment.now()
+        guard let record = FileStamp(ofFileAt: "/run/systemd/sessions/\(session)"),
+            record.isSettled(at: now),
+            let groups = try? readFile("/proc/\(process.pid)/cgroup", cap: Self.longestGroups),
+            groups.count <= Self.longestGroups, let real = try? process.realUID(),
+            !process.hasEnded
+        else { return nil }
+        return PresenceTraces(groups: groups, realUID: real, session: record)
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import MainContext
+import Posix
+
+/// Receives the daemon's events about touches that have no prompt in a terminal.
+///
+/// A connection does not keep the daemon from exiting when it is idle. After it has exited, the
+/// next start is noticed by a file in the state directory, which the daemon touches when it starts.
+@ServiceActor
+final class DaemonWatch {
+    /// What the daemon reports.
+    enum News {
+        /// A touch is asked for, or has ended.
+        case event(EventAnswer)
+        /// The daemon has exited or was replaced, so none of its touches is asked for any more.
+        case gone
+        /// No event will ever arrive, for this reason.
+        case failed(Text)
+    }
+
+    private let paths: NotifierPaths
+    private let account: Bytes
+    private let tell: (News) -> Void
+    private var marker: Marker?
+    private var line: Line?
+    private var later: Timer?
+    /// How long to wait before connecting again after the daemon has closed the connection.
+    private static let patience = Duration.seconds(5)
+
+    /// A connection and its watch, which is cancelled before the socket is closed.
+    private struct Line {
+        let socket: SharedSocket
+        let watch: FileWatch
+    }
+
+    private struct Marker {
+        let path: SharedPathWatch
+        let watch: FileWatch
+    }
+
+    /// Prepares to watch for an account's touches; `tell` receives the news after `begin()`.
+    init(_ paths: NotifierPaths, account: Bytes, tell: @escaping (News) -> Void) {
+        self.paths = paths
+        self.account = account
+        self.tell = tell
+    }
+
+    /// Connects, and connects again whenever the daemon has been started again.
+    func begin() {
+        connect()
+    }
+
+    /// Stops watching. `tell` is not called any more.
+    func end() {
+        later?.cancel()
+        line?.watch.cancel()
+        marker?.watch.cancel()
+        line = nil
+        marker = nil
+    }
+
+    private func connect() {
+        disconnect()
+        later?.cancel()
+        do throws(SystemFault) {
+            // Before connecting, so that a start right after this connection ends is not missed.
+            try watchForStart()
+            let socket = try PacketSocket.connect(to: paths.socket)
+            guard try PeerCredentials(of: socket.descriptor).uid == paths.daemonUID else {
+                return tell(.failed(NotificationText.foreign))
+            }
+            guard let request = try? Request.watch(account: account).encoded(),
+                case .whole = try socket.send(request)
+            else { return tell(.gone) }
+            let shared = SharedSocket(socket)
+            let watch = FileWatch(shared.number, for: .readable) { [weak self] _ in
+                self?.receive()
+            }
+            line = Line(socket: shared, watch: watch)
+        } catch {
+            // The service is not installed yet, or stopped: its start will be noticed.
+            if marker == nil { fail(error) }
+        }
+    }
+
+    private func disconnect() {
+        guard let line else { return }
+        line.watch.cancel()
+        self.line = nil
+        tell(.gone)
+    }
+
+    /// The daemon has closed the connection or crashed.
+    ///
+    /// It may still be running, so its next start may be far off.
+    private func lose() {
+        disconnect()
+        later = Timer(after: Self.patience) { [weak self] in self?.connect() }
+    }
+
+    private func watchForStart() throws(SystemFault) {
+        guard marker == nil else { return }
+        let path = SharedPathWatch(try PathWatch(for: "device-id", in: paths.state))
+        let watch = FileWatch(path.number, for: .readable) { [weak self] _ in self?.started() }
+        marker = Marker(path: path, watch: watch)
+    }
+
+    private func started() {
+        do throws(SystemFault) {
+            if let marker, try marker.path.take() { connect() }
+        } catch { fail(error) }
+    }
+
+    private func fail(_ fault: SystemFault) {
+        tell(.failed(NotificationText.absent(Bytes(fault.description.utf8))))
+    }
+
+    private func receive() {
+        guard let line else { return }
+        do throws(SystemFault) {
+            switch try line.socket.receive() {
+            case .packet(let packet): take(packet)
+            case .wouldBlock: return
+            case .end, .tooLong: lose()
+            }
+        } catch { lose() }
+    }
+
+    private func take(_ packet: Bytes) {
+        guard let answer = try? Answer(decoding: packet) else { return disconnect() }
+        switch answer {
+        case .event(let event) where event.account == account: tell(.event(event))
+        case .denial(let denial) where denial.reason == .stopping: disconnect()
+        case .denial(let denial): tell(.failed(denial.text(account: account)))
+        default: disconnect()
+        }
+    }
+}
+
+/// A socket that a structure can hold.
+private final class SharedSocket: Sendable {
+    private let socket: PacketSocket
+
+    init(_ socket: consuming PacketSocket) {
+        self.socket = socket
+    }
+
+    var number: Int32 { socket.descriptor.number }
+
+    func receive() throws(SystemFault) -> Received {
+        try socket.receive(limit: Frame.maximumLength)
+    }
+}
+
+/// A watch that a structure can hold.
+private final class SharedPathWatch: Sendable {
+    private let watch: PathWatch
+
+    init(_ watch: consuming PathWatch) {
+        self.watch = watch
+    }
+
+    var number: Int32 { watch.descriptor.number }
+
+    func take() throws(SystemFault) -> Bool { try watch.take() }
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import CommandProtocol
+import Configuration
+import HTTPClient
+import LoginProtocol
+import Posix
+import SignedFormats
+
+/// Translates requests of signetd to HTTP calls, and a server's JSON to answers of limited size.
+///
+/// It never throws: a failed call is answered with `.unreachable` and a message for people, a
+/// refusal with `.refused` and the server's code. It follows no redirect.
+package struct Relay: Sendable {
+    private let client: HTTPClient
+    /// A client with a higher limit, for the one answer that is longer than all others.
+    private let listClient: HTTPClient
+    /// The maximum size of a list: 25 operations with every byte of their texts escaped.
+    private static let listBytes = 256 * 1_024
+
+    /// Creates a relay with the settings of the section `[relay]`.
+    package init(_ configuration: ClientConfiguration) {
+        client = HTTPClient(configuration)
+        var long = configuration
+        long.bodyLimit = Self.listBytes
+        listClient = HTTPClient(long)
+    }
+
+    /// Calls the server, and blocks the calling thread until there is an answer or a failure.
+    ///
+    /// Returns a single answer, or for a list one per item and a last one with their number.
+    package func answers(_ request: RelayRequest) -> [RelayAnswer] {
+        guard let server = ServerURL(request.server) else {
+            return [.failed("the server's URL is not in its one form")]
+        }
+        guard let call = Call(request) else { return [.failed("the request cannot be written")] }
+        do throws(ClientFault) {
+            let answer = try send(call, to: server)
+            return answers(answer, to: call)
+        } catch {
+            let text = "\(error) (\(server.text))\(Self.advice(on: error))"
+            if case .tlsRefused = error { complain("signet-relay: \(text)") }
+            return [.failed(text, isRepeatable: error.isSafeToRepeat, isAway: error.isAway)]
+        }
+    }
+
+    /// The setting or condition that may be the cause, as the end of the message.
+    private static func advice(on fault: ClientFault) -> String {
+        switch fault {
+        case .tlsRefused(.unknownAuthority), .tlsRefused(.unusableAuthorities):
+            ". See ca-file in the section [relay] of signet.conf(5)"
+        case .tlsRefused(.anotherKey): ". See pin in the section [relay] of signet.conf(5)"
+        case .tlsRefused(.expired), .tlsRefused(.notYetValid): ". See this machine's clock, too"
+        case .tlsRefused, .badRequest, .cannotConnect, .exhausted, .timedOut, .tooLarge, .broken,
+            .cancelled:
+            ""
+        }
+    }
+
+    /// Calls the server for a request that has a single answer.
+    package func answer(_ request: RelayRequest) -> RelayAnswer {
+        let answers = answers(request)
+        return answers.count == 1 ? answers[0] : .failed("the answer is a list")
+    }
+
+    /// Sends a call, and repeats it once if the connection broke and the server cannot have acted
+    /// on it, or acting twice does no harm.
+    private func send(_ call: Call, to server: ServerURL) throws(ClientFault) -> HTTPAnswer {
+        let client = call.isList ? listClient : client
+        var headers = [("Accept", "application/json")]
+        if call.body != nil { headers.append(("Content-Type", "application/json")) }
+        if let authorization = call.authorization {
+            headers.append(("Authorization", authorization))
+        }
+        let request = ClientRequest(
+            method: call.body == nil ? "GET" : "POST", url: server.text + call.path,
+            headers: headers, body: call.body, limit: call.limit)
+        do throws(ClientFault) {
+            return try client.perform(request)
+        } catch .broken(let sent, let reason) {
+            guard !sent || call.isHarmless else { throw .broken(sent: sent, reason) }
+            return try client.perform(request)
+        }
+    }
+
+    private func answers(_ answer: HTTPAnswer, to call: Call) -> [RelayAnswer] {
+        switch answer.status {
+        case 200...299:
+            guard let answers = call.read(answer.body),
+                answers.allSatisfy({ (try? $0.encoded()) != nil })
+            else {
+                return [.failed("the server's answer is not what docs/developer/SERVER.md says")]
+            }
+            return answers
+        case 300...399:
+            return [
+                .failed("the server sends elsewhere (\(answer.status)), which is not followed")
+            ]
+        default:
+            guard let problem = value(ProblemBody.self, of: answer.body), problem.isWellFormed,
+                let status = UInt16(exactly: answer.status)
+            else { return [.failed("the server answers with HTTP status \(answer.status)")] }
+            return [
+                .refused(
+                    code: Bytes(problem.code.utf8), status: status,
+                    attempts: problem.remainingAttempts)
+            ]
+        }
+    }
+}
+
+/// An HTTP call: its path, its body, and how its answer is decoded.
+private struct Call {
+    let path: String
+    /// The body to POST; nil for a GET.
+    let body: Bytes?
+    /// The Authorization header that signetd made for this call.
+    var authorization: String?
+    /// Whether the server may safely receive it twice.
+    let isHarmless: Bool
+    /// Whether the answer is a list.
+    var isList = false
+    /// A time limit, if shorter than the usual one.
+    var limit: Duration?
+    let read: @Sendable (Bytes) -> [RelayAnswer]?
+
+    private init?(
+        _ path: String, _ body: some Encodable, isHarmless: Bool = false,
+        _ read: @escaping @Sendable (Bytes) -> RelayAnswer?
+    ) {
+        guard let body = json(body) else { return nil }
+        self.path = path
+        self.body = body
+        self.isHarmless = isHarmless
+        self.read = { bytes in read(bytes).map { [$0] } }
+    }
+
+    /// A call with an authorization header, which is valid once, so the call cannot be repeated.
+    private init?(
+        with authorization: Bytes, _ path: String, _ body: Bytes? = nil, isList: Bool = false,
+        _ read: @escaping @Sendable (Bytes) -> [RelayAnswer]?
+    ) {
+        guard let header = String(validating: authorization, as: UTF8.self) else { return nil }
+        self.path = path
+        self.body = body
+        self.authorization = header
+        isHarmless = false
+        self.isList = isList
+        self.read = read
+    }
+
+    init?(_ request: RelayRequest) {
+        switch request {
+        case .register(_, let code, let device):
+            guard let code = String(validating: code, as: UTF8.self) else { return nil }
+            self.init(
+                "/v1/registrations", RegistrationBody(code: code, device: hexadecimal(device)),
+                RelayAnswer.registered(from:))
+        case .prove(let proof):
+            self.init(
+                "/v1/registrations/\(hexadecimal(proof.registration))/proof",
+                ProofBody(
+                    publicKey: base64(proof.publicKey), statement: base64(proof.statement),
+                    signature: base64(proof.signature)), RelayAnswer.proven(from:))
+        case .challenge(let wish):
+            guard let body = ChallengeBody(wish) else { return nil }
+            self.init(
+                "/v1/login/challenge", body, isHarmless: true, RelayAnswer.challenge(from:))
+            limit = wish.milliseconds.map { .milliseconds(Int64($0)) }
+        case .login(let login):
+            guard let body = SignedBody(login) else { return nil }
+            self.init("/v1/login", body, RelayAnswer.loggedIn(from:))
+        case .remove(_, let registration, let statement, let signature):
+            self.init(
+                "/v1/registrations/\(hexadecimal(registration))/disable",
+                SignedBody(statement: base64(statement), signature: base64(signature))
+            ) { _ in .removed }
+        case .macToken, .operations, .operation, .decide, .endMACToken:
+            self.init(aboutOperations: request)
+        }
+    }
+
+    /// The calls about MAC tokens and operations.
+    private init?(aboutOperations request: RelayRequest) {
+        switch request {
+        case .macToken(_, let statement, let signature):
+            self.init(
+                "/v1/mac-tokens",
+                SignedBody(statement: base64(statement), signature: base64(signature)),
+                RelayAnswer.macToken(from:))
+        case .operations(_, let authorization):
+            self.init(
+                with: authorization, "/v1/device/operations", isList: true,
+                RelayAnswer.operations(from:))
+        case .operation(_, let authorization, let operation):
+            self.init(
+                with: authorization, "/v1/device/operations/\(hexadecimal(operation))"
+            ) { body in RelayAnswer.operation(from: body).map { [$0] } }
+        case .decide(let decision):
+            self.init(
+                "/v1/operations/\(hexadecimal(decision.operation))/decision",
+                SignedBody(
+                    statement: base64(decision.statement),
+                    signature: base64(decision.signature)), RelayAnswer.decided(from:))
+        case .endMACToken(_, let authorization, let token):
+            // Exactly these bytes, because the header is over their digest.
+            self.init(
+                with: authorization, "/v1/device/mac-tokens/\(hexadecimal(token))/revoke",
+                RelayRequest.emptyBody
+            ) { _ in [.removed] }
+        case .register, .prove, .challenge, .login, .remove: return nil
+        }
+    }
+}
+
+extension ChallengeBody {
+    fileprivate init?(_ wish: RelayChallengeRequest) {
+        guard let application = String(validating: wish.application, as: UTF8.self),
+            let account = String(validating: wish.account, as: UTF8.self),
+            let action = String(validating: wish.action, as: UTF8.self)
+        else { return nil }
+        self.init(
+            application: application, account: account, device: hexadecimal(wish.device),
+            action: action)
+    }
+}
+
+extension SignedBody {
+    fileprivate init?(_ login: RelayLogin) {
+        self.init(statement: base64(login.statement), signature: base64(login.signature))
+        guard let module = login.module else { return }
+        guard let account = String(validating: module.account, as: UTF8.self) else { return nil }
+        self.module = Module(challenge: base64(module.challenge), account: account)
+    }
+}
+
+extension RelayAnswer {
+    /// The answer for a call without a usable result; `why` is cut to the limit of a text.
+    static func failed(
+        _ why: String, isRepeatable: Bool = false, isAway: Bool = false
+    ) -> RelayAnswer {
+        .unreachable(
+            why: Bytes(why.utf8.prefix(Limit.text)), isRepeatable: isRepeatable, isAway: isAway)
+    }
+
+    fileprivate static func registered(from body: Bytes) -> RelayAnswer? {
+        guard let begun = value(BegunBody.self, of: body),
+            let registration = Hexadecimal.decode(Bytes(begun.registration.utf8)),
+            let challenge = bytes(base64: begun.challenge)
+        else { return nil }
+        return .registered(
+            RelayRegistration(
+                registration: registration, account: Bytes(begun.account.utf8),
+                application: Bytes(begun.application.utf8), audience: Bytes(begun.audience.utf8),
+                challenge: challenge, expires: begun.expires))
+    }
+
+    fileprivate static func proven(from body: Bytes) -> RelayAnswer? {
+        guard let state = value(StateBody.self, of: body) else { return nil }
+        let fingerprint = Bytes((state.fingerprint ?? "").utf8)
+        switch state.status {
+        case "ACTIVE": return .proven(.active, fingerprint: fingerprint)
+        case "PENDING_COMMIT": return .proven(.pendingCommit, fingerprint: fingerprint)
+        default: return nil
+        }
+    }
+
+    fileprivate static func challenge(from body: Bytes) -> RelayAnswer? {
+        guard let given = value(ChallengeGiven.self, of: body),
+            let challenge = bytes(base64: given.challenge)
+        else { return nil }
+        return .challenge(
+            challenge, audience: Bytes(given.audience.utf8), expires: given.expires)
+    }
+
+    fileprivate static func loggedIn(from body: Bytes) -> RelayAnswer? {
+        // A refusal in any form counts: it invalidates what rests on an earlier acceptance.
+        if value(ValidBody.self, of: body)?.valid == false {
+            return .refused(code: Bytes("refused".utf8), status: 200, attempts: nil)
+        }
+        guard let login = value(LoginBody.self, of: body), login.valid else { return nil }
+        var tokens = RelayTokens(
+            accessToken: Bytes(login.tokens.accessToken.utf8), seconds: login.tokens.expiresIn,
+            refreshToken: Bytes((login.tokens.refreshToken ?? "").utf8))
+        if let verdict = login.verdict {
+            guard let statement = bytes(base64: verdict.statement),
+                let signature = bytes(base64: verdict.signature)
+            else { return nil }
+            tokens.verdict = RelayVerdict(statement: statement, signature: signature)
+        }
+        return .loggedIn(tokens)
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import Posix
+import Sealing
+import SignedFormats
+
+/// The stored state of one account: prints, credential, lockout, counter, receipts and more.
+///
+/// Each call reads or writes the disk, and nothing is cached. Only one caller may write at a time.
+package struct AccountState: Sendable {
+    /// The account's login name, as bytes.
+    package let name: [UInt8]
+    /// The account's uid.
+    package let uid: UInt32
+
+    let accounts: Directory
+    let directory: Directory
+    let keys: Directory
+    let host: HostSecret
+    let templates: TemplateKeys
+    let rootPin: RootPinFile
+    /// The directory of the prints at the time the account was opened.
+    private let openedPrints: Directory?
+
+    init(
+        name: [UInt8], uid: UInt32, accounts: Directory, directory: Directory, keys: Directory,
+        host: HostSecret, templates: TemplateKeys, rootPin: RootPinFile
+    ) {
+        self.name = name
+        self.uid = uid
+        self.accounts = accounts
+        self.directory = directory
+        self.keys = keys
+        self.host = host
+        self.templates = templates
+        self.rootPin = rootPin
+        openedPrints = try? directory.directory(Self.printsName)
+    }
+
+    /// The directory of the prints; nil if it is missing, which means that all prints are.
+    var printsDirectory: Directory? { openedPrints ?? (try? directory.directory(Self.printsName)) }
+
+    /// The enrolled prints.
+    package var prints: PrintStore { PrintStore(account: self) }
+    /// The credential for this machine.
+    package var credential: CredentialStore { CredentialStore(account: self) }
+    /// The login password for the keyring.
+    package var keyring: KeyringStore { KeyringStore(account: self) }
+    /// The secrets that a touch releases.
+    package var secrets: SecretStore { SecretStore(account: self) }
+    /// The keys for servers and the signing key.
+    package var servers: ServerStore { ServerStore(account: self) }
+    /// The MAC tokens that servers issued.
+    package var macTokens: MACTokenStore { MACTokenStore(account: self) }
+    /// The refused attempts that the owner of the account is shown.
+    package var refusals: RefusalStore { RefusalStore(directory: directory) }
+    /// The count of failed matches.
+    package var lockout: LockoutStore { LockoutStore(directory: directory) }
+
+    /// Opens the receipts and their counter.
+    package func receipts() throws(StoreFault) -> ReceiptLog { try ReceiptLog(in: directory) }
+
+    /// Returns the number of changes of the set of prints.
+    package func generation() throws(StoreFault) -> UInt64 { try record().generation }
+
+    /// Returns the time at which the account's state was created.
+    package func created() throws(StoreFault) -> Instant { try record().created }
+
+    /// Reads the record `account`. Throws `.damaged` if it is missing or belongs to another
+    /// account.
+    func record() throws(StoreFault) -> AccountRecord {
+        guard let record = try directory.record("account", as: AccountRecord.self),
+            record.name == name, record.uid == uid
+        else { throw .damaged(path: directory.path + "/account") }
+        return record
+    }
+
+    /// Returns the record after a change of the prints, with the next generation.
+    func changed(
+        _ record: AccountRecord, to prints: [ListedPrint]
+    ) throws(StoreFault) -> AccountRecord {
+        guard record.generation < UInt64.max else {
+            throw .damaged(path: directory.path + "/account")
+        }
+        var next = record
+        next.generation += 1
+        next.list(prints)
+        return next
+    }
+
+    /// Writes the record durably, which is the single step that makes a change of the prints
+    /// effective.
+    func keep(_ record: AccountRecord) throws(StoreFault) {
+        try directory.keep(record, as: "account")
+    }
+
+    /// Returns the directory of the prints, and creates it if it is missing.
+    func makePrintsDirectory() throws(StoreFault) -> Directory {
+        if let printsDirectory { return printsDirectory }
+        return try files { () throws(FileFault) in
+            try directory.makeDirectory(Self.printsName, mode: 0o700)
+        }
+    }
+
+    /// Completes what a crash or a disk fault interrupted for this account.
+    ///
+    /// The template keys of its prints must be open. Throws the reason if it cannot be completed.
+    package func recover() throws(StoreFault) {
+        try recoverWithoutPrints()
+        try credential.recover(for: prints.enrolment())
+        try files { () throws(FileFault) in
+            let mark = Self.nextName(uid)
+            if try keys.contains(mark) { try keys.remove(mark) }
+        }
+    }
+
+    /// Completes what does not depend on the contents of the prints, and removes half-written
+    /// files. A file that cannot be removed now does no harm.
+    func recoverWithoutPrints() throws(StoreFault) {
+        try? directory.sweep()
+        prints.sweep(try record())
+        secrets.sweep()
+        servers.sweep()
+        macTokens.sweep()
+        try credential.recoverWithoutPrints()
+    }
+
+    /// Creates the files of a new account. The record `account` is written last and makes it an
+    /// account, so that a lockout or counter that is missing later must have been removed.
+    static func begin(
+        _ directory: Directory, name: [UInt8], uid: UInt32, now: Instant
+    ) throws(StoreFault) -> AccountRecord {
+        let record = AccountRecord(name: name, uid: uid, generation: 0, created: now)
+        try LockoutStore(directory: directory).save(.init())
+        try directory.keep(CounterRecord(), as: ReceiptLog.counterName)
+        try files { () throws(FileFault) in _ = try directory.makeDirectory(printsName, mode: 0o700)
+        }
+        try directory.keep(record, as: "account")
+        return record
+    }
+
+    /// Deletes an account's files. The record is deleted last, so that an interrupted deletion is
+    /// noticed.
+    static func empty(_ directory: Directory) throws(FileFault) {
+        for part in [
+            printsName, SecretStore.directoryName, ServerStore.directoryName,
+            MACTokenStore.directoryName,
+        ] {
+            try empty(part, of: directory)
+        }
+        for name in try directory.list() where name != "account" { try directory.remove(name) }
+        try directory.remove("account")
+        try directory.sweep()
+    }
+
+    private static func empty(_ part: String, of directory: Directory) throws(FileFault) {
+        do throws(FileFault) {
+            let inner = try directory.directory(part)
+            for name in try inner.list() { try inner.remove(name) }
+            try inner.sweep()
+            try directory.removeDirectory(part)
+        } catch {
+            if !error.isMissing { throw error }
+        }
+    }
+
+    static let printsName = "prints"
+
+    /// The name of an account's public key in `keys/`.
+    static func publicName(_ uid: UInt32) -> String { "\(uid).pub" }
+
+    /// The name of the mark in `keys/` which says that a credential was destroyed for a reason.
+    static func offName(_ uid: UInt32) -> String { "\(uid).off" }
+
+    /// The name of the mark in `keys/` which says that a public key is about to be published.
+    static func nextName(_ uid: UInt32) -> String { "\(uid)\(nextSuffix)" }
+
+    /// Returns the uid of a mark written under `nextName`; nil if the name is not that of such a
+    /// mark.
+    static func uid(ofNext name: String) -> UInt32? {
+        guard name.hasSuffix(nextSuffix), let uid = UInt32(name.dropLast(nextSuffix.count)),
+            nextName(uid) == name
+        else { return nil }
+        return uid
+    }
+
+    private static let nextSuffix = ".next"
+}

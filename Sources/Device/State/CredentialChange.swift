@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import Posix
+import Sealing
+import SignedFormats
+
+/// The draft of a credential that a vault is about to create.
+package struct CredentialDraft: Sendable {
+    let identifier: [UInt8]
+    /// The context that the vault must seal the key to.
+    package let context: SealingContext
+    let enrolment: Enrolment
+    let storage: [ReaderStorage]
+}
+
+// A change of credential and prints, together or alone, takes effect by a single write: that of the
+// record `account` if prints change, else that of the record `credential`. An interrupted change is
+// dropped before that write and completed by `recover` after it.
+extension CredentialStore {
+    /// Creates a credential for the present prints and publishes its public key. Throws as
+    /// `publish` does.
+    package func issue(
+        _ enrolment: Enrolment, vault: some Vault, now: Instant
+    ) throws(StoreFault) -> FoundCredential {
+        let draft = try draft(enrolment)
+        let made = try sealed { () throws(VaultError) in try vault.create(draft.context) }
+        return try publish(draft, made, by: vault.kind, now: now)
+    }
+
+    /// Drafts a credential for an enrolment and the contents of readers, present or future. Writes
+    /// nothing.
+    ///
+    /// Throws `.tooManyStoredPrints` if the readers store more prints than a record can hold.
+    package func draft(
+        _ enrolment: Enrolment, covering storage: [ReaderStorage] = []
+    ) throws(StoreFault) -> CredentialDraft {
+        guard ReaderStorage.isRecordable(storage) else { throw .tooManyStoredPrints }
+        let identifier = try random(16)
+        return CredentialDraft(
+            identifier: identifier, context: try context(identifier, enrolment.state, storage),
+            enrolment: enrolment, storage: storage)
+    }
+
+    /// Returns the context to open a credential with, or to seal it to for another enrolment.
+    ///
+    /// The contents of readers are those of the record unless given. The vault opens the key only
+    /// if both are exactly what it was sealed to.
+    package func context(
+        of credential: FoundCredential, _ enrolment: Enrolment,
+        covering storage: [ReaderStorage]? = nil
+    ) throws(StoreFault) -> SealingContext {
+        try context(credential.identifier, enrolment.state, storage ?? credential.storage)
+    }
+
+    /// Stores the same key, which the vault has sealed again to the present contents of readers.
+    ///
+    /// Throws `.changedMeanwhile`, with nothing changed, if this is not the account's credential
+    /// any more.
+    package func keep(
+        _ credential: FoundCredential, resealed: [UInt8], covering storage: [ReaderStorage]
+    ) throws(StoreFault) {
+        guard ReaderStorage.isRecordable(storage) else { throw .tooManyStoredPrints }
+        guard try recover(for: account.prints.enrolment()) == .issued(credential) else {
+            throw .changedMeanwhile
+        }
+        var record = credential.record
+        record.sealed = resealed
+        record.storage = storage
+        try account.directory.keep(CredentialRecord.sealed(record), as: Self.name)
+    }
+
+    /// Makes a drafted credential the account's only one and publishes its public key.
+    ///
+    /// Also commits the change of prints that it was drafted for. After a throw, or a crash at any
+    /// point, either the old prints and credential are in effect or the new ones.
+    ///
+    /// - Throws: `.changedMeanwhile`, with nothing changed, if there was another change since the
+    ///   draft.
+    @discardableResult
+    package func publish(
+        _ draft: CredentialDraft, _ made: NewCredential, by vault: VaultKind,
+        with change: PrintChange? = nil, now: Instant
+    ) throws(StoreFault) -> FoundCredential {
+        guard let publicKey = SSHPublicKey(point: made.publicPoint) else {
+            throw .vault(.malformed)
+        }
+        let host = try sealed { () throws(VaultError) in try account.host.identifier() }
+        return try turn(
+            to: SealedCredential(
+                identifier: draft.identifier, created: now, publicKey: publicKey, vault: vault,
+                sealed: made.sealed, enrolment: draft.enrolment.state, host: host,
+                manifest: PrintManifest(draft.enrolment), storage: draft.storage), with: change)
+    }
+
+    private func turn(
+        to next: SealedCredential, with change: PrintChange?
+    ) throws(StoreFault) -> FoundCredential {
+        if let change { try account.prints.check(change) }
+        let former = try recover(for: account.prints.enrolment()).record
+        if try published() != publicLine(of: next) {
+            try register(next)
+            try files { () throws(FileFault) in
+                try account.keys.replace(AccountState.nextName(account.uid), [], mode: 0o644)
+            }
+        }
+        try account.directory.keep(
+            CredentialRecord.changing(from: former, to: next), as: Self.name)
+        if let change { try account.prints.commit(change) }
+        try finish(next)
+        return FoundCredential(record: next)
+    }
+
+    /// Completes or drops an interrupted change, depending on whether the prints have changed.
+    /// Returns the remaining credential, whether it fits the prints or not.
+    func settle(
+        _ former: SealedCredential?, _ next: SealedCredential, _ enrolment: Enrolment
+    ) throws(StoreFault) -> SealedCredential? {
+        if fits(FoundCredential(record: next), enrolment) {
+            try finish(next)
+            return next
+        }
+        if let former {
+            try account.directory.keep(CredentialRecord.sealed(former), as: Self.name)
+        } else {
+            try files { () throws(FileFault) in try account.directory.remove(Self.name) }
+        }
+        try removeMark()
+        return former
+    }
+
+    /// Publishes the public key, then removes the former credential from the record.
+    private func finish(_ next: SealedCredential) throws(StoreFault) {
+        let line = publicLine(of: next)
+        let mark = AccountState.offName(account.uid)
+        if try published() != line {
+            try files { () throws(FileFault) in
+                try account.keys.replace(publicName, line, mode: 0o644)
+            }
+        }
+        try files { () throws(FileFault) in
+            if try account.keys.contains(mark) { try account.keys.remove(mark) }
+        }
+        try account.directory.keep(CredentialRecord.sealed(next), as: Self.name)
+        try removeMark()
+    }
+
+    private func removeMark() throws(StoreFault) {
+        let mark = AccountState.nextName(account.uid)
+        try files { () throws(FileFault) in
+            if try account.keys.contains(mark) { try account.keys.remove(mark) }
+        }
+    }
+
+    private func register(_ credential: SealedCredential) throws(StoreFault) {
+        var all = try signers()
+        all += account.name + RegisteredSigner.options + publicLine(of: credential)
+        guard all.count <= Self.signersLimit else {
+            throw .damaged(path: account.directory.path + "/" + Self.signersName)
+        }
+        try files { () throws(FileFault) in try account.directory.replace(Self.signersName, all) }
+    }
+
+    private func context(
+        _ identifier: [UInt8], _ state: EnrolmentState, _ storage: [ReaderStorage]
+    ) throws(StoreFault) -> SealingContext {
+        let covering: EnrolmentState
+        do throws(CryptoFault) {
+            covering = try state.covering(storage)
+        } catch { throw .vault(.crypto(error)) }
+        let context = SealingContext(
+            account: account.name, uid: account.uid, credential: identifier,
+            relyingParty: "local", enrolment: covering)
+        guard let context else { throw .unsupportedName }
+        return context
+    }
+}
+
+extension CredentialState {
+    /// The record of an issued credential.
+    fileprivate var record: SealedCredential? {
+        if case .issued(let credential) = self { credential.record } else { nil }
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import LoginProtocol
+import Posix
+import Sealing
+import SignedFormats
+
+/// The prints of an account, as they are on disk or will be after a change.
+package struct Enrolment: Sendable {
+    /// The prints that opened, by id.
+    package let prints: [StoredPrint]
+    /// The listed prints that are missing or did not open; they cannot match.
+    package let damaged: [DamagedPrint]
+    /// The state that a credential for these prints is sealed to.
+    package let state: EnrolmentState
+
+    /// Whether no finger can match.
+    package var isEmpty: Bool { prints.isEmpty }
+    /// Whether no print is listed at all, not even a damaged one.
+    var isNothing: Bool { prints.isEmpty && damaged.isEmpty }
+}
+
+/// Reads and changes an account's prints; each change takes effect completely or not at all.
+///
+/// The record `account` lists the prints; other files are ignored. A change writes the new file,
+/// then the record, which makes it effective, and then removes the files that are no longer listed.
+package struct PrintStore: Sendable {
+    /// The maximum number of prints of an account: one for each finger.
+    package static let limit = Finger.allCases.count
+
+    let account: AccountState
+
+    /// Reads all prints.
+    ///
+    /// A print that is missing or fails authentication is reported as damaged and takes no part in
+    /// the state; files that are not listed are ignored. Throws `.closed` if the template key of
+    /// any print is not open now, in which case nothing is known about the prints.
+    package func enrolment() throws(StoreFault) -> Enrolment {
+        try enrolment(account.record())
+    }
+
+    func enrolment(_ record: AccountRecord) throws(StoreFault) -> Enrolment {
+        var prints: [StoredPrint] = []
+        var damaged: [DamagedPrint] = []
+        for listed in record.prints {
+            switch try load(listed.identifier) {
+            case .intact(let print) where listed.finger == nil || listed.finger == print.finger:
+                prints.append(print)
+            case .intact, .damaged:
+                damaged.append(
+                    DamagedPrint(identifier: listed.identifier, finger: listed.finger))
+            }
+        }
+        return try Enrolment(generation: record.generation, prints: prints, damaged: damaged)
+    }
+
+    /// Adds a print, which replaces any older one of the same finger. Wipes the template. Returns
+    /// the new print's id.
+    @discardableResult
+    package func add(
+        _ template: inout [UInt8], finger: Finger, reader: [UInt8],
+        sealedWith key: TemplateKeyID = .host, now: Instant
+    ) throws(StoreFault) -> [UInt8] {
+        defer { wipe(&template) }
+        let identifier = try random(16)
+        try commit(
+            try draft(
+                adding: &template, as: identifier, finger: finger, reader: reader,
+                sealedWith: key, now: now))
+        return identifier
+    }
+
+    /// Removes a print. Throws `.unknownPrint` if it is not listed.
+    package func remove(_ identifier: [UInt8]) throws(StoreFault) {
+        try commit(try draft(removing: [identifier]))
+    }
+
+    /// Seals the templates of all intact prints with another key, which must be open. The enrolment
+    /// state is unchanged. After a throw, or a crash at any point, each template has the old key or
+    /// the new one.
+    package func seal(with key: TemplateKeyID) throws(StoreFault) {
+        for listed in try account.record().prints {
+            guard let file = try file(listed.identifier), file.key != key,
+                case .intact(let print) = try open(file, listed.identifier)
+            else { continue }
+            var template = print.template
+            let secret: SecretBytes
+            do throws(SystemFault) {
+                secret = try SecretBytes(moving: &template)
+            } catch { throw .file(.system(error)) }
+            let context = context(listed.identifier, finger: file.finger, reader: file.reader)
+            let anew = try sealed { () throws(VaultError) in
+                PrintRecord(
+                    finger: file.finger, reader: file.reader, added: file.added, key: key,
+                    sealed: try account.templates.seal(key).seal(secret, context))
+            }
+            try account.makePrintsDirectory().keep(anew, as: listed.fileName)
+        }
+    }
+
+    /// Returns the ids of the keys that the account's templates are sealed with, apart from the
+    /// host's. Unreadable files contribute none.
+    package func keys() throws(StoreFault) -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        for listed in try account.record().prints {
+            guard case .kept(let key) = try file(listed.identifier)?.key, !found.contains(key)
+            else { continue }
+            found.append(key)
+        }
+        return found
+    }
+
+    /// Returns the number of listed prints, whether they open or not.
+    package func count() throws(StoreFault) -> Int { try account.record().prints.count }
+
+    /// Whether there are files that are not listed, because the disk failed when they were to be
+    /// removed.
+    package var hasLeftovers: Bool {
+        guard let names = try? account.printsDirectory?.list(), let record = try? account.record()
+        else { return false }
+        return !Set(names).isSubset(of: record.prints.map(\.fileName))
+    }
+
+    /// Removes files that are not listed. Those that cannot be removed are ignored anyway.
+    func sweep(_ record: AccountRecord) {
+        guard let directory = account.printsDirectory else { return }
+        try? directory.sweep()
+        let counting = record.prints.map(\.fileName)
+        for name in (try? directory.list()) ?? [] where !counting.contains(name) {
+            try? directory.remove(name)
+        }
+    }
+
+    /// The result of reading a print's file.
+    enum Loaded {
+        case intact(StoredPrint)
+        /// The file cannot be used. The finger is the one that the file names, unauthenticated, if
+        /// it can be read.
+        case damaged(Finger?)
+    }
+
+    /// Reads and opens a print's file. Throws as `enrolment()` does.
+    func load(_ identifier: [UInt8]) throws(StoreFault) -> Loaded {
+        guard let file = try file(identifier) else { return .damaged(nil) }
+        return try open(file, identifier)
+    }
+
+    /// Reads a print's file without opening it; nil if it is missing or malformed.
+    func file(_ identifier: [UInt8]) throws(StoreFault) -> PrintRecord? {
+        do throws(StoreFault) {
+            return try account.printsDirectory?.record(ListedPrint.fileName(identifier))
+        } catch {
+            guard error.isAboutContent else { throw error }
+            return nil
+        }
+    }
+
+    func open(_ file: PrintRecord, _ identifier: [UInt8]) throws(StoreFault) -> Loaded {
+        let context = context(identifier, finger: file.finger, reader: file.reader)
+        let seal: TemplateSeal
+        do throws(VaultError) {
+            seal = try account.templates.seal(file.key)
+        } catch {
+            switch error {
+            case .doesNotOpen, .malformed: return .damaged(file.finger)
+            case .crypto, .trouble: throw .closed(error)
+            }
+        }
+        do throws(VaultError) {
+            return .intact(
+                try StoredPrint(identifier, file, try seal.open(file.sealed, context)))
+        } catch {
+            switch error {
+            case .doesNotOpen, .malformed: return .damaged(file.finger)
+            case .crypto, .trouble: throw .vault(error)
+            }
+        }
+    }
+
+    /// Returns the context that a print's template is sealed to.
+    func context(
+        _ identifier: [UInt8], finger: Finger, reader: [UInt8]
+    ) -> TemplateContext {
+        TemplateContext(
+            account: account.name, uid: account.uid, identifier: identifier,
+            finger: finger.name.description, reader: String(decoding: reader, as: UTF8.self))
+    }
+}
+
+extension Enrolment {
+    /// Creates an enrolment and computes its state.
+    init(
+        generation: UInt64, prints: [StoredPrint], damaged: [DamagedPrint]
+    ) throws(StoreFault) {
+        self.prints = prints.sorted {
+            $0.identifier.lexicographicallyPrecedes($1.identifier)
+        }
+        self.damaged = damaged
+        do throws(CryptoFault) {
+            state = try EnrolmentState(generation: generation, prints: prints.map(\.enrolled))
+        } catch { throw .vault(.crypto(error)) }
+    }
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+import Posix
+import Sealing
+import SignedFormats
+
+/// A secret as found on disk, authenticated and in its place.
+package struct StoredSecret: Equatable, Sendable {
+    /// The item's id, 16 random bytes.
+    package let identifier: [UInt8]
+    /// The name that the user gave it.
+    package var name: [UInt8] { record.name }
+    /// The length of the secret in bytes.
+    package var size: Int { record.size }
+    /// The time at which it was stored.
+    package var created: Instant { record.created }
+    /// The encrypted content, to be opened with the key that a vault has opened.
+    package var content: [UInt8] { record.content }
+    /// The vault that opens it; if there are two sealings, that of the newer one.
+    package var vault: VaultKind { record.sealings[record.sealings.count - 1].vault }
+
+    let record: SecretRecord
+
+    /// Whether it was sealed to these fingers, according to the record. Only opening it proves
+    /// that.
+    package func fits(_ state: EnrolmentState) -> Bool { sealing(for: state) != nil }
+
+    /// Returns its key as sealed for these fingers, with the vault; nil if there is no such
+    /// sealing.
+    package func sealing(for state: EnrolmentState) -> (vault: VaultKind, key: [UInt8])? {
+        record.sealings.first { $0.enrolment == state }.map { ($0.vault, $0.key) }
+    }
+}
+
+/// A secret whose file exists and cannot be used.
+package struct DamagedSecret: Equatable, Sendable {
+    /// The name in the record, which is not authenticated; the id in hexadecimal if it cannot be
+    /// read.
+    package let name: [UInt8]
+    let identifier: [UInt8]
+}
+
+/// All secrets of an account, by name.
+package struct SecretList: Sendable {
+    /// The authenticated secrets.
+    package let intact: [StoredSecret]
+    /// The files that are altered, truncated, or from another account or machine.
+    package let damaged: [DamagedSecret]
+
+    /// Returns how many secrets open for these fingers.
+    package func count(fitting state: EnrolmentState) -> Int { intact.count { $0.fits(state) } }
+}
+
+/// The place of a new secret.
+package enum SecretSlot: Equatable, Sendable {
+    /// A new item with this id.
+    case new([UInt8])
+    /// The place of the existing secret with this id.
+    case over([UInt8])
+    /// There is a secret with this name already, and it must not be replaced.
+    case taken
+    /// The account has the maximum number of secrets.
+    case full
+}
+
+/// Stores an account's secrets as files in `secrets/`, named after a random id.
+///
+/// It cannot open a secret: a vault does that, for the right fingers. It authenticates each record,
+/// so that a swapped or altered one is reported as damaged.
+package struct SecretStore: Sendable {
+    /// The maximum number of secrets of an account.
+    package static let limit = Limit.secrets
+    static let directoryName = "secrets"
+
+    let account: AccountState
+
+    /// Reads all secrets.
+    package func list() throws(StoreFault) -> SecretList {
+        guard let directory = try directory() else { return SecretList(intact: [], damaged: []) }
+        let mark = try mark()
+        var intact: [StoredSecret] = []
+        var damaged: [DamagedSecret] = []
+        for name in try files({ () throws(FileFault) in try directory.list() }) {
+            // Files with other names are not ours.
+            guard let identifier = Hexadecimal.decode(Array(name.utf8)), identifier.count == 16
+            else { continue }
+            switch try load(identifier, in: directory, mark) {
+            case .intact(let secret): intact.append(secret)
+            case .damaged(let claimed):
+                damaged.append(
+                    DamagedSecret(name: claimed ?? Array(name.utf8), identifier: identifier))
+            case .gone: break
+            }
+        }
+        return SecretList(
+            intact: intact.sorted { $0.name.lexicographicallyPrecedes($1.name) },
+            damaged: damaged.sorted { $0.name.lexicographicallyPrecedes($1.name) })
+    }
+
+    /// Reads one secret by its id; nil if there is none. Throws `.damaged` if it cannot be used.
+    package func secret(_ identifier: [UInt8]) throws(StoreFault) -> StoredSecret? {
+        guard let directory = try directory() else { return nil }
+        switch try load(identifier, in: directory, try mark()) {
+        case .intact(let secret): return secret
+        case .damaged: throw .damaged(path: directory.path + "/" + fileName(identifier))
+        case .gone: return nil
+        }
+    }
+
+    /// Returns the place for a secret with this name. The id of an existing one, damaged or not, is
+    /// reused.
+    package func place(for name: [UInt8], replacing: Bool) throws(StoreFault) -> SecretSlot {
+        let list = try list()
+        if let old = list.intact.first(where: { $0.name == name }) {
+            return replacing ? .over(old.identifier) : .taken
+        }
+        if let old = list.damaged.first(where: { $0.name == name }) {
+            return replacing ? .over(old.identifier) : .taken
+        }
+        guard list.intact.count + list.damaged.count < Self.limit else { return .full }
+        return .new(try random(16))
+    }
+
+    /// Returns the context that a secret must be sealed to and opened with.
+    package func context(
+        _ identifier: [UInt8], name: [UInt8], _ state: EnrolmentState
+    ) throws(StoreFault) -> SealingContext {
+        let context = SealingContext(
+            account: account.name, uid: account.uid, credential: identifier,
+            relyingParty: "local", use: .secret(name: name), enrolment: state)
+        guard let context else { throw .unsupportedName }
+        return context
+    }
+
+    /// Writes a secret that a vault has sealed to a context. A previous one with this id remains
+    /// complete until the new one is on disk.
+    package func keep(
+        _ sealed: SealedContent, name: [UInt8], by vault: VaultKind, _ context: SealingContext,
+        now: Instant
+    ) throws(StoreFault) {
+        let sealing = SecretSealing(vault: vault, enrolment: context.enrolment, key: sealed.key)
+        let record = SecretRecord(
+            name: name, created: now, sealings: [sealing], content: sealed.content)
+        guard (1...Limit.secret).contains(record.size) else {
+            throw .damaged(path: fileName(context.credential))
+        }
+        try write(record, context.credential)
+    }
+
+    /// Stores a secret whose key another vault has sealed again for the same fingers.
+    ///
+    /// Throws `.changedMeanwhile`, with nothing changed, unless it is on disk as it was found.
+    package func keep(
+        _ secret: StoredSecret, resealed key: [UInt8], by vault: VaultKind,
+        _ enrolment: EnrolmentState
+    ) throws(StoreFault) {
+        guard try self.secret(secret.identifier) == secret else { throw .changedMeanwhile }
+        let sealing = SecretSealing(vault: vault, enrolment: enrolment, key: key)
+        let record = SecretRecord(
+            name: secret.name, created: secret.created, sealings: [sealing],
+            content: secret.content)
+        try write(record, secret.identifier)
+    }
+
+    /// Deletes the secret with this name, or if there is none, damaged ones that claim it. Returns
+    /// false if nothing was deleted.
+    package func delete(_ name: [UInt8]) throws(StoreFault) -> Bool {
+        guard let directory = try directory() else { return false }
+        let list = try list()
+        let intact = list.intact.filter { $0.name == name }.map(\.identifier)
+        let damaged = list.damaged.filter { $0.name == name }.map(\.identifier)
+        let gone = intact.isEmpty ? damaged : intact
+        try files { () throws(FileFault) in
+            for identifier in gone { try directory.remove(fileName(identifier)) }
+        }
+        return !gone.isEmpty
+    }
+
+    /// Removes half-written files. A file that cannot be removed now does no harm.
+    func sweep() {
+        try? directory()?.sweep()
+    }
+}
+
+extension SecretStore {
+    private enum Loaded {
+        case intact(StoredSecret)
+        /// With the name in the record, if it can be read.
+        case damaged([UInt8]?)
+        case gone
+    }
+
+    private func load(
+        _ identifier: [UInt8], in directory: Directory, _ mark: RecordMark
+    ) throws(StoreFault) -> Loaded {
+        let record: SecretRecord?
+        do throws(StoreFault) {
+            record = try directory.record(fileName(identifier))
+        } catch {
+            guard error.isAboutContent else { throw error }
+            return .damaged(nil)
+        }
+        guard let record else { return .gone }
+        do throws(VaultError) {
+            try mark.check(
+                record.mark, record.marked, account: account.name, uid: account.uid,
+                identifier: identifier)
+        } catch {
+            guard error == .doesNotOpen else { throw .vault(error) }
+            return .damaged(record.name)
+        }
+        return .intact(StoredSecret(identifier: identifier, record: record))
+    }
+
+    private func write(_ record: SecretRecord, _ identifier: [UInt8]) throws(StoreFault) {
+        var record = record
+        let bytes = record.marked
+        let mark = try mark()
+        record.mark = try sealed { () throws(VaultError) in
+            try mark.make(
+                bytes, account: account.name, uid: account.uid, identifier: identifier)
+        }
+        let directory = try files { () throws(FileFault) in
+            try account.directory.makeDirectory(Self.directoryName, mode: 0o700)
+        }
+        try directory.keep(record, as: fileName(identifier))
+    }
+
+    private func mark() throws(StoreFault) -> RecordMark {
+        try sealed { () throws(VaultError) in try RecordMark(host: account.host) }
+    }
+
+    /// Returns the directory; nil if nothing was ever stored.
+    private func directory() throws(StoreFault) -> Directory? {
+        do throws(FileFault) {
+            return try account.directory.directory(Self.directoryName)
+        } catch {
+            if error.isMissing { return nil }
+            throw .file(error)
+        }
+    }
+
+    private func fileName(_ identifier: [UInt8]) -> String {
+        String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
+    }
+}

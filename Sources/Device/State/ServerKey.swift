@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+import Sealing
+import SignedFormats
+
+/// An account's key for one server, as stored: sealed to the fingers, and to that server alone.
+///
+/// The account's signing key, for files and challenges, has the same form. Its relying party is
+/// `signing`, which is not a URL, and it is registered at no server.
+package struct ServerKey: Equatable, Sendable {
+    /// The state of a key.
+    package enum State: String, CaseIterable, Sendable {
+        /// The key is registered. Whether it opens is known only after opening it.
+        case good = "good"
+        /// The server has not confirmed the key yet. If a crash leaves it in this state, it is
+        /// given up.
+        case proving = "proving"
+        /// The key was created for other fingers, and its private half is destroyed.
+        case invalidated = "invalidated"
+        /// The key is disabled on this machine; the server must still be told.
+        case removing = "removing"
+    }
+
+    /// One sealing of the private key, to one set of fingers.
+    struct Sealing: Equatable, Sendable {
+        let enrolment: EnrolmentState
+        let key: [UInt8]
+    }
+
+    /// The signing key's value in place of a server's URL.
+    package static let signing = Array("signing".utf8)
+
+    /// The server's URL in canonical form.
+    package let server: [UInt8]
+    /// The account's name at the server.
+    package let account: [UInt8]
+    /// The application that the key is registered for.
+    package let application: [UInt8]
+    /// The audience of statements for the server.
+    package let audience: [UInt8]
+    /// The registration's id at the server, 16 bytes.
+    package let registration: [UInt8]
+    /// The credential's id, 16 bytes.
+    package let identifier: [UInt8]
+    /// The time of creation.
+    package let created: Instant
+    /// The public key.
+    package let publicKey: SSHPublicKey
+    /// The vault that opens the key.
+    package let vault: VaultKind
+    /// The state of the key.
+    package internal(set) var state: State
+    /// The last counter that was signed or reserved for signing.
+    package internal(set) var counter: UInt64
+    /// At most two: there are two while a finger's template is replaced by a better one, so that
+    /// one of them opens whichever set of prints a crash leaves.
+    var sealings: [Sealing]
+
+    /// Whether this is the signing key.
+    package var isSigning: Bool { server == Self.signing }
+
+    /// Returns the key as `signet servers` shows it: in the state that the next request would put
+    /// it in.
+    ///
+    /// `fingers` is the present enrolment state, or nil if the credential for this machine is
+    /// revoked. Returns nil for a key that the next request would forget.
+    package func shown(fitting fingers: EnrolmentState?) -> ServerKey? {
+        var shown = self
+        guard let fingers else {
+            if state == .removing { return nil }
+            shown.state = .invalidated
+            return shown
+        }
+        if state == .proving { shown.state = .removing }
+        if state == .invalidated || sealed(for: fingers) != nil { return shown }
+        if shown.state == .removing { return nil }
+        shown.state = .invalidated
+        return shown
+    }
+
+    /// Returns the private key as sealed to these fingers; nil if there is no such sealing.
+    package func sealed(for state: EnrolmentState) -> [UInt8]? {
+        sealings.first { $0.enrolment == state }?.key
+    }
+}
+
+extension ServerKey: LineRecord {
+    static let cap = 8_192
+    private static let sealingsLimit: UInt64 = 2
+
+    func encoded() -> [UInt8] {
+        var lines = LineWriter()
+        lines.put("signet-server-key", number: 1)
+        lines.put("server", server)
+        lines.put("account", account)
+        lines.put("application", application)
+        lines.put("audience", audience)
+        lines.put("registration", Hexadecimal.encode(registration))
+        lines.put("credential", Hexadecimal.encode(identifier))
+        lines.put("created", created.text)
+        lines.put("public", Base64.encode(publicKey.point, .url))
+        lines.put("vault", Array(vault.rawValue.utf8))
+        lines.put("state", Array(state.rawValue.utf8))
+        lines.put("counter", number: counter)
+        lines.put("sealings", number: UInt64(sealings.count))
+        for sealing in sealings {
+            lines.put(enrolment: sealing.enrolment)
+            lines.put("key", Base64.encode(sealing.key, .url))
+        }
+        return lines.text
+    }
+
+    init(parsing lines: inout LineReader) throws(LineFault) {
+        try lines.version("signet-server-key")
+        server = try lines.value("server", cap: 256)
+        account = try lines.value("account", cap: 256)
+        application = try lines.value("application", cap: 256)
+        audience = try lines.value("audience", cap: 256)
+        registration = try lines.hexadecimal("registration", count: 16)
+        identifier = try lines.hexadecimal("credential", count: 16)
+        created = try lines.instant("created")
+        guard let key = SSHPublicKey(point: try lines.base64("public", count: 65)) else {
+            throw .malformed
+        }
+        publicKey = key
+        vault = try lines.vault("vault")
+        let word = String(decoding: try lines.value("state", cap: 16), as: UTF8.self)
+        guard let found = State(rawValue: word) else { throw .malformed }
+        state = found
+        counter = try lines.number("counter")
+        let count = try lines.number("sealings")
+        guard count <= Self.sealingsLimit else { throw .tooLong }
+        var sealings: [Sealing] = []
+        for _ in 0..<count {
+            let enrolment = try lines.enrolment()
+            let key = try lines.bytes("key", cap: VaultLimit.sealed)
+            sealings.append(Sealing(enrolment: enrolment, key: key))
+        }
+        self.sealings = sealings
+    }
+}

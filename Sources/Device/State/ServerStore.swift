@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Posix
+import Sealing
+import SignedFormats
+
+/// A server's answer to the start of a registration.
+package struct ServerRegistration: Equatable, Sendable {
+    /// The server's URL in canonical form.
+    package let server: [UInt8]
+    /// The account's name at the server.
+    package let account: [UInt8]
+    /// The application.
+    package let application: [UInt8]
+    /// The audience of statements for the server.
+    package let audience: [UInt8]
+    /// The registration's id, 16 bytes.
+    package let registration: [UInt8]
+
+    /// Returns the values for an account's signing key, which is registered at no server.
+    package static func signing(_ account: [UInt8]) -> ServerRegistration {
+        ServerRegistration(
+            server: ServerKey.signing, account: account, application: [], audience: [],
+            registration: [UInt8](repeating: 0, count: 16))
+    }
+
+    private init(
+        server: [UInt8], account: [UInt8], application: [UInt8], audience: [UInt8],
+        registration: [UInt8]
+    ) {
+        self.server = server
+        self.account = account
+        self.application = application
+        self.audience = audience
+        self.registration = registration
+    }
+
+    /// Creates a registration; `server` comes from the caller, everything else from the server.
+    package init(server: [UInt8], _ begun: RelayRegistration) {
+        self.server = server
+        account = begun.account
+        application = begun.application
+        audience = begun.audience
+        registration = begun.registration
+    }
+}
+
+/// Stores an account's keys for servers, and its signing key, as files in `servers/`, named after
+/// the credential's id.
+///
+/// It cannot open a key: a vault does that, for the right fingers. Ending a key also deletes its
+/// cached verdict and its MAC tokens.
+package struct ServerStore: Sendable {
+    /// The maximum number of servers that an account can be registered at.
+    package static let limit = 32
+    static let directoryName = "servers"
+
+    let account: AccountState
+
+    /// Returns the keys for servers, by server.
+    package func list() throws(StoreFault) -> [ServerKey] {
+        try all().filter { !$0.isSigning }
+    }
+
+    /// Returns all keys, including the signing key. Unreadable ones are left out, since they open
+    /// nothing.
+    package func all() throws(StoreFault) -> [ServerKey] {
+        guard let directory = try directory() else { return [] }
+        var keys: [ServerKey] = []
+        for name in try files({ () throws(FileFault) in try directory.list() }) {
+            guard let identifier = Hexadecimal.decode(Array(name.utf8)), identifier.count == 16
+            else { continue }
+            if let key = try self.key(identifier) { keys.append(key) }
+        }
+        return keys.sorted { $0.server.lexicographicallyPrecedes($1.server) }
+    }
+
+    /// Returns the key of this credential; nil if there is none any more.
+    package func key(_ identifier: [UInt8]) throws(StoreFault) -> ServerKey? {
+        guard let directory = try directory() else { return nil }
+        do throws(StoreFault) {
+            let key: ServerKey? = try directory.record(fileName(identifier))
+            // A file with another key's name has been moved or copied.
+            return key?.identifier == identifier ? key : nil
+        } catch {
+            guard error.isAboutContent else { throw error }
+            return nil
+        }
+    }
+
+    /// Returns the context that a key is sealed to: account, credential, server and fingers.
+    package func context(
+        _ identifier: [UInt8], server: [UInt8], _ enrolment: EnrolmentState
+    ) throws(StoreFault) -> SealingContext {
+        let context = SealingContext(
+            account: account.name, uid: account.uid, credential: identifier,
+            relyingParty: String(decoding: server, as: UTF8.self), enrolment: enrolment)
+        guard let context else { throw .unsupportedName }
+        return context
+    }
+
+    /// Stores a new key, with the counter at its first statement, in place of older ones for the
+    /// same server. A key whose server must still be told that it is disabled is kept.
+    package func keep(
+        _ made: NewCredential, _ context: SealingContext, by vault: VaultKind,
+        at place: ServerRegistration, _ state: ServerKey.State, now: Instant
+    ) throws(StoreFault) -> ServerKey {
+        guard let publicKey = SSHPublicKey(point: made.publicPoint) else {
+            throw .vault(.malformed)
+        }
+        let key = ServerKey(
+            server: place.server, account: place.account, application: place.application,
+            audience: place.audience, registration: place.registration,
+            identifier: context.credential, created: now, publicKey: publicKey, vault: vault,
+            state: state, counter: 1,
+            sealings: [ServerKey.Sealing(enrolment: context.enrolment, key: made.sealed)])
+        let former = try all().filter { $0.server == place.server && $0.state != .removing }
+        try write(key)
+        for old in former { try remove(old) }
+        return key
+    }
+
+    /// Records that the server knows the key.
+    package func confirm(_ key: ServerKey) throws(StoreFault) -> ServerKey {
+        try change(key) { $0.state = .good }
+    }
+
+    /// Takes the next counter and stores it durably; call it before signing.
+    package func advance(_ key: ServerKey) throws(StoreFault) -> ServerKey {
+        guard key.counter < UInt64.max else { throw .damaged(path: fileName(key.identifier)) }
+        return try change(key) { $0.counter += 1 }
+    }
+
+    /// Destroys the private key because the fingers changed. The record remains, to explain it.
+    package func invalidate(_ key: ServerKey) throws(StoreFault) -> ServerKey {
+        try forgetVerdict(for: key)
+        let invalidated = try change(key) { next in
+            next.state = .invalidated
+            next.sealings = []
+        }
+        try account.macTokens.remove(of: key)
+        return invalidated
+    }
+
+    /// Records that the key is disabled and the server must still be told.
+    package func beginRemoval(_ key: ServerKey) throws(StoreFault) -> ServerKey {
+        try forgetVerdict(for: key)
+        let removing = try change(key) { $0.state = .removing }
+        try account.macTokens.remove(of: key)
+        return removing
+    }
+
+    /// Removes everything that is stored for this key, but nothing of a key that replaced it.
+    package func remove(_ key: ServerKey) throws(StoreFault) {
+        try forgetVerdict(for: key)
+        guard let directory = try directory() else { return }
+        try files { () throws(FileFault) in try directory.remove(fileName(key.identifier)) }
+        // Tokens are useless without their key: see `MACTokenStore`.
+        try account.macTokens.remove(of: key)
+    }
+
+    /// Removes half-written files. A file that cannot be removed now does no harm.
+    func sweep() {
+        try? directory()?.sweep()
+    }
+
+    /// Changes a key. Throws `.changedMeanwhile`, with nothing changed, unless it is on disk as it
+    /// was found.
+    private func change(
+        _ key: ServerKey, _ body: (inout ServerKey) -> Void
+    ) throws(StoreFault) -> ServerKey {
+        guard try self.key(key.identifier) == key else { throw .changedMeanwhile }
+        var next = key
+        body(&next)
+        try write(next)
+        return next
+    }
+
+    private func write(_ key: ServerKey) throws(StoreFault) {
+        let directory = try files { () throws(FileFault) in
+            try account.directory.makeDirectory(Self.directoryName, mode: 0o700)
+        }
+        try directory.keep(key, as: fileName(key.identifier))
+    }
+
+    /// Returns the directory; nil if nothing was ever stored.
+    func directory() throws(StoreFault) -> Directory? {
+        do throws(FileFault) {
+            return try account.directory.directory(Self.directoryName)
+        } catch {
+            if error.isMissing { return nil }
+            throw .file(error)
+        }
+    }
+
+    private func fileName(_ identifier: [UInt8]) -> String {
+        String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// Why a command of the administrator failed, with a message that says what to do.
+enum AdminFault: Error, Equatable {
+    /// The command line is wrong.
+    case usage(String)
+    /// Configuration, keys, database or standard output cannot be used.
+    case unusable(String)
+    /// The named object does not exist.
+    case missing(String)
+    /// The present state of the named object does not permit the command.
+    case refused(String)
+
+    /// The exit status, as documented in signet-server(8).
+    var status: Int32 {
+        switch self {
+        case .unusable: 1
+        case .usage: 2
+        case .missing: 3
+        case .refused: 4
+        }
+    }
+
+    /// The message for people: what happened, and what to do.
+    var text: String {
+        switch self {
+        case .usage(let text), .unusable(let text), .missing(let text), .refused(let text): text
+        }
+    }
+
+    /// The outcome in the audit trail.
+    var outcome: String {
+        switch self {
+        case .usage: "malformed"
+        case .unusable: "unavailable"
+        case .missing: "not-found"
+        case .refused: "conflict"
+        }
+    }
+}
+
+extension AdminFault {
+    static func noApplication(_ name: String) -> AdminFault {
+        .missing("there is no application '\(name)': 'application list' shows all")
+    }
+
+    static func noAccount(_ name: String, of application: String) -> AdminFault {
+        .missing(
+            """
+            '\(application)' has no account '\(name)': 'account list \(application)' shows all, \
+            'activation add' makes one
+            """)
+    }
+
+    /// The result could not be written to standard output; what the command did remains in effect.
+    static func unwritten(_ line: AdminCommandLine) -> AdminFault {
+        .unusable(
+            """
+            what '\(line.verb.name)' shows could not be written to standard output: \
+            \(visible(line.verb.unseen(line.arguments)))
+            """)
+    }
+
+    /// Translates a database fault.
+    init(_ fault: DatabaseFault) {
+        switch fault {
+        case .unavailable(let reason):
+            self = .unusable("the database does not answer: \(reason)")
+        case .full:
+            self = .unusable("there is no room left where the database is: make room, then again")
+        case .newer(let found, let known):
+            self = .unusable(
+                """
+                the database has form \(found), this program knows \(known): \
+                use the program that it was made with, or a later one
+                """)
+        case .broken(let reason):
+            self = .unusable("the database cannot be used: \(reason)")
+        }
+    }
+
+    /// Translates a problem of the service to the terms of the command line.
+    init(_ problem: Problem) {
+        switch problem.status {
+        // No API key is involved: the application has been removed meanwhile.
+        case 401, 404: self = .missing("there is nothing of this name or id")
+        case 503: self = .unusable("the database does not answer: try again later")
+        default: self = .refused(problem.title)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import HTTPServer
+import Posix
+import SQL
+
+/// Opens what a configuration names, for the administrator's commands.
+enum AdminFiles {
+    /// Loads the settings from a file and its drop-ins.
+    static func settings(_ path: String) throws(AdminFault) -> Configuration {
+        do throws(StartFault) {
+            return try ServerFiles.settings(path)
+        } catch { throw .unusable(error.text) }
+    }
+
+    /// The directories in which systemd looks for units; systemd.unit(5).
+    private static let unitDirectories = [
+        "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+        "/usr/lib/systemd/system", "/lib/systemd/system",
+    ]
+
+    /// Makes the checks that the server makes when it starts, without opening the database.
+    ///
+    /// If there is a socket unit, assumes its socket. Tests pass other `units`.
+    static func check(
+        _ settings: Configuration, units: [String] = unitDirectories
+    ) throws(AdminFault) {
+        let hasSocket = units.contains { FileLook($0 + "/signet-server.socket") != nil }
+        do throws(StartFault) {
+            _ = try ServerFiles.issuer(settings)
+            let identity = try ServerFiles.identity(settings, isHandedOver: hasSocket)
+            do throws(ServerFault) {
+                _ = try identity?.validity()
+            } catch { throw .http(error) }
+            _ = try MetricsAddress(settings.word(ServerSettings.metrics))
+            _ = try SiteSettings(settings)
+        } catch { throw .unusable(error.text) }
+    }
+
+    /// The end of the certificate's validity, in seconds since 1970; nil if none is configured.
+    ///
+    /// Throws if a reload would keep the old certificate because this one cannot be used.
+    static func certificateEnd(
+        _ settings: Configuration, at now: Int64
+    ) throws(AdminFault) -> Int64? {
+        do throws(StartFault) {
+            return try ServerFiles.renewedIdentity(settings, at: now)?.ends
+        } catch { throw .unusable(error.text) }
+    }
+
+    /// Opens the database without migrating it; only the server's user may do so.
+    static func open(_ settings: Configuration) throws(AdminFault) -> any Database {
+        try requireServersUser(settings)
+        do throws(DatabaseFault) {
+            return try ServerFiles.open(settings)
+        } catch { throw AdminFault(error) }
+    }
+
+    /// Creates the service on the configured database, which must have the present schema.
+    static func service(_ settings: Configuration) async throws(AdminFault) -> Service {
+        let database = try open(settings)
+        do throws(AdminFault) {
+            try await requireForm(database)
+            return try await service(database, settings)
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+
+    private static func service(
+        _ database: any Database, _ settings: Configuration
+    ) async throws(AdminFault) -> Service {
+        let path = settings.word(ServerSettings.master)
+        guard FileLook(path) != nil else {
+            throw .unusable(
+                """
+                \(path) is missing: the server makes it when it first starts; \
+                beside a database that is in use, put the one back that it was made with
+                """)
+        }
+        do throws(StartFault) {
+            return try await ServerFiles.service(database, settings, clock: .system)
+        } catch { throw .unusable(error.text) }
+    }
+
+    private static func requireForm(_ database: any Database) async throws(AdminFault) {
+        let known = Schema.steps.count
+        var found = 0
+        do throws(DatabaseFault) {
+            found = try await database.schemaVersion()
+        } catch {
+            // Without the table of versions, the database is empty.
+            guard case .broken = error else { throw AdminFault(error) }
+        }
+        if found > known { throw AdminFault(.newer(found: found, known: known)) }
+        guard found == known else {
+            throw .unusable(
+                """
+                the database has form \(found), this program wants \(known): start the server, \
+                or run 'signet-server admin migrate'
+                """)
+        }
+    }
+
+    /// Requires the server's user, since the server could not use files created by another one.
+    private static func requireServersUser(_ settings: Configuration) throws(AdminFault) {
+        let isFile = settings.word(ServerSettings.databaseKind) == "sqlite"
+        let path = settings.word(isFile ? ServerSettings.databasePath : ServerSettings.master)
+        let directory = "/" + path.split(separator: "/").dropLast().joined(separator: "/")
+        guard let look = FileLook(directory, following: true) else {
+            throw .unusable("\(directory) is not there: start the server first, or make it")
+        }
+        guard look.owner == effectiveUID() else {
+            let owner = (try? Account.with(uid: look.owner))?.name ?? "#\(look.owner)"
+            throw .unusable(
+                """
+                \(directory) is \(owner)'s: run 'sudo -u \(owner) signet-server admin …'
+                """)
+        }
+    }
+}

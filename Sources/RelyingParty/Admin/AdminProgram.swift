@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import Posix
+import SQL
+import Synchronization
+
+/// `signet-server admin`, from start to exit.
+package enum AdminProgram {
+    /// Runs the command in `words`, the arguments after `admin`; returns the exit status.
+    package static func run(_ words: [String]) -> Int32 {
+        do throws(AdminFault) {
+            // If standard output were closed, the next file opened would receive the output.
+            guard fillStandardDescriptors() else { throw .unusable("/dev/null cannot be opened") }
+            guard let line = try AdminCommandLine(words) else {
+                guard writeAll([UInt8]("\(AdminVerbs.help)\n".utf8), to: 1) else {
+                    throw .unusable("the help could not be written to standard output")
+                }
+                return 0
+            }
+            return try run(line)
+        } catch {
+            complain("signet-server: \(error.text)")
+            return error.status
+        }
+    }
+
+    private static func run(_ line: AdminCommandLine) throws(AdminFault) -> Int32 {
+        do throws(SystemFault) {
+            try ServerProgram.enterServer()
+            return try ServerProgram.finished { await perform(line) }
+        } catch { throw .unusable("\(error)") }
+    }
+
+    private static func perform(_ line: AdminCommandLine) async -> Int32 {
+        let loss = Loss()
+        let output = AdminOutput(isJSON: line.isJSON) { text in
+            guard !writeAll([UInt8]("\(text)\n".utf8), to: 1) else { return }
+            loss.hasHappened.store(true, ordering: .sequentiallyConsistent)
+        }
+        do throws(AdminFault) {
+            let settings = try AdminFiles.settings(line.configuration)
+            switch line.verb.work {
+            case .configuration(let work): try await work(settings, output)
+            case .database(let work):
+                let service = try await AdminFiles.service(settings)
+                let admin = Administration(service, output, by: whoCalls())
+                do throws(AdminFault) {
+                    try await work(admin, line.arguments)
+                } catch {
+                    await service.database.close()
+                    throw error
+                }
+                await service.database.close()
+            }
+            guard !loss.hasHappened.load(ordering: .sequentiallyConsistent) else {
+                throw .unwritten(line)
+            }
+            return 0
+        } catch {
+            complain("signet-server: \(error.text)")
+            return error.status
+        }
+    }
+
+    /// Whether writing to standard output has failed.
+    private final class Loss: Sendable {
+        let hasHappened = Atomic(false)
+    }
+
+    /// The acting user, and the user who logged in: the kernel keeps that through sudo and su.
+    private static func whoCalls() -> String {
+        let acting = "uid \(effectiveUID())"
+        guard let bytes = FileLook.beginning(of: "/proc/self/loginuid", cap: 16),
+            let login = UInt32(String(decoding: bytes, as: UTF8.self)), login != .max
+        else { return acting }
+        return "\(acting), logged in as uid \(login)"
+    }
+}

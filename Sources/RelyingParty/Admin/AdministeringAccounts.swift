@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+extension AdminVerbs {
+    /// Accounts, and the activation codes for their registrations.
+    static let accounts: [AdminVerb] = [
+        AdminVerb(
+            "account list", ["APPLICATION"], [AdminOption("--after", "NAME"), .limit],
+            "shows accounts by name"
+        ) { admin, words throws(AdminFault) in try await admin.listAccounts(words) },
+        AdminVerb(
+            "account set", ["APPLICATION", "ACCOUNT"],
+            [AdminOption("--flags", "WORDS"), AdminOption("--roles", "WORDS")],
+            "gives an account flags and roles, in place of those that it has"
+        ) { admin, words throws(AdminFault) in try await admin.setAccount(words) },
+        AdminVerb(
+            "account block", ["APPLICATION", "ACCOUNT"], [],
+            "lets an account in no more, and ends its sessions"
+        ) { admin, words throws(AdminFault) in try await admin.setBlocked(words, true) },
+        AdminVerb("account unblock", ["APPLICATION", "ACCOUNT"], [], "lets it in again") {
+            admin, words throws(AdminFault) in try await admin.setBlocked(words, false)
+        },
+        AdminVerb(
+            "activation add", ["APPLICATION", "ACCOUNT"], [AdminOption("--minutes", "NUMBER")],
+            "makes an activation code for an account, and shows it once"
+        ) { admin, words throws(AdminFault) in try await admin.addActivation(words) }
+        .unseen { words in
+            """
+            a code for '\(words[1])' is made, and nobody has seen it: 'activation add' once more \
+            makes another in its place
+            """
+        },
+    ]
+}
+
+extension Administration {
+    fileprivate func listAccounts(_ words: AdminArguments) async throws(AdminFault) {
+        let application = try await application(words[0])
+        let after = words.options["--after"] ?? ""
+        let most = try words.limit()
+        let found = try await read { store throws(DatabaseFault) in
+            try store.accounts.list(of: application.id, after: after, most: most)
+        }
+        output.list(found.map(ListedAccount.init))
+    }
+
+    fileprivate func setAccount(_ words: AdminArguments) async throws(AdminFault) {
+        let flags = try words.words("--flags")
+        let roles = try words.words("--roles")
+        guard flags != nil || roles != nil else {
+            throw .usage("nothing is to be changed: give --flags or --roles")
+        }
+        let changes = words.options.map { "\($0.key) \($0.value)" }.sorted().joined(separator: " ")
+        try await changeAccount("account set \(changes)", words) {
+            store, account, _ throws(DatabaseFault) in
+            try store.accounts.setWords(
+                of: account.id, flags: flags ?? account.flags, roles: roles ?? account.roles)
+        }
+        output.done("'\(words[1])' is changed; tokens say so from the next ones on")
+    }
+
+    fileprivate func setBlocked(
+        _ words: AdminArguments, _ isBlocked: Bool
+    ) async throws(AdminFault) {
+        let what = isBlocked ? "account block" : "account unblock"
+        try await changeAccount(what, words) { store, account, now throws(DatabaseFault) in
+            try store.accounts.setBlocked(account.id, isBlocked)
+            guard isBlocked else { return }
+            for registration in try store.registrations.list(ofAccount: account.id) {
+                try store.sessions.revokeSessions(
+                    ofRegistration: registration.id, reason: "account-blocked", at: now)
+            }
+        }
+        output.done(
+            isBlocked
+                ? "'\(words[1])' is blocked; access tokens hold until they expire"
+                : "'\(words[1])' is let in again")
+    }
+
+    private func changeAccount(
+        _ what: String, _ words: AdminArguments,
+        _ body:
+            @escaping @Sendable (any Transaction, AccountRecord, Int64) throws(DatabaseFault) ->
+            Void
+    ) async throws(AdminFault) {
+        let (application, name) = (words[0], words[1])
+        try await changeApplication(what, application, account: name) {
+            store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
+            guard let found = try store.accounts.account(name, of: record.id) else {
+                return .failure(.noAccount(name, of: application))
+            }
+            // Read again behind the lock, so that concurrent changes are not lost.
+            try store.accounts.lockAccount(found.id)
+            guard let account = try store.accounts.account(found.id) else {
+                return .failure(.noAccount(name, of: application))
+            }
+            try body(store, account, now)
+            return .success(())
+        }
+    }
+
+    fileprivate func addActivation(_ words: AdminArguments) async throws(AdminFault) {
+        let name = try words.name(1)
+        let seconds = (try words.count("--minutes", 1...1_440) ?? 10) * 60
+        let application = try await application(words[0])
+        let made = try await serve { service throws(Problem) in
+            try await service.registrations.makeActivation(
+                of: name, application, seconds: seconds, from: origin)
+        }
+        output.show(made, [made.code])
+    }
+}
+
+/// An account in a list.
+private struct ListedAccount: AdminListed {
+    let name: String
+    let blocked: Bool
+    let flags: [String]
+    let roles: [String]
+
+    init(_ record: AccountRecord) {
+        name = record.name
+        blocked = record.isBlocked
+        flags = record.flags
+        roles = record.roles
+    }
+
+    static let columns = ["NAME", "STATE", "FLAGS", "ROLES"]
+    var cells: [String] { [name, blocked ? "blocked" : "ok", shown(flags), shown(roles)] }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import SQL
+
+extension AdminVerbs {
+    /// The server's signing keys.
+    static let signingKeys: [AdminVerb] = [
+        AdminVerb(
+            "signing-key list", [], [], "shows the keys that tokens and verdicts are signed with"
+        ) {
+            admin, _ throws(AdminFault) in try await admin.listSigningKeys()
+        },
+        AdminVerb(
+            "signing-key rotate", ["token|verdict"], [],
+            "makes a new key; what the old one has signed still verifies"
+        ) { admin, words throws(AdminFault) in try await admin.rotate(words) },
+        AdminVerb(
+            "signing-key retire", ["ID"], [],
+            "takes a key away that has a follower: what it has signed is refused from then on"
+        ) { admin, words throws(AdminFault) in try await admin.retire(words) },
+    ]
+}
+
+extension Administration {
+    fileprivate func listSigningKeys() async throws(AdminFault) {
+        let now = service.core.now
+        output.list(
+            try await read { store throws(DatabaseFault) in
+                var all: [ListedSigningKey] = []
+                for use in KeyUse.allCases {
+                    let keys = try store.signingKeys.list(use)
+                    let signing = keys.signing(use, at: now)?.id
+                    all += keys.map { ListedSigningKey($0, use, isSigning: $0.id == signing) }
+                }
+                return all
+            })
+    }
+
+    fileprivate func rotate(_ words: AdminArguments) async throws(AdminFault) {
+        guard let use = KeyUse(rawValue: words[0]) else {
+            throw .usage("'\(words[0])' is no use of a key: say token or verdict")
+        }
+        let key = try await serve { service throws(Problem) in
+            try service.core.made { () throws(CryptoFault) in try service.keys.fresh() }
+        }
+        try await change("signing-key rotate \(use.rawValue)") {
+            store, now throws(DatabaseFault) -> Result<Void, AdminFault> in
+            try store.signingKeys.endSigningKey(use, at: now + use.leadSeconds)
+            guard try store.signingKeys.keep(key, for: use, at: now) else {
+                return .failure(
+                    .refused("another has just made a new key: 'signing-key list' shows it"))
+            }
+            return .success(())
+        }
+        var lines = ["new \(use.rawValue) key \(key.id)"]
+        switch use {
+        case .token:
+            lines.append(
+                """
+                it is published within two seconds, and signs in \(use.leadSeconds / 60) minutes, when \
+                all that verify know it; at once, if the old one is taken away: 'signing-key retire'
+                """)
+        case .verdict:
+            lines.append(
+                """
+                servers that run take it within two seconds; \
+                devices that have pinned the old one refuse verdicts until they pin this one
+                """)
+        }
+        output.show(["id": key.id, "use": use.rawValue], lines)
+    }
+
+    fileprivate func retire(_ words: AdminArguments) async throws(AdminFault) {
+        let id = words[0]
+        try await change("signing-key retire \(id)") {
+            store, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
+            for use in KeyUse.allCases {
+                for key in try store.signingKeys.list(use) where key.id == id {
+                    guard key.retired != nil else {
+                        return .failure(
+                            .refused(
+                                "this key signs: 'signing-key rotate \(use.rawValue)' first"))
+                    }
+                    try store.signingKeys.forgetSigningKey(id)
+                    return .success(())
+                }
+            }
+            return .failure(.missing("there is no key of this id: 'signing-key list' shows all"))
+        }
+        output.done(
+            """
+            the key is gone; servers that run forget it within two seconds, \
+            what keeps a copy of the JWKS within five minutes
+            """)
+    }
+}
+
+/// A signing key in a list.
+private struct ListedSigningKey: AdminListed {
+    let id: String
+    let use: String
+    let signing: Bool
+    let created: Int64
+    let retired: Int64?
+
+    init(_ record: SigningKeyRecord, _ use: KeyUse, isSigning: Bool) {
+        id = record.id
+        self.use = use.rawValue
+        signing = isSigning
+        created = record.created
+        retired = record.retired
+    }
+
+    static let columns = ["ID", "USE", "SIGNS", "CREATED", "RETIRED"]
+    var cells: [String] { [id, use, signing ? "yes" : "no", shown(created), shown(retired)] }
+}

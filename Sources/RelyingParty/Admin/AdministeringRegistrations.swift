@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+extension AdminVerbs {
+    /// Registrations of devices.
+    static let registrations: [AdminVerb] = [
+        AdminVerb(
+            "registration list", ["APPLICATION"],
+            [AdminOption("--account", "NAME"), AdminOption("--status", "STATUS"), .limit],
+            "shows registrations, the newest first"
+        ) { admin, words throws(AdminFault) in try await admin.listRegistrations(words) },
+        AdminVerb("registration show", ["ID"], [], "shows all of one registration") {
+            admin, words throws(AdminFault) in try await admin.showRegistration(words)
+        },
+        AdminVerb(
+            "registration commit", ["ID", "FINGERPRINT"], [],
+            "says that a person has compared the key's fingerprint, SHA256:…"
+        ) { admin, words throws(AdminFault) in try await admin.commitRegistration(words) },
+        AdminVerb(
+            "registration set", ["ID"], [AdminOption("--flags", "WORDS")],
+            "gives a registration flags, in place of those that it has"
+        ) { admin, words throws(AdminFault) in try await admin.setRegistration(words) },
+        AdminVerb("registration block", ["ID"], [], "lets a device in no more") {
+            admin, words throws(AdminFault) in try await admin.change(words, to: .blocked)
+        },
+        AdminVerb("registration unblock", ["ID"], [], "lets it in again, its failures forgotten") {
+            admin, words throws(AdminFault) in try await admin.change(words, to: .active)
+        },
+        AdminVerb(
+            "registration remove", ["ID"], [],
+            "removes a registration for good; the device destroys its key when it hears of it"
+        ) { admin, words throws(AdminFault) in try await admin.change(words, to: .removed) },
+    ]
+}
+
+extension Administration {
+    fileprivate func listRegistrations(_ words: AdminArguments) async throws(AdminFault) {
+        let application = try await application(words[0])
+        let account = words.options["--account"] ?? ""
+        let status = words.options["--status"]?.uppercased() ?? ""
+        guard status.isEmpty || RegistrationStatus(rawValue: status) != nil else {
+            throw .usage(
+                "--status takes CREATED, PENDING_COMMIT, ACTIVE, BLOCKED or REMOVED")
+        }
+        let most = try words.limit()
+        output.list(
+            try await read { store throws(DatabaseFault) in
+                try store.registrations.list(
+                    of: application.id, account: account, status: status, most: most
+                ).map {
+                    ListedRegistration(RegistrationState($0.registration, account: $0.account))
+                }
+            })
+    }
+
+    fileprivate func showRegistration(_ words: AdminArguments) async throws(AdminFault) {
+        let (_, state) = try await registration(try words.id(0))
+        output.show(
+            state,
+            [
+                "registration  \(state.registration.text)", "account       \(state.account)",
+                "device        \(state.device.text)",
+                "status        \(state.status.rawValue)",
+                "reason        \(state.reason ?? "-")",
+                "fingerprint   \(state.fingerprint ?? "-")", "key           \(state.key ?? "-")",
+                "secure boot   \(state.secureBoot ?? "-")",
+                "flags         \(shown(state.flags))", "failures      \(state.failures)",
+                "created       \(shown(state.created))",
+                "last used     \(shown(state.lastUsed))",
+            ])
+    }
+
+    fileprivate func commitRegistration(_ words: AdminArguments) async throws(AdminFault) {
+        let id = try words.id(0)
+        let (application, _) = try await registration(id)
+        let state = try await serve { service throws(Problem) in
+            try await service.registrations.commit(
+                id, of: application, fingerprint: words[1], from: origin)
+        }
+        output.show(state, ["the device of '\(state.account)' is \(state.status.rawValue)"])
+    }
+
+    fileprivate func setRegistration(_ words: AdminArguments) async throws(AdminFault) {
+        let id = try words.id(0)
+        guard let flags = try words.words("--flags") else {
+            throw .usage("nothing is to be changed: give --flags")
+        }
+        let (application, before) = try await registration(id)
+        let what = "registration set --flags \(flags.joined(separator: ","))"
+        try await changeApplication(
+            what, application.name, account: before.account, registration: id
+        ) {
+            store, _, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
+            try store.registrations.setFlags(flags, of: id)
+            return .success(())
+        }
+        let (_, state) = try await registration(id)
+        output.show(
+            state,
+            ["the device of '\(state.account)' is changed; tokens say so from the next ones on"])
+    }
+
+    fileprivate func change(
+        _ words: AdminArguments, to status: RegistrationStatus
+    ) async throws(AdminFault) {
+        let id = try words.id(0)
+        let (application, _) = try await registration(id)
+        let state = try await serve { service throws(Problem) in
+            try await service.registrations.change(
+                id, of: application, to: status, because: RemovalReason.administrator,
+                from: origin)
+        }
+        output.show(state, ["the device of '\(state.account)' is \(state.status.rawValue)"])
+    }
+
+    /// Returns an existing registration and its application; throws `.missing` if there is none.
+    private func registration(
+        _ id: [UInt8]
+    ) async throws(AdminFault) -> (ApplicationRecord, RegistrationState) {
+        let found = try await read {
+            store throws(DatabaseFault) -> (ApplicationRecord, RegistrationState)? in
+            guard let registration = try store.registrations.registration(id),
+                let account = try store.accounts.account(registration.account),
+                let application = try store.applications.application(ofAccount: account.id)
+            else { return nil }
+            return (application, RegistrationState(registration, account: account))
+        }
+        guard let found else {
+            throw .missing("there is no registration of this id: 'registration list' shows them")
+        }
+        return found
+    }
+}
+
+/// A registration in a list; `registration show` prints the rest.
+private struct ListedRegistration: AdminListed {
+    let state: RegistrationState
+
+    init(_ state: RegistrationState) {
+        self.state = state
+    }
+
+    func encode(to encoder: any Encoder) throws { try state.encode(to: encoder) }
+
+    static let columns = ["REGISTRATION", "ACCOUNT", "STATUS", "REASON", "KEY", "LAST-USED"]
+    var cells: [String] {
+        [
+            state.registration.text, state.account, state.status.rawValue, state.reason ?? "-",
+            state.key ?? "-", shown(state.lastUsed),
+        ]
+    }
+}

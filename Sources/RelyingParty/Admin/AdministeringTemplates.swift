@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+extension AdminVerbs {
+    /// Templates for operations.
+    static let templates: [AdminVerb] = [
+        AdminVerb(
+            "template add", ["APPLICATION", "NAME", "TEXT"],
+            [
+                AdminOption("--purpose", "operation|login"), AdminOption("--seconds", "NUMBER"),
+                AdminOption("--max-failures", "NUMBER"), AdminOption("--device", "any|one"),
+            ],
+            "makes the text of operations, with {name} where a value goes"
+        ) { admin, words throws(AdminFault) in
+            try await TemplateAdministration(admin: admin).add(words)
+        },
+        AdminVerb("template list", ["APPLICATION"], [], "shows an application's templates") {
+            admin, words throws(AdminFault) in
+            try await TemplateAdministration(admin: admin).list(words)
+        },
+        AdminVerb(
+            "template remove", ["APPLICATION", "NAME"], [],
+            "removes a template; operations made from it stay as they are"
+        ) { admin, words throws(AdminFault) in
+            try await TemplateAdministration(admin: admin).remove(words)
+        },
+    ]
+}
+
+extension AdminArguments {
+    /// The template that the arguments of `template add` describe.
+    fileprivate func template() throws(AdminFault) -> Template {
+        let name = try name(1)
+        let isLogin = try choice("--purpose", "operation", "login") ?? false
+        let seconds = try count("--seconds", Template.secondsRange) ?? 300
+        let failures = try count("--max-failures", Template.failuresRange) ?? 5
+        let isDeviceBound = try choice("--device", "any", "one") ?? false
+        do throws(FieldFault) {
+            return try Template(
+                name: name, text: self[2], purpose: isLogin ? .login : .operation,
+                seconds: seconds, maximumFailures: failures, isDeviceBound: isDeviceBound)
+        } catch { throw .usage(error.text) }
+    }
+}
+
+/// The commands for templates.
+private struct TemplateAdministration {
+    let admin: Administration
+
+    func add(_ words: AdminArguments) async throws(AdminFault) {
+        let application = words[0]
+        let template = try words.template()
+        try await admin.changeApplication("template add \(template.name)", application) {
+            store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
+            guard try store.templates.makeTemplate(template, of: record.id, at: now) else {
+                return .failure(
+                    .refused(
+                        """
+                        '\(application)' has a template '\(template.name)': \
+                        take another name, or 'template remove' it first
+                        """))
+            }
+            return .success(())
+        }
+        admin.output.show(ListedTemplate(template), ["the template '\(template.name)' is there"])
+    }
+
+    func list(_ words: AdminArguments) async throws(AdminFault) {
+        let application = try await admin.application(words[0])
+        let all = try await admin.read { store throws(DatabaseFault) in
+            try store.templates.listTemplates(of: application.id)
+        }
+        admin.output.list(all.map(ListedTemplate.init))
+    }
+
+    func remove(_ words: AdminArguments) async throws(AdminFault) {
+        let (application, name) = (words[0], words[1])
+        try await admin.changeApplication("template remove \(name)", application) {
+            store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
+            guard try store.templates.removeTemplate(name, of: record.id) else {
+                return .failure(
+                    .missing(
+                        """
+                        '\(application)' has no template '\(name)': \
+                        'template list \(application)' shows all
+                        """))
+            }
+            return .success(())
+        }
+        admin.output.done("the template '\(name)' of '\(application)' is gone")
+    }
+}
+
+/// A template in a list.
+private struct ListedTemplate: AdminListed {
+    let name: String
+    let purpose: String
+    let seconds: Int64
+    let maximumFailures: Int64
+    let device: String
+    let text: String
+
+    init(_ template: Template) {
+        name = template.name
+        purpose = template.purpose.rawValue
+        seconds = template.seconds
+        maximumFailures = template.maximumFailures
+        device = template.isDeviceBound ? "one" : "any"
+        text = template.text
+    }
+
+    static let columns = ["NAME", "PURPOSE", "SECONDS", "MAX-FAILURES", "DEVICE", "TEXT"]
+
+    /// With line feeds escaped, so that each template is one line of the table.
+    var cells: [String] {
+        [
+            name, purpose, "\(seconds)", "\(maximumFailures)", device,
+            text.replacing("\n", with: "\\n"),
+        ]
+    }
+}

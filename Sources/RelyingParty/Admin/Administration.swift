@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// The administrator's commands on the database, run on the server's own machine.
+///
+/// Every change is one transaction with a line in the audit trail, also if it was refused.
+struct Administration: Sendable {
+    let service: Service
+    let output: AdminOutput
+    /// The administrator, as the audit trail shows it.
+    let origin: Origin
+
+    /// `user` identifies the administrator: a user of this machine.
+    init(_ service: Service, _ output: AdminOutput, by user: String) {
+        self.service = service
+        self.output = output
+        origin = Origin(address: "administrator", agent: user)
+    }
+
+    /// Runs `body` in a transaction that reads.
+    func read<T: Sendable>(
+        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
+    ) async throws(AdminFault) -> T {
+        do throws(DatabaseFault) {
+            return try await service.database.read(body)
+        } catch { throw AdminFault(error) }
+    }
+
+    /// Makes a change in one transaction with its audit line, which is also written for a refusal.
+    ///
+    /// `what` describes the change in the audit trail.
+    func change<T: Sendable>(
+        _ what: String, of application: String = "", account: String = "",
+        registration: [UInt8] = [],
+        _ body:
+            @escaping @Sendable (any Transaction, Int64) throws(DatabaseFault) -> Result<
+                T, AdminFault
+            >
+    ) async throws(AdminFault) -> T {
+        let now = service.core.now
+        let result: Result<T, AdminFault>
+        do throws(DatabaseFault) {
+            result = try await service.database.write { store throws(DatabaseFault) in
+                let result = try body(store, now)
+                var outcome = "ok"
+                if case .failure(let fault) = result { outcome = fault.outcome }
+                let entry = AuditEntry(
+                    event: .administration, outcome: outcome,
+                    application: printable([UInt8](application.utf8)),
+                    account: printable([UInt8](account.utf8)), registration: registration,
+                    detail: printable([UInt8](what.utf8)))
+                try store.auditTrail.note(entry, from: origin, at: now)
+                return result
+            }
+        } catch { throw AdminFault(error) }
+        return try result.get()
+    }
+
+    /// Makes a change to an existing application, behind its lock: concurrent changes to an
+    /// application are made one after the other, each on the result of the one before.
+    func changeApplication<T: Sendable>(
+        _ what: String, _ application: String, account: String = "", registration: [UInt8] = [],
+        _ body:
+            @escaping @Sendable (any Transaction, ApplicationRecord, Int64) throws(DatabaseFault)
+            -> Result<T, AdminFault>
+    ) async throws(AdminFault) -> T {
+        try await change(what, of: application, account: account, registration: registration) {
+            store, now throws(DatabaseFault) in
+            guard let record = try store.applications.lockedApplication(name: application) else {
+                return .failure(.noApplication(application))
+            }
+            return try body(store, record, now)
+        }
+    }
+
+    /// Returns an existing application; throws `.missing` if there is none.
+    func application(_ name: String) async throws(AdminFault) -> ApplicationRecord {
+        let found = try await read { store throws(DatabaseFault) in
+            try store.applications.application(name: name)
+        }
+        guard let found else { throw .noApplication(name) }
+        return found
+    }
+
+    /// Runs a function of the service, and translates its problems.
+    func serve<T>(
+        _ body: (Service) async throws(Problem) -> T
+    ) async throws(AdminFault) -> T {
+        do throws(Problem) {
+            return try await body(service)
+        } catch { throw AdminFault(error) }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+extension AdminVerbs {
+    /// The command to run once, after a backup was restored and before the server starts.
+    static let restoring: [AdminVerb] = [
+        AdminVerb(
+            "after-restore", [], [AdminOption("--mac-tokens", "revoke|keep")],
+            "ends all that a restored backup still offers, and that may have been used since"
+        ) { admin, words throws(AdminFault) in try await admin.endRestored(words) }
+    ]
+}
+
+extension Administration {
+    /// How many rows one transaction changes.
+    private static let batch: Int64 = 5_000
+
+    fileprivate func endRestored(_ words: AdminArguments) async throws(AdminFault) {
+        let keepsTokens = try words.choice("--mac-tokens", "revoke", "keep") ?? false
+        let kinds = Restored.all + (keepsTokens ? [] : [Restored.macTokens])
+        // The command is recorded, and old request codes are invalidated, before anything is ended.
+        try await change("after-restore") {
+            store, now throws(DatabaseFault) -> Result<Void, AdminFault> in
+            try store.old.forgetNonces(at: now)
+            return .success(())
+        }
+        var all: [EndedKind] = []
+        for kind in kinds { all.append(EndedKind(what: kind.what, ended: try await end(kind))) }
+        let told = all.map { "\($0.ended) \($0.what)" }.joined(separator: ", ")
+        try await change("after-restore: \(told)") {
+            _, _ throws(DatabaseFault) -> Result<Void, AdminFault> in .success(())
+        }
+        output.show(
+            all,
+            [
+                "ended: \(told)",
+                """
+                next: block, remove and revoke again what was since the backup was made: API keys, \
+                accounts, devices, signing keys, roles and policies are as they were then
+                """,
+            ])
+    }
+
+    /// Ends all rows of a kind, in small transactions.
+    private func end(_ kind: Restored) async throws(AdminFault) -> Int64 {
+        let now = service.core.now
+        var (count, last) = (0 as Int64, Self.batch)
+        while last == Self.batch {
+            do throws(DatabaseFault) {
+                last = try await service.database.write { store throws(DatabaseFault) in
+                    try store.old.end(kind, at: now, most: Self.batch)
+                }
+            } catch { throw AdminFault(error) }
+            count += last
+        }
+        return count
+    }
+}
+
+/// How many rows of a kind were ended.
+private struct EndedKind: Encodable {
+    let what: String
+    let ended: Int64
+}

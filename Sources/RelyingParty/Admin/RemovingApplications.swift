@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+extension Administration {
+    /// How many rows of a table one transaction deletes.
+    private static let batch: Int64 = 1_000
+
+    /// `application remove`: removes an application, or continues a removal that was interrupted.
+    func removeApplication(_ words: AdminArguments) async throws(AdminFault) {
+        let name = words[0]
+        let takesDevices = try words.choice("--devices", "refuse", "remove") ?? false
+        // The command is recorded and the application made unusable before anything is deleted.
+        let id = try await change("application remove \(name)", of: name) {
+            store, now throws(DatabaseFault) -> Result<Int64, AdminFault> in
+            guard let found = try store.applications.removable(application: name) else {
+                return .failure(.noApplication(name))
+            }
+            // A removal that has begun is completed, whatever is left.
+            if found.begun != nil { return .success(found.id) }
+            let devices = try store.applications.countDevices(of: found.id)
+            guard devices == 0 || takesDevices else {
+                return .failure(
+                    .refused(
+                        """
+                        '\(name)' has devices, \(devices) of them: 'registration remove' tells each \
+                        that its key is of no use; --devices remove takes them without a word
+                        """))
+            }
+            try store.applications.beginRemoval(of: found.id, at: now)
+            return .success(found.id)
+        }
+        try await erase(id)
+        try await change("application remove \(name): finished", of: name) {
+            store, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
+            try store.applications.finishRemoval(of: id)
+            return .success(())
+        }
+        output.done("'\(name)' is gone; its audit trail stays")
+    }
+
+    private func erase(_ application: Int64) async throws(AdminFault) {
+        var isOver = false
+        while !isOver {
+            do throws(DatabaseFault) {
+                isOver = try await service.database.write { store throws(DatabaseFault) in
+                    try store.applications.erase(some: Self.batch, of: application)
+                }
+            } catch { throw AdminFault(error) }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+
+/// The result of a call: the HTTP response, and what the log and the rate limit need to know.
+struct Answer: Sendable {
+    var response: HTTPResponse
+    /// `ok`, or the code of the problem that the response reports.
+    var outcome = "ok"
+    /// Whether the call had an effect; if not, it counts against the rate limit of its address, as
+    /// an invalid proof does.
+    var wasOfUse = true
+
+    /// A JSON response that must not be cached.
+    static func json(
+        _ value: some Encodable, status: Int = 200, outcome: String = "ok"
+    ) -> Answer {
+        json(body: JSON.encode(value), status: status, outcome: outcome)
+    }
+
+    /// A JSON response that must not be cached, from a value that encodes itself.
+    static func json(plain value: some PlainEncodable, outcome: String = "ok") -> Answer {
+        json(body: JSON.encode(plain: value), status: 200, outcome: outcome)
+    }
+
+    private static func json(body: [UInt8], status: Int, outcome: String) -> Answer {
+        Answer(
+            response: HTTPResponse(
+                status: status,
+                headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+                body: body),
+            outcome: outcome)
+    }
+
+    /// 204, without a body.
+    static let done = Answer(
+        response: HTTPResponse(status: 204, headers: [("Cache-Control", "no-store")]))
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import HTTPServer
+import SQL
+import SignedFormats
+
+/// Dispatches each HTTP request to its route, or to a page for browsers.
+///
+/// It authenticates the caller as the route requires, applies the rate limit of the caller's
+/// address, checks body size and content type, and reports each answered request to `observer`.
+/// Every failure becomes a problem document (RFC 9457).
+package struct Dispatcher: Sendable {
+    private let service: Service
+    private let routes: [Route]
+    /// The routes without path parameters, by path: most calls match one of them.
+    private let fixed: [String: [Route]]
+    private let limits: RateLimit
+    let trustsProxy: Bool
+    private let pages: (any Pages)?
+    let numbers = RequestNumbers()
+    let observer: Observer
+
+    /// - Parameters:
+    ///   - pages: the pages for browsers, if the site is enabled.
+    ///   - observer: receives each request after it was answered.
+    init(
+        service: Service, routes: [Route] = Routes.all, limits: RateLimit, trustsProxy: Bool,
+        pages: (any Pages)? = nil, observer: @escaping Observer = { _ in }
+    ) {
+        self.service = service
+        self.routes = routes
+        fixed = Dictionary(grouping: routes.filter { !$0.isOpen }, by: \.pattern)
+        self.limits = limits
+        self.trustsProxy = trustsProxy
+        self.pages = pages
+        self.observer = observer
+    }
+
+    /// Answers one request; never fails.
+    package func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        let began = ContinuousClock.now
+        let callers = service.database.figures.callers
+        callers.enter()
+        defer { callers.leave() }
+        let origin = origin(of: request)
+        var pattern = "none"
+        var outcome = "ok"
+        var response: HTTPResponse
+        if let page = await pages?.answer(request, from: origin) {
+            (pattern, outcome, response) = (page.pattern, page.outcome, page.response)
+        } else {
+            do throws(Problem) {
+                let (route, parameters) = try route(of: request)
+                pattern = route.pattern
+                let answer = try await serve(request, route, parameters, from: origin)
+                response = answer.response
+                outcome = answer.outcome
+            } catch {
+                outcome = error.code
+                response = error.response
+            }
+        }
+        let id = numbers.next()
+        response.headers.append(("X-Request-Id", id))
+        observer(
+            AccessLogEntry(
+                id: id, method: Self.methods.contains(request.method) ? request.method : "other",
+                route: pattern, status: response.status, outcome: outcome,
+                nanoseconds: began.nanosecondsUntilNow, peer: origin.address))
+        return response
+    }
+
+    static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+
+    private func serve(
+        _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
+    ) async throws(Problem) -> Answer {
+        if route.isLimited { try limits.admit(origin.address) }
+        guard !route.isLimited, route.judgesStrangers else {
+            return try await admitted(request, route, parameters, from: origin)
+        }
+        // Every invalid proof adds a line to the audit trail, so the number per address is limited.
+        // The token is taken before the proof is checked, so that concurrent calls cannot exceed
+        // the limit, and returned if the proof is valid. It is not returned for 401, 403 and 409: a
+        // valid proof that is refused, by policy or as a repeated decision, costs as much.
+        let admission = try limits.admit(origin.address)
+        do throws(Problem) {
+            let answer = try await admitted(request, route, parameters, from: origin)
+            if answer.wasOfUse { limits.giveBack(admission) }
+            return answer
+        } catch {
+            if ![401, 403, 409].contains(error.status) { limits.giveBack(admission) }
+            throw error
+        }
+    }
+
+    private func admitted(
+        _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
+    ) async throws(Problem) -> Answer {
+        if route.method == "POST" { try requireJSON(request) }
+        var application: ApplicationRecord?
+        var apiKey: [UInt8] = []
+        var device: AuthenticatedDevice?
+        switch route.caller {
+        case .anybody: break
+        case .application, .rememberedApplication:
+            apiKey = try self.apiKey(of: request)
+            if case .rememberedApplication = route.caller {
+                application = service.applications.application(of: apiKey)
+            }
+            if application == nil { application = try await self.application(of: apiKey) }
+        case .device: device = try await sender(of: request, from: origin, isLeaving: false)
+        case .leavingDevice:
+            device = try await sender(of: request, from: origin, isLeaving: true)
+        }
+        let call = Call(
+            content: request.body, parameters: parameters, application: application, apiKey: apiKey,
+            device: device, origin: origin)
+        return try await route.answer(service, call)
+    }
+
+    /// Authenticates the device that signed a request.
+    private func sender(
+        of request: HTTPRequest, from origin: Origin, isLeaving: Bool
+    ) async throws(Problem) -> AuthenticatedDevice {
+        guard let header = request.header("authorization") else { throw .unauthenticated }
+        let digest = try service.core.made { () throws(CryptoFault) in
+            try SHA256.digest(request.body)
+        }
+        let received = ReceivedRequest(
+            method: [UInt8](request.method.utf8), resource: [UInt8](request.target.utf8),
+            body: digest)
+        return try await service.requests.device(
+            of: received, authorization: [UInt8](header.utf8), from: origin, isLeaving: isLeaving)
+    }
+
+    func route(of request: HTTPRequest) throws(Problem) -> (Route, [String]) {
+        let method = request.method == "HEAD" ? "GET" : request.method
+        if let route = fixed[request.path]?.first(where: { $0.method == method }) {
+            return (route, [])
+        }
+        guard let parts = Path.parts(of: request.path) else { throw .notFound }
+        var others: [String] = []
+        for route in routes {
+            guard let parameters = route.parameters(of: parts) else { continue }
+            if route.method == method { return (route, parameters) }
+            others.append(route.method)
+        }
+        guard !others.isEmpty else { throw .notFound }
+        throw Problem(
+            status: 405, code: "method-not-allowed", title: "this path has other methods",
+            headers: ["Allow": others.joined(separator: ", ")])
+    }
+
+    private func requireJSON(_ request: HTTPRequest) throws(Problem) {
+        guard request.body.count <= Routes.bodyLimit else { throw .tooLarge }
+        let type = request.header("content-type") ?? ""
+        let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
+        guard isSame(essence, "application/json") else { throw .notJSON }
+    }
+
+    private func apiKey(of request: HTTPRequest) throws(Problem) -> [UInt8] {
+        guard let header = request.header("authorization"),
+            header.utf8.count <= 256, isSame(header.utf8.prefix(7), "bearer ")
+        else { throw .apiKeyRefused }
+        let key = [UInt8](header.utf8.dropFirst(7))
+        guard let hash = try? BearerSecret.apiKey.digest(of: key) else { throw .apiKeyRefused }
+        return hash
+    }
+
+    private func application(of apiKey: [UInt8]) async throws(Problem) -> ApplicationRecord {
+        guard
+            let application = try await service.core.read({ store throws(DatabaseFault) in
+                try store.applications.application(apiKey: apiKey)
+            })
+        else { throw .apiKeyRefused }
+        service.applications.keep(application, of: apiKey)
+        return application
+    }
+
+    /// The request's origin. From a trusted proxy, the last address of the last `X-Forwarded-For`
+    /// line: that one the proxy wrote, while anything before it may come from the client.
+    func origin(of request: HTTPRequest) -> Origin {
+        let agent = request.header("user-agent") ?? ""
+        guard trustsProxy,
+            let line = request.headers.last(where: { $0.name == "x-forwarded-for" })
+        else { return Origin(address: request.peer, agent: agent) }
+        let last = line.value.split(separator: ",", omittingEmptySubsequences: false).last ?? ""
+        return Origin(address: last.filter { $0 != " " && $0 != "\t" }, agent: agent)
+    }
+}
+
+/// Compares ASCII case-insensitively; `word` must be in lower case.
+private func isSame(_ bytes: some Collection<UInt8>, _ word: StaticString) -> Bool {
+    guard bytes.count == word.utf8CodeUnitCount else { return false }
+    return word.withUTF8Buffer { word in
+        unsafe zip(bytes, word).allSatisfy { byte, wanted in
+            (UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte) == wanted
+        }
+    }
+}
+
+extension ContinuousClock.Instant {
+    fileprivate var nanosecondsUntilNow: Int64 {
+        let (seconds, attoseconds) = duration(to: .now).components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+
+// Requests that are refused before they reach a route.
+extension Dispatcher {
+    /// Answers a request that the HTTP server itself refuses.
+    ///
+    /// The answer is a problem document, and log and figures record it like any other refusal.
+    package func refuse(_ status: Int, _ request: HTTPRequest) -> HTTPResponse {
+        let problem = Problem(refusedByServer: status)
+        var response = problem.response
+        let id = numbers.next()
+        response.headers.append(("X-Request-Id", id))
+        observer(
+            AccessLogEntry(
+                id: id, method: Self.methods.contains(request.method) ? request.method : "other",
+                route: (try? route(of: request))?.0.pattern ?? "none", status: status,
+                outcome: problem.code, nanoseconds: 0, peer: origin(of: request).address))
+        return response
+    }
+}
+
+extension Problem {
+    /// The problem for a status with which the HTTP server refused a request.
+    fileprivate init(refusedByServer status: Int) {
+        switch status {
+        case 413: self = .tooLarge
+        case 501:
+            self.init(
+                status: status, code: "malformed",
+                title: "the transfer coding is none but chunked, if any")
+        case 503:
+            // The next process will be there in a moment.
+            self.init(
+                status: status, code: "unavailable", title: "the server stops: try again",
+                headers: ["Retry-After": "1"])
+        default:
+            self.init(
+                status: status, code: "malformed",
+                title: "the request cannot be read, or in more than one way")
+        }
+    }
+}

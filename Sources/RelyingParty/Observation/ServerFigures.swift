@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+import Synchronization
+
+/// Counters and histograms since the start, in the form that Prometheus reads.
+final class ServerFigures: Sendable {
+    private struct Key: Hashable {
+        let method: String
+        let route: String
+    }
+
+    private struct CallFigures {
+        var statuses: [Int: Int] = [:]
+        let nanoseconds = Histogram(bounds: ServerFigures.bounds)
+    }
+
+    /// Upper bounds in nanoseconds, from half a millisecond to ten seconds.
+    private static let bounds: [Int64] = [
+        500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000,
+        100_000_000, 250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 10_000_000_000,
+    ]
+
+    private let calls = Mutex<[Key: CallFigures]>([:])
+    private let logins = Mutex<[String: Int]>([:])
+    private let verifications = Mutex<[String: Int]>([:])
+
+    /// Counts a request. The number of series is bounded by the table of routes.
+    func note(_ served: AccessLogEntry) {
+        let tally = calls.withLock { calls in
+            var call =
+                calls.removeValue(forKey: Key(method: served.method, route: served.route))
+                ?? CallFigures()
+            call.statuses[served.status, default: 0] += 1
+            calls[Key(method: served.method, route: served.route)] = call
+            return call.nanoseconds
+        }
+        tally.note(served.nanoseconds)
+        switch served.route {
+        case SitePath.waiting where served.outcome != "ok": break
+        case "/v1/login", "/v1/login/confirm", SitePath.waiting:
+            logins.withLock { $0[served.outcome, default: 0] += 1 }
+        case "/v1/authentication/verify":
+            verifications.withLock { $0[served.outcome, default: 0] += 1 }
+        default: break
+        }
+    }
+
+    /// All figures in Prometheus's text format, version 0.0.4.
+    func text(connections: Int, unwritten: Int, _ database: DatabaseFigures) -> String {
+        var page = Page()
+        let calls = calls.withLock { $0 }.sorted {
+            ($0.key.route, $0.key.method) < ($1.key.route, $1.key.method)
+        }
+        page.begin("signet_requests_total", "counter", "requests that were answered")
+        for (key, call) in calls {
+            for (status, count) in call.statuses.sorted(by: { $0.key < $1.key }) {
+                page.add(
+                    "signet_requests_total",
+                    [("method", key.method), ("route", key.route), ("status", "\(status)")],
+                    "\(count)")
+            }
+        }
+        page.begin("signet_request_seconds", "histogram", "from a whole request to its answer")
+        for (key, call) in calls {
+            page.add(
+                "signet_request_seconds", call.nanoseconds, perUnit: 1_000_000_000,
+                [("method", key.method), ("route", key.route)])
+        }
+        page.count("signet_logins_total", "logins by their outcome", logins.withLock { $0 })
+        page.count(
+            "signet_verifications_total", "requests' codes that back ends had verified",
+            verifications.withLock { $0 })
+        page.begin(
+            "signet_refusals_unwritten_total", "counter",
+            "refused codes of requests that have no line of their own in the audit trail")
+        page.add("signet_refusals_unwritten_total", [], "\(unwritten)")
+        page.begin("signet_connections", "gauge", "connections that are open now")
+        page.add("signet_connections", [], "\(connections)")
+        page.begin(
+            "signet_database_wait_seconds", "histogram", "what transactions waited for their turn")
+        page.add(
+            "signet_database_wait_seconds", database.waits, perUnit: 1_000_000_000, [])
+        page.begin("signet_database_batch", "histogram", "writes that shared a commit (SQLite)")
+        page.add("signet_database_batch", database.batches, perUnit: 1, [])
+        return page.text
+    }
+}
+
+/// Builds a page of Prometheus's text format.
+private struct Page {
+    private(set) var text = ""
+
+    mutating func begin(_ name: String, _ kind: String, _ help: String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
+    }
+
+    /// Names and values are constants of the program, so nothing needs escaping.
+    mutating func add(_ name: String, _ labels: [(String, String)], _ value: String) {
+        let inner = labels.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ",")
+        text += inner.isEmpty ? "\(name) \(value)\n" : "\(name){\(inner)} \(value)\n"
+    }
+
+    /// Adds a counter with a series for each outcome.
+    mutating func count(_ name: String, _ help: String, _ outcomes: [String: Int]) {
+        begin(name, "counter", help)
+        for (outcome, count) in outcomes.sorted(by: { $0.key < $1.key }) {
+            add(name, [("outcome", outcome)], "\(count)")
+        }
+    }
+
+    /// Adds a histogram with its cumulative buckets.
+    mutating func add(
+        _ name: String, _ tally: Histogram, perUnit unit: Double, _ labels: [(String, String)]
+    ) {
+        let (counts, sum) = tally.snapshot
+        var below = 0
+        for (bound, count) in zip(tally.bounds.map { "\(Double($0) / unit)" } + ["+Inf"], counts) {
+            below += count
+            add("\(name)_bucket", labels + [("le", bound)], "\(below)")
+        }
+        add("\(name)_sum", labels, "\(Double(sum) / unit)")
+        add("\(name)_count", labels, "\(below)")
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import HTTPServer
+import Posix
+import SQL
+import Systemd
+
+/// A server that was started from a configuration: database, listeners and maintenance task.
+///
+/// `start` opens everything and closes it again if a later step fails, with one line about the
+/// fault for the administrator. `renewCertificate` serves SIGHUP; `stop` completes the requests
+/// under way. All three return an exit status.
+actor RunningServer {
+    private let clock: Clock
+    private let figures = ServerFigures()
+    private var database: (any Database)?
+    private var http: HTTPServer?
+    private var metrics: HTTPServer?
+    /// The path of the configuration; nil if the server does not use TLS.
+    private var configuration: String?
+    private var housekeeping: Task<Void, Never>?
+    private var service: Service?
+
+    /// Creates a server that has not started; tests pass their own clock.
+    init(clock: Clock = .system) {
+        self.clock = clock
+    }
+
+    /// Starts the server; returns the exit status, 0 if it is serving.
+    ///
+    /// A fault is reported, and what was opened is closed again.
+    func start(configuration path: String) async -> Int32 {
+        do throws(StartFault) {
+            let settings = try ServerFiles.settings(path)
+            ServerLog.use(json: settings.word(ServerSettings.logFormat) == "json")
+            let (place, isHandedOver) = try place(settings)
+            let identity = try ServerFiles.identity(settings, isHandedOver: isHandedOver)
+            let metricsPlace = try MetricsAddress(settings.word(ServerSettings.metrics))
+            let database = try await ServerFiles.database(settings)
+            self.database = database
+            let service = try await ServerFiles.service(database, settings, clock: clock)
+            self.service = service
+            let http = try await serve(service, settings, at: place, identity)
+            self.http = http
+            if let metricsPlace {
+                metrics = try serveFigures(service, of: http, at: metricsPlace)
+            }
+            if identity != nil { configuration = path }
+            housekeeping = Task { await service.maintenance.runMaintenance() }
+            announce(http, isSecure: identity != nil)
+            return 0
+        } catch {
+            report("cannot start: \(error.text)")
+            await http?.stop(within: .zero)
+            await database?.close()
+            return 1
+        }
+    }
+
+    /// Reloads certificate and key from the files that the configuration names now.
+    ///
+    /// If they cannot be used, the old ones stay in use. Returns 0 on success, 1 otherwise.
+    func renewCertificate() -> Int32 {
+        guard let configuration, let http else {
+            report("nothing is read anew: there is no certificate")
+            return 0
+        }
+        do throws(StartFault) {
+            let settings = try ServerFiles.settings(configuration)
+            let renewed = try ServerFiles.renewedIdentity(settings, at: clock.wallSeconds())
+            guard let renewed else {
+                report("the certificate stays as it was: the configuration names none any more")
+                return 1
+            }
+            do throws(ServerFault) {
+                try http.renew(renewed.identity)
+            } catch { throw .http(error) }
+            report("the certificate was read anew; connections from now on have it")
+            return 0
+        } catch {
+            report("the certificate stays as it was: \(error.text)")
+            return 1
+        }
+    }
+
+    /// Completes the requests under way, then closes everything; always returns 0.
+    func stop(within limit: Duration) async -> Int32 {
+        housekeeping?.cancel()
+        await http?.stop(within: limit)
+        await metrics?.stop(within: .seconds(1))
+        await service?.requests.noteUnwrittenRefusals()
+        await database?.close()
+        return 0
+    }
+
+    /// The socket that systemd passed, or the configured address and port.
+    private func place(
+        _ settings: Configuration
+    ) throws(StartFault) -> (ServerConfiguration.Place, isHandedOver: Bool) {
+        do throws(ActivationFault) {
+            if let socket = try Activation.tcpSocket() {
+                let isPlain = settings.word(ServerSettings.certificate) == "none"
+                guard socket.isLocal || !isPlain else {
+                    throw .unsuitable(descriptor: socket.descriptor)
+                }
+                return (.listening(descriptor: socket.descriptor), true)
+            }
+        } catch { throw .socket(error) }
+        let address = settings.word(ServerSettings.address)
+        let port = UInt16(clamping: settings.count(ServerSettings.port))
+        return (.address(address, port: port), false)
+    }
+
+    private func serve(
+        _ service: Service, _ settings: Configuration, at place: ServerConfiguration.Place,
+        _ identity: ServerConfiguration.Identity?
+    ) async throws(StartFault) -> HTTPServer {
+        let requests = ServerLog.LoggedRequests(rawValue: settings.word(ServerSettings.logRequests))
+        let log = ServerLog.observer(requests ?? .all)
+        let figures = figures
+        let rate = settings.count(ServerSettings.rate)
+        let limits = RateLimit(perMinute: rate, clock: clock)
+        // Each sign-in asks a person something, so an address may begin fewer of them.
+        let signIns = RateLimit(perMinute: Site.signInRate(rate), clock: clock)
+        let dispatcher = Dispatcher(
+            service: service, limits: limits,
+            trustsProxy: settings.word(ServerSettings.proxy) == "trusted",
+            pages: try await Site.of(service, settings, limits: signIns, proofLimits: limits),
+            observer: { served in
+                figures.note(served)
+                log(served)
+            })
+        var configuration = ServerConfiguration(
+            place: place, identity: identity, bodyLimit: { _, _ in Routes.bodyLimit }, log: report)
+        configuration.refusal = { dispatcher.refuse($0, $1) }
+        configuration.connectionLimit = settings.count(ServerSettings.connections)
+        // Behind a proxy, all connections come from the proxy's address.
+        configuration.addressLimit =
+            settings.word(ServerSettings.proxy) == "trusted"
+            ? 0 : settings.count(ServerSettings.connectionsPerAddress)
+        return try start(configuration) { await dispatcher.answer($0) }
+    }
+
+    private func serveFigures(
+        _ service: Service, of http: HTTPServer, at place: MetricsAddress
+    ) throws(StartFault) -> HTTPServer {
+        let pages = MetricsPages(
+            figures: figures, health: service.health, database: service.database.figures,
+            refusals: service.refusals,
+            connections: { [weak http] in http?.connectionCount ?? 0 })
+        var configuration = ServerConfiguration(
+            place: .address(place.address, port: place.port), bodyLimit: { _, _ in 0 }, log: report)
+        configuration.connectionLimit = 64
+        configuration.threads = 1
+        return try start(configuration) { await pages.answer($0) }
+    }
+
+    private func start(
+        _ configuration: ServerConfiguration,
+        _ handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+    ) throws(StartFault) -> HTTPServer {
+        do throws(ServerFault) {
+            return try HTTPServer(configuration, handler: handler)
+        } catch { throw .http(error) }
+    }
+
+    private func announce(_ http: HTTPServer, isSecure: Bool) {
+        let metrics = metrics.map { ", figures on port \($0.port)" } ?? ""
+        report("serves \(isSecure ? "HTTPS" : "plain HTTP") on port \(http.port)\(metrics)")
+        Readiness.status("port \(http.port)").notify()
+    }
+}

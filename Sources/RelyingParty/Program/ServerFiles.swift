@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import Authorization
+import Configuration
+import ConfigurationFiles
+import HTTPServer
+import Posix
+import SQL
+
+/// Opens what a configuration names: database, master secret, certificate.
+enum ServerFiles {
+    private static let pemLimit = 65_536
+
+    /// Loads the settings from a file and its drop-ins.
+    ///
+    /// - Throws: `.configuration` for any mistake in them.
+    static func settings(_ path: String) throws(StartFault) -> Configuration {
+        do throws(ConfigurationFault) {
+            return try ConfigurationFiles.load(path, ServerSettings.all)
+        } catch { throw .configuration(error) }
+    }
+
+    /// Opens the database and migrates it to the present schema.
+    static func database(_ settings: Configuration) async throws(StartFault) -> any Database {
+        do throws(DatabaseFault) {
+            let database = try open(settings)
+            try await database.migrate(Schema.steps)
+            return database
+        } catch { throw .database(error) }
+    }
+
+    /// Opens the database without migrating it.
+    static func open(_ settings: Configuration) throws(DatabaseFault) -> any Database {
+        if settings.word(ServerSettings.databaseKind) == "sqlite" {
+            return try SQLiteDatabase(path: settings.word(ServerSettings.databasePath))
+        }
+        return try PostgreSQLDatabase(
+            connection: settings.word(ServerSettings.databaseConnection),
+            connections: settings.count(ServerSettings.databaseConnections))
+    }
+
+    /// The server's public URL in the form that devices use.
+    ///
+    /// Plain HTTP is accepted only for a browser on this machine (`SiteAddress`).
+    static func issuer(_ settings: Configuration) throws(StartFault) -> String {
+        let typed = settings.word(ServerSettings.url)
+        if let url = ServerURL(typed: typed) { return url.text }
+        guard let address = SiteAddress(typed), !address.isSecure else { throw .url(typed) }
+        return address.origin
+    }
+
+    /// Creates the service: loads the master secret, and opens the signing keys.
+    static func service(
+        _ database: any Database, _ settings: Configuration, clock: Clock
+    ) async throws(StartFault) -> Service {
+        let issuer = try issuer(settings)
+        let master = try MasterSecret.load(settings.word(ServerSettings.master))
+        do throws(KeyFault) {
+            let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
+            return Service(
+                database: database, keys: keys, clock: clock,
+                issuer: issuer,
+                auditDays: settings.count(ServerSettings.auditDays),
+                refusals: settings.count(ServerSettings.rate))
+        } catch { throw .keys(error) }
+    }
+
+    /// Reads the certificate and its key; nil for plain HTTP.
+    ///
+    /// Plain HTTP is refused unless the configured address is a loopback address. That does not
+    /// apply to a socket passed by systemd, which the caller has checked.
+    static func identity(
+        _ settings: Configuration, isHandedOver: Bool
+    ) throws(StartFault) -> ServerConfiguration.Identity? {
+        let certificate = settings.word(ServerSettings.certificate)
+        let key = settings.word(ServerSettings.key)
+        let address = settings.word(ServerSettings.address)
+        guard (certificate == "none") == (key == "none") else { throw .halfIdentity }
+        guard certificate != "none" else {
+            guard isHandedOver || address == "::1" || address.hasPrefix("127.") else {
+                throw .plain(address: address)
+            }
+            return nil
+        }
+        do throws(FileFault) {
+            let owner = effectiveUID()
+            var secret = try TrustedFile.read(key, owner: owner, isPrivate: true, cap: pemLimit)
+            defer { wipe(&secret) }
+            let chain = try TrustedFile.read(certificate, owner: owner, cap: pemLimit)
+            return ServerConfiguration.Identity(
+                chain: chain, key: try secretBytes(moving: &secret))
+        } catch { throw .file(error) }
+    }
+
+    /// Reads the certificate again for a reload, and checks that it is valid now.
+    ///
+    /// Returns it with the end of its validity, in seconds since 1970; nil if none is configured.
+    static func renewedIdentity(
+        _ settings: Configuration, at now: Int64
+    ) throws(StartFault) -> (identity: ServerConfiguration.Identity, ends: Int64)? {
+        guard let identity = try identity(settings, isHandedOver: true) else { return nil }
+        let validity: CertificateValidity
+        do throws(ServerFault) {
+            validity = try identity.validity()
+        } catch { throw .http(error) }
+        guard validity.begins <= now, now <= validity.ends else {
+            throw .outOfTime(settings.word(ServerSettings.certificate), validity)
+        }
+        return (identity, validity.ends)
+    }
+
+    private static func secretBytes(moving bytes: inout [UInt8]) throws(FileFault) -> SecretBytes {
+        do throws(SystemFault) {
+            return try SecretBytes(moving: &bytes)
+        } catch { throw .system(error) }
+    }
+}

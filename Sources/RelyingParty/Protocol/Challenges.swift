@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import SQL
+import SignedFormats
+
+/// Issues challenges and settles their answers.
+///
+/// A challenge is 32 random bytes, bound to an application, account, device and action
+/// (`ChallengeBinding`), and good for 60 seconds; `Registrations` issues its own, for 300. It is
+/// used at most once: of any number of concurrent answers, exactly one succeeds.
+struct Challenges: Sendable {
+    let core: ServerCore
+    let signatures: SignatureVerification
+}
+
+extension Challenges {
+    /// Verifies a signed challenge and, if all checks pass, runs `grant` in the same transaction.
+    ///
+    /// The challenge, the counter, the audit line and whatever `grant` writes are committed
+    /// together, also for a refusal. Of many concurrent uses of a challenge, one wins.
+    ///
+    /// - Throws: `.malformed` if the statement is not canonical; otherwise the reason for the
+    ///   refusal.
+    func settle<T: Sendable>(
+        _ proof: SignedText, _ action: ChallengeAction, _ event: AuditEntry.Event,
+        from origin: Origin,
+        _ grant:
+            @escaping @Sendable (any Transaction, Signer, LoginStatement) throws(DatabaseFault) ->
+            Result<T, Problem>
+    ) async throws(Problem) -> T {
+        let statement = try loginStatement(proof)
+        guard statement.action == [UInt8](action.rawValue.utf8) else { throw .refused }
+        let head = statement.head
+        guard let key = try await signatures.key(of: head) else {
+            try await refuse(head, event, from: origin)
+            throw .refused
+        }
+        let isSigned = signatures.verifies(
+            proof.statement.bytes, signature: proof.signature.bytes, .login, by: key,
+            of: head.credential)
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
+            guard let signer = try store.signers.signer(head),
+                signer.registration.publicKey == key.point
+            else {
+                try store.auditTrail.note(unknown(head, event), from: origin, at: now)
+                return .failure(.refused)
+            }
+            let verdict = try store.settle(
+                statement, action, of: signer, isSigned: isSigned, at: now)
+            let result: Result<T, Problem> =
+                switch verdict {
+                case .failure(let problem): .failure(problem)
+                case .success(let signer): try grant(store, signer, statement)
+                }
+            try store.auditTrail.note(entry(event, signer, result.problem), from: origin, at: now)
+            return result
+        }
+    }
+
+    private func loginStatement(_ proof: SignedText) throws(Problem) -> LoginStatement {
+        do throws(LineFault) {
+            return try LoginStatement(parsing: proof.statement.bytes)
+        } catch {
+            throw .malformed("'statement' is not the canonical text of a login")
+        }
+    }
+
+    /// Records in the audit trail that an unknown credential was refused, quoting its id.
+    func refuse(
+        _ head: StatementHead, _ event: AuditEntry.Event, from origin: Origin
+    ) async throws(Problem) {
+        let now = core.now
+        let entry = unknown(head, event)
+        _ = try await core.write { store throws(DatabaseFault) in
+            try store.auditTrail.note(entry, from: origin, at: now)
+            return .success(())
+        }
+    }
+}
+
+/// The audit line for a statement that names an unknown credential.
+private func unknown(_ head: StatementHead, _ event: AuditEntry.Event) -> AuditEntry {
+    AuditEntry(
+        event: event, outcome: Problem.refused.code,
+        detail: "unknown credential \(hexadecimal(head.credential))")
+}
+
+/// The audit line for a request of a known device; a nil `problem` means success.
+func entry(_ event: AuditEntry.Event, _ signer: Signer, _ problem: Problem?) -> AuditEntry {
+    AuditEntry(
+        event: event, outcome: problem?.code ?? "ok", application: signer.application.name,
+        account: signer.account.name, registration: signer.registration.id)
+}
+
+extension Transaction {
+    /// Runs the checks of a signed challenge, in the order given in docs/developer/SERVER.md.
+    ///
+    /// Uses up the challenge even where a later check fails. Returns the signer as the database has
+    /// it now, which may differ from `former`.
+    fileprivate func settle(
+        _ statement: LoginStatement, _ action: ChallengeAction, of former: Signer, isSigned: Bool,
+        at now: Int64
+    ) throws(DatabaseFault) -> Result<Signer, Problem> {
+        let binding = ChallengeBinding(
+            application: former.application.id, account: former.account.name,
+            device: statement.head.device, action: action)
+        guard try challenges.use(challenge: statement.challenge, binding, at: now) else {
+            return .failure(.refused)
+        }
+        // Read again behind the lock that blocking takes; a single writer needs neither.
+        try accounts.lockAccount(former.account.id)
+        let current = isAlone ? former : try signers.signer(statement.head)
+        guard let signer = current else { return .failure(.refused) }
+        // Not counted: anyone who knows the ids could lock the owner out. The rate limit of the
+        // sender's address applies instead, and no number of attempts finds a signature.
+        guard isSigned else { return .failure(.refused) }
+        // A device may always give up its registration, without a touch and by any policy.
+        let objection =
+            action == .remove ? signer.standing : signer.objection(to: statement.claims)
+        if let objection { return .failure(objection) }
+        guard try registrations.advance(signer.registration.id, to: statement.claims, at: now)
+        else {
+            let asked = try challenges.issued(challenge: statement.challenge)
+            return .failure(try countSetBack(of: signer, askedAt: asked, at: now))
+        }
+        return .success(signer)
+    }
+
+    /// Handles a valid signature whose counter is not above the last accepted one.
+    ///
+    /// If the device was challenged after that counter was accepted, its state was rolled back or
+    /// copied, and the failure is counted. Otherwise the answer may only have been overtaken on its
+    /// way: it is refused but not counted, so that an attacker who delays messages in the network
+    /// cannot block a device.
+    func countSetBack(
+        of signer: Signer, askedAt asked: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Problem {
+        var problem = Problem.refused
+        problem.remainingAttempts = try registrations.countFailure(
+            signer.registration.id, askedAt: asked,
+            limit: signer.application.policy.maximumFailures, at: now)
+        return problem
+    }
+}
+
+extension Result where Failure == Problem {
+    var problem: Problem? {
+        if case .failure(let problem) = self { return problem }
+        return nil
+    }
+}
+
+extension Challenges {
+    /// `POST /v1/login/challenge`: issues a challenge to any caller.
+    ///
+    /// Neither the answer nor its timing reveals whether the account exists: a challenge is stored
+    /// either way.
+    func issueChallenge(_ call: Call) async throws(Problem) -> ChallengeAnswer {
+        let wish = try call.body(ChallengeRequest.self)
+        let action = wish.action ?? .login
+        guard action != .register else { throw .malformed("'action' is not one of a challenge") }
+        let challenge = try core.random(32)
+        let expires = core.now + ChallengeBinding.seconds
+        return try await core.write { store throws(DatabaseFault) in
+            guard let application = try store.applications.application(name: wish.application.text)
+            else {
+                return .failure(.notFound)
+            }
+            let binding = ChallengeBinding(
+                application: application.id, account: wish.account.text,
+                device: wish.device.bytes, action: action)
+            try store.challenges.keep(challenge: challenge, binding, until: expires)
+            return .success(
+                ChallengeAnswer(
+                    challenge: Binary(challenge), audience: application.audience,
+                    expires: expires))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import SQL
+
+// A login that a person approves as an operation, on a device other than the one that logs in.
+extension Logins {
+    /// How long after its approval a login can be confirmed, in seconds.
+    private static let confirmationSeconds: Int64 = 60
+
+    /// `POST /v1/login/init`: begins the operation, and makes the session secret to confirm it.
+    ///
+    /// `network` is the browser's network if the server's own page begins the login.
+    func beginLogin(
+        _ call: Call, network: [UInt8]? = nil
+    ) async throws(Problem) -> LoginBegun {
+        let wish = try call.body(OperationRequest.self)
+        let session = try core.made { () throws(CryptoFault) in try BearerSecret.session.generate()
+        }
+        let (record, _) = try await operations.keepOperation(
+            wish, .login, session: session.digest, network: network, call)
+        return LoginBegun(
+            operation: ID(record.id), session: String(decoding: session.text, as: UTF8.self),
+            data: record.data, status: record.status(at: core.now), expires: record.expires)
+    }
+
+    /// `POST /v1/login/confirm`: issues an approved login's tokens, once, to its session.
+    func confirmLogin(_ call: Call) async throws(Problem) -> LoginAnswer {
+        let wish = try call.body(ConfirmRequest.self)
+        let application = try call.caller()
+        let id = wish.operation.bytes
+        let session = try core.made { () throws(CryptoFault) in
+            try BearerSecret.session.digest(of: [UInt8](wish.session.utf8))
+        }
+        let fresh = try tokens.freshTokens()
+        let now = core.now
+        let moment = now - Self.confirmationSeconds
+        let signer: Signer = try await core.write { store throws(DatabaseFault) in
+            guard let found = try store.operations.operation(id),
+                found.application == application.id
+            else { return .failure(.notFound) }
+            // Read again behind the lock: neither account nor device can be blocked now.
+            try store.accounts.lockAccount(found.account)
+            guard let operation = try store.operations.operation(id) else {
+                return .failure(.notFound)
+            }
+            let result = try store.confirm(
+                operation, session: session, approvedAfter: moment, at: now)
+            var entry = AuditEntry(
+                event: .operationConsumed, outcome: result.problem?.code ?? "ok",
+                application: application.name)
+            if case .success(let signer) = result {
+                try store.beginSession(fresh, of: signer, factor: "fingerprint", at: now)
+                entry = RelyingParty.entry(.operationConsumed, signer, nil)
+            }
+            entry.detail = OperationTrail(operation: ID(id)).text
+            try store.auditTrail.note(entry, from: call.origin, at: now)
+            return result
+        }
+        return LoginAnswer(
+            valid: true, application: signer.application.name, account: signer.account.name,
+            registration: ID(signer.registration.id), status: signer.registration.status,
+            factor: "fingerprint", remainingAttempts: signer.application.policy.maximumFailures,
+            flags: signer.flags,
+            roles: signer.account.roles,
+            tokens: try tokens.pair(
+                fresh, of: signer, methods: signer.registration.methods, at: now),
+            verdict: nil)
+    }
+}
+
+extension RegistrationRecord {
+    /// The authentication methods (RFC 8176) that the registered key implies.
+    fileprivate var methods: [String] { keyKind == "tpm" ? ["fpt", "hwk"] : ["fpt", "swk"] }
+}
+
+extension Transaction {
+    /// Runs the checks of a confirmation, in the order given in docs/developer/SERVER.md.
+    ///
+    /// Uses the operation up and marks the registration as used. Returns the signer who approved.
+    fileprivate func confirm(
+        _ operation: OperationRecord, session: [UInt8]?, approvedAfter moment: Int64,
+        at now: Int64
+    ) throws(DatabaseFault) -> Result<Signer, Problem> {
+        guard let session, operation.session == session else { return .failure(.refused) }
+        let status = operation.status(at: now)
+        guard status == .approved, let decided = operation.decided,
+            let registration = operation.registration
+        else { return .failure(.over(status)) }
+        guard operation.consumed == nil else { return .failure(.confirmed) }
+        guard decided > moment else {
+            return .failure(.conflict("the approval is too old"))
+        }
+        guard try registrations.useActive(registration, at: now),
+            let signer = try signer(operation)
+        else {
+            return .failure(.conflict("the device that approved may not log in any more"))
+        }
+        guard
+            try operations.consume(
+                operation: operation.id, session: session, approvedAfter: moment, at: now)
+        else { return .failure(.confirmed) }
+        return .success(signer)
+    }
+
+    /// The signer who approved; nil if the account is blocked or the policy no longer permits it.
+    private func signer(_ operation: OperationRecord) throws(DatabaseFault) -> Signer? {
+        guard let id = operation.registration,
+            let registration = try registrations.registration(id),
+            let account = try accounts.account(registration.account),
+            account.id == operation.account,
+            let application = try applications.application(ofAccount: account.id)
+        else { return nil }
+        let signer = Signer(
+            application: application, account: account, registration: registration)
+        return signer.objection(toFactor: Factor.touch) == nil ? signer : nil
+    }
+}
+
+extension Problem {
+    fileprivate static let confirmed = Problem.conflict("the login was confirmed already")
+}

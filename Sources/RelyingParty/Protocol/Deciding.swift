@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import Posix
+import SQL
+import SignedFormats
+
+// Decisions on operations: what is approved is exactly what was shown, once, and in time.
+extension Operations {
+    /// `POST /v1/operations/{id}/decision`: accepts a signed approval or rejection.
+    func decideOperation(_ call: Call) async throws(Problem) -> DecisionAnswer {
+        let id = try call.id()
+        let proof = try call.body(SignedText.self)
+        let statement = try operationStatement(proof)
+        guard statement.operation == id else { throw .refused }
+        let signer = try await core.read { store throws(DatabaseFault) in
+            try store.signers.signer(statement.head)
+        }
+        guard let signer else {
+            try await challenges.refuse(statement.head, .operationDecided, from: call.origin)
+            throw .refused
+        }
+        let isSigned = signer.hasSigned(
+            proof.statement.bytes, signature: proof.signature.bytes, .operation)
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
+            let result = try store.decide(statement, of: signer, isSigned: isSigned, at: now)
+            var entry = entry(.operationDecided, signer, result.problem)
+            entry.detail =
+                OperationTrail(
+                    operation: ID(id), decision: "\(statement.decision.word)"
+                ).text
+            try store.auditTrail.note(entry, from: call.origin, at: now)
+            return result
+        }
+    }
+
+    private func operationStatement(_ proof: SignedText) throws(Problem) -> OperationStatement {
+        do throws(LineFault) {
+            return try OperationStatement(parsing: proof.statement.bytes)
+        } catch {
+            throw .malformed("'statement' is not the canonical text of an operation")
+        }
+    }
+}
+
+extension OperationRecord {
+    /// Whether a statement carries exactly the template and text that were to be shown.
+    fileprivate func isShown(in statement: OperationStatement) -> Bool {
+        [UInt8](template.utf8) == statement.template && [UInt8](data.utf8) == statement.data
+    }
+}
+
+extension Transaction {
+    /// Runs the checks of a decision, in the order of docs/developer/SERVER.md, and applies it.
+    ///
+    /// A failure is counted only if the sender knows the challenge, which only the account's
+    /// devices are given, and only for devices that may decide. No other sender can make an
+    /// operation FAILED.
+    fileprivate func decide(
+        _ statement: OperationStatement, of former: Signer, isSigned: Bool, at now: Int64
+    ) throws(DatabaseFault) -> Result<DecisionAnswer, Problem> {
+        // Read again, behind the lock that blocking takes: the registration may have been blocked
+        // or replaced while the signature was checked.
+        try accounts.lockAccount(former.account.id)
+        guard let signer = try signers.signer(statement.head),
+            signer.registration.id == former.registration.id,
+            let operation = try operations.operation(statement.operation), operation.isFor(signer),
+            // A secret between server and devices, so compared in constant time.
+            constantTimeEqual(operation.challenge, statement.challenge)
+        else { return .failure(.refused) }
+        guard isSigned, operation.isShown(in: statement) else {
+            return .failure(try countWrong(operation, by: signer, at: now))
+        }
+        let claims = statement.claims
+        if let objection = signer.objection(to: claims) { return .failure(objection) }
+        let status = operation.status(at: now)
+        guard status == .pending else { return .failure(.over(status)) }
+        let registration = signer.registration.id
+        guard try registrations.advance(registration, to: claims, at: now) else {
+            return .failure(try countSetBack(of: signer, askedAt: operation.created, at: now))
+        }
+        let decided: OperationStatus =
+            switch statement.decision {
+            case .approve: .approved
+            case .reject: .rejected
+            }
+        guard try operations.end(operation: operation.id, as: decided, by: registration, at: now)
+        else {
+            // Another decision was committed between the read above and this update.
+            let winner = try operations.operation(operation.id)?.status(at: now)
+            return .failure(.over(winner ?? .expired))
+        }
+        return .success(
+            DecisionAnswer(operation: ID(operation.id), status: decided, decided: now))
+    }
+
+    /// Counts a signature that is wrong, or that is over another text than was shown.
+    ///
+    /// Not counted for a device that may no longer decide: it may have read the challenge before it
+    /// or its account was blocked, and must not be able to make the operation FAILED.
+    private func countWrong(
+        _ operation: OperationRecord, by signer: Signer, at now: Int64
+    ) throws(DatabaseFault) -> Problem {
+        var problem = Problem.refused
+        if signer.standing == nil {
+            problem.remainingAttempts = try operations.countFailure(
+                ofOperation: operation.id, at: now)
+        }
+        return problem
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+import SignedFormats
+
+/// Logins: by a signed challenge, or by an operation that a person approves on another device.
+///
+/// Either one begins a session and issues a pair of tokens. A login for a PAM module also gets a
+/// verdict, which the server signs over the module's own challenge.
+struct Logins: Sendable {
+    let keys: ServerKeys
+    let challenges: Challenges
+    let operations: Operations
+    let core: ServerCore
+    let tokens: Tokens
+}
+
+extension Logins {
+    /// `POST /v1/login`: verifies the signed challenge and begins a token session.
+    func logIn(_ call: Call) async throws(Problem) -> LoginAnswer {
+        let wish = try call.body(SignedChallengeRequest.self)
+        if let module = wish.module, module.challenge.bytes.count != 32 {
+            throw .malformed("'challenge' of the module is not 32 bytes")
+        }
+        let fresh = try tokens.freshTokens()
+        let now = core.now
+        let module = wish.module.map { module in
+            ModulePurpose.text(module.challenge.bytes, [UInt8](module.account.text.utf8))
+        }
+        let (signer, statement) = try await challenges.settle(
+            wish.proof, .login, .login, from: call.origin
+        ) {
+            (store, signer, statement) throws(DatabaseFault) -> Result<
+                (Signer, LoginStatement), Problem
+            > in
+            // A module challenge that the device did not sign was inserted on the way.
+            if let module, statement.purpose != module { return .failure(.refused) }
+            try store.beginSession(fresh, of: signer, factor: Factor.touch, at: now)
+            return .success((signer, statement))
+        }
+        return LoginAnswer(
+            valid: true, application: signer.application.name, account: signer.account.name,
+            registration: ID(signer.registration.id), status: signer.registration.status,
+            factor: Factor.touch, remainingAttempts: signer.application.policy.maximumFailures,
+            flags: signer.flags,
+            roles: signer.account.roles,
+            tokens: try tokens.pair(
+                fresh, of: signer, methods: statement.claims.integrity.methods, at: now),
+            verdict: try wish.module.map { module throws(Problem) in
+                try verdict(for: module, signer, statement, at: now)
+            })
+    }
+
+    /// Signs the verdict for a PAM module, which checks it with the key pinned on its machine.
+    ///
+    /// The verdict names the module's challenge and expires after 60 seconds.
+    func verdict(
+        for module: ModuleRequest, _ signer: Signer, _ statement: LoginStatement, at now: Int64
+    ) throws(Problem) -> SignedVerdict {
+        let verdict = Verdict(
+            audience: statement.head.audience, account: statement.head.account,
+            local: [UInt8](module.account.text.utf8), device: statement.head.device,
+            challenge: statement.challenge, module: module.challenge.bytes, decision: .allow,
+            issued: instant(now), expires: instant(now + ChallengeBinding.seconds))
+        let text = verdict.encoded()
+        return SignedVerdict(
+            statement: Binary(text), signature: Binary(try keys.signVerdict(text)))
+    }
+}
+
+/// Converts seconds since 1970 to the form used in statements.
+func instant(_ seconds: Int64) -> Instant {
+    Instant(seconds: UInt64(clamping: seconds))
+}
+
+extension Integrity {
+    /// The authentication methods (RFC 8176) that follow from where the key is held.
+    var methods: [String] {
+        switch key {
+        case .tpm: ["fpt", "hwk"]
+        case .file: ["fpt", "swk"]
+        }
+    }
+}

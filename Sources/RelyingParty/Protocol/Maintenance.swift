@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import Posix
+import SQL
+import Synchronization
+
+/// Periodic work without a call: reloading keys, summarising refusals, deleting old records.
+///
+/// Deleting depends on `ClockWatch`, because what a wrong clock deletes is lost. `auditDays` limits
+/// the age of the audit trail; 0 keeps it for ever.
+struct Maintenance: Sendable {
+    let auditDays: Int
+    let clock: Clock
+    let database: any Database
+    let keys: ServerKeys
+    let requests: Requests
+    let core: ServerCore
+}
+
+extension Maintenance {
+    /// Rows of one table per transaction, so that other writers are not held up.
+    private static let batch: Int64 = 1_000
+
+    /// Runs all chores until the task is cancelled.
+    ///
+    /// Deletion runs separately, since a long backlog can take hours, and only while the clock can
+    /// be trusted. The keys are reloaded more often than the rest, because an administrator may
+    /// withdraw one that has leaked.
+    func runMaintenance(
+        every pause: Duration = .seconds(60), keysEvery look: Duration = .seconds(1)
+    ) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                let isFailing = Mutex(false)
+                await repeating(every: look) {
+                    let fault = await self.lookAtKeys()
+                    let isNew = isFailing.withLock { isFailing in
+                        defer { isFailing = fault != nil }
+                        return !isFailing
+                    }
+                    // Reported once, not again at each attempt while the database is down.
+                    if let fault, isNew { report("the keys could not be read anew: \(fault)") }
+                }
+            }
+            group.addTask {
+                await repeating(every: pause) { await requests.noteUnwrittenRefusals() }
+            }
+            group.addTask {
+                let watch = Mutex(ClockWatch())
+                await repeating(every: pause) {
+                    await self.forgetOld { watch.withLock { $0.isSteady(self.clock) } }
+                }
+            }
+        }
+    }
+
+    /// Reloads the keys; returns the fault if that failed.
+    private func lookAtKeys() async -> KeyFault? {
+        do throws(KeyFault) {
+            try await keys.refresh(at: core.now)
+            return nil
+        } catch { return error }
+    }
+
+    /// Deletes everything that is too old, in small transactions.
+    ///
+    /// The tables take turns, one batch each, so that a backlog in one does not delay the others. A
+    /// chore that fails is reported and left out of this run. The clock is checked before each
+    /// round, because it may be set while a long backlog is deleted.
+    func forgetOld(while isSteady: () -> Bool = { true }) async {
+        var chores = chores
+        var isMore = true
+        while isMore && !Task.isCancelled && isSteady() {
+            var sound: [Chore] = []
+            isMore = false
+            let now = core.now
+            for chore in chores {
+                do throws(DatabaseFault) {
+                    let gone = try await database.write { store throws(DatabaseFault) in
+                        try store.perform(chore, at: now, most: Self.batch)
+                    }
+                    sound.append(chore)
+                    if gone == Self.batch { isMore = true }
+                } catch { report("what is too old could not be forgotten: \(error)") }
+            }
+            chores = sound
+        }
+    }
+
+    private var chores: [Chore] {
+        let kept = Int64(auditDays) * 86_400
+        return Sweep.all.map { .forget($0) } + (kept > 0 ? [.pruneAudit(kept: kept)] : [])
+    }
+}
+
+/// One recurring deletion.
+private enum Chore: Sendable {
+    case forget(Sweep)
+    /// Deletes audit lines older than so many seconds, as `audit.keep` says.
+    case pruneAudit(kept: Int64)
+}
+
+/// Repeats `work` with a pause until the task is cancelled.
+private func repeating(
+    every pause: Duration, _ work: @escaping @Sendable () async -> Void
+) async {
+    while !Task.isCancelled {
+        await work()
+        // The passing of time is the only event to wait for.
+        try? await Task.sleep(for: pause)
+    }
+}
+
+extension Transaction {
+    /// Deletes or marks up to `most` rows of one kind and returns how many.
+    fileprivate func perform(
+        _ chore: Chore, at now: Int64, most: Int64
+    ) throws(DatabaseFault) -> Int64 {
+        switch chore {
+        case .forget(let sweep): try old.forget(sweep, before: now, most: most)
+        case .pruneAudit(let kept): try auditTrail.pruneAudit(before: now - kept, most: most)
+        }
+    }
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// Operations: what an application asks a person to approve or reject, and the decision.
+///
+/// An operation is PENDING until it is decided, cancelled, failed or expired. Its text is filled
+/// from a template when it is made and never changes. At most `TemplatePurpose.mostPending`
+/// operations of a purpose, and `SiteShare` logins from the server's own page, may be pending for
+/// one account.
+struct Operations: Sendable {
+    let challenges: Challenges
+    let core: ServerCore
+}
+
+extension Operations {
+    /// `POST /v1/operations`: asks for an approval.
+    func makeOperation(_ call: Call) async throws(Problem) -> OperationState {
+        let wish = try call.body(OperationRequest.self)
+        let (record, account) = try await keepOperation(wish, .operation, session: nil, call)
+        return try OperationState(record, account: account, at: core.now)
+    }
+
+    /// Creates an operation from a template of the given purpose, and an audit line for it.
+    ///
+    /// `session` is the digest of the secret that can confirm a login; nil for other operations.
+    /// `network` is the browser's network for a login at the server's own page; nil otherwise.
+    func keepOperation(
+        _ wish: OperationRequest, _ purpose: TemplatePurpose, session: [UInt8]?,
+        network: [UInt8]? = nil, _ call: Call
+    ) async throws(Problem) -> (OperationRecord, AccountRecord) {
+        let application = try call.caller()
+        let (account, template) = try await found(wish, purpose, in: application)
+        let text = try template.filled(with: wish.data ?? [:])
+        let additional = wish.additional?.printed ?? AdditionalData()
+        let now = core.now
+        let operation = NewOperation(
+            id: try core.random(16), challenge: try core.random(32), account: account,
+            template: template,
+            data: text, device: try template.device(of: wish), session: session,
+            network: network,
+            additional: String(decoding: JSON.encode(additional), as: UTF8.self),
+            expires: now + (try template.seconds(of: wish)))
+        return try await core.write { store throws(DatabaseFault) in
+            // Counted behind the account's lock, so that concurrent calls cannot exceed the limit.
+            try store.accounts.lockAccount(account.id)
+            let objection = try store.objection(to: operation, purpose, at: now)
+            var entry = AuditEntry(
+                event: .operationCreated, outcome: objection?.code ?? "ok",
+                application: application.name, account: account.name)
+            if let objection {
+                // An application gets the reason; a browser does not, so it is recorded here.
+                if network != nil { try store.auditTrail.note(entry, from: call.origin, at: now) }
+                return .failure(objection)
+            }
+            try store.operations.keep(operation, at: now)
+            entry.detail =
+                OperationTrail(
+                    operation: ID(operation.id), template: template.name,
+                    device: operation.device.map { ID($0) }, additional: additional
+                ).text
+            try store.auditTrail.note(entry, from: call.origin, at: now)
+            guard let record = try store.operations.operation(operation.id) else {
+                throw .broken("an operation that was just made is not there")
+            }
+            return .success((record, account))
+        }
+    }
+
+    private func found(
+        _ wish: OperationRequest, _ purpose: TemplatePurpose, in application: ApplicationRecord
+    ) async throws(Problem) -> (AccountRecord, Template) {
+        let (account, template) = try await core.read { store throws(DatabaseFault) in
+            (
+                try store.accounts.account(wish.account.text, of: application.id),
+                try store.templates.template(wish.template.text, of: application.id)
+            )
+        }
+        guard let account, let template else { throw .notFound }
+        guard template.purpose == purpose else {
+            throw .conflict("the template is not for this: it is for '\(template.purpose)'")
+        }
+        return (account, template)
+    }
+
+    /// `GET /v1/operations/{id}`: shows an operation of the caller's own application.
+    func showOperation(_ call: Call) async throws(Problem) -> OperationState {
+        let id = try call.id()
+        let application = try call.caller()
+        let found = try await core.read { store throws(DatabaseFault) in
+            try store.ownOperation(id, of: application)
+        }
+        guard let (record, account) = found else { throw .notFound }
+        return try OperationState(record, account: account, at: core.now)
+    }
+
+    /// `POST /v1/operations/{id}/cancel`: cancels an operation that is still pending.
+    func cancelOperation(_ call: Call) async throws(Problem) -> OperationState {
+        let id = try call.id()
+        let application = try call.caller()
+        let now = core.now
+        let (record, account): (OperationRecord, AccountRecord) = try await core.write {
+            store throws(DatabaseFault) in
+            guard try store.ownOperation(id, of: application) != nil else {
+                return .failure(.notFound)
+            }
+            let isCanceled = try store.operations.end(
+                operation: id, as: .canceled, by: nil, at: now)
+            guard let (record, account) = try store.ownOperation(id, of: application) else {
+                return .failure(.notFound)
+            }
+            let problem: Problem? = isCanceled ? nil : .over(record.status(at: now))
+            var entry = AuditEntry(
+                event: .operationCancelled, outcome: problem?.code ?? "ok",
+                application: application.name, account: account.name)
+            entry.detail = OperationTrail(operation: ID(id)).text
+            try store.auditTrail.note(entry, from: call.origin, at: now)
+            if let problem { return .failure(problem) }
+            return .success((record, account))
+        }
+        return try OperationState(record, account: account, at: now)
+    }
+
+    /// `GET /v1/device/operations`: lists what is pending for this account on this device.
+    func awaitedOperations(_ call: Call) async throws(Problem) -> AwaitedOperations {
+        let signer = try call.deviceSigner()
+        let now = core.now
+        let records = try await core.read { store throws(DatabaseFault) in
+            try store.operations.pendingOperations(
+                ofAccount: signer.account.id, device: signer.registration.device, at: now)
+        }
+        return AwaitedOperations(operations: records.map { AwaitedOperation($0) })
+    }
+
+    /// `GET /v1/device/operations/{id}`: shows one of them, also when it has ended.
+    func operationDetail(_ call: Call) async throws(Problem) -> OperationDetail {
+        let id = try call.id()
+        let signer = try call.deviceSigner()
+        let record = try await core.read { store throws(DatabaseFault) in
+            try store.operations.operation(id)
+        }
+        guard let record, record.isFor(signer) else { throw .notFound }
+        return OperationDetail(record, for: signer, at: core.now)
+    }
+}
+
+extension Problem {
+    /// Refuses a change because of the status that the operation already has.
+    static func over(_ status: OperationStatus) -> Problem {
+        .conflict("not possible: the operation is \(status.rawValue)")
+    }
+}
+
+/// What the audit trail records of an operation, beside the columns of every line.
+struct OperationTrail: Encodable {
+    let operation: ID
+    var template: String?
+    var decision: String?
+    var device: ID?
+    var additional: AdditionalData?
+
+    /// Encoded as JSON, so that no value can be mistaken for another field.
+    var text: String { String(decoding: JSON.encode(self), as: UTF8.self) }
+}
+
+extension OperationRecord {
+    /// Whether the operation is for this account and, if it is bound to a device, for this device.
+    func isFor(_ signer: Signer) -> Bool {
+        account == signer.account.id && (device == nil || device == signer.registration.device)
+    }
+}
+
+extension Template {
+    /// The text with the values filled in.
+    fileprivate func filled(with values: [String: String]) throws(Problem) -> String {
+        let text: TemplateText
+        do throws(FieldFault) {
+            text = try TemplateText(self.text)
+        } catch {
+            report("the template '\(name)' cannot be used: \(error.text)")
+            throw .unavailable
+        }
+        return try text.filled(with: values)
+    }
+
+    /// The only device that may decide; nil if any device of the account may.
+    fileprivate func device(of wish: OperationRequest) throws(Problem) -> [UInt8]? {
+        guard !isDeviceBound || wish.device != nil else {
+            throw .malformed("'device' is missing, which the template wants")
+        }
+        return wish.device?.bytes
+    }
+
+    /// How long the operation stays pending, in seconds: at most the template's limit.
+    fileprivate func seconds(of wish: OperationRequest) throws(Problem) -> Int64 {
+        let wanted = wish.expiresIn ?? seconds
+        guard (10...seconds).contains(wanted) else {
+            throw .malformed("'expiresIn' is not 10 to \(seconds) seconds")
+        }
+        return wanted
+    }
+}
+
+extension Transaction {
+    /// The operation with this id and its account, if it belongs to the application.
+    fileprivate func ownOperation(
+        _ id: [UInt8], of application: ApplicationRecord
+    ) throws(DatabaseFault) -> (OperationRecord, AccountRecord)? {
+        guard let record = try operations.operation(id), record.application == application.id,
+            let account = try accounts.account(record.account)
+        else { return nil }
+        return (record, account)
+    }
+
+    /// Why another operation cannot be created, if so. Call this behind the account's lock.
+    fileprivate func objection(
+        to operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
+    ) throws(DatabaseFault) -> Problem? {
+        guard try accounts.account(operation.account.id)?.isBlocked == false else {
+            return .accountBlocked
+        }
+        guard try hasPlace(for: operation, purpose, at: now) else {
+            return .conflict("too many operations await this account already")
+        }
+        guard try hasDevice(for: operation) else {
+            return .conflict("no such device is registered for this account")
+        }
+        return nil
+    }
+
+    /// Whether another operation may be pending. Logins begun by browsers at the server's own page
+    /// are counted separately, so that they cannot crowd out those of the application.
+    private func hasPlace(
+        for operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        let account = operation.account.id
+        guard let network = operation.network else {
+            return try operations.countPending(purpose, ofAccount: account, at: now)
+                < purpose.mostPending
+        }
+        let others = try operations.pendingNetworks(ofAccount: account, at: now)
+        return others.count < SiteShare.account
+            && others.filter { $0 == network }.count < SiteShare.network
+    }
+
+    /// Whether the device that an operation is bound to, if any, is registered and ACTIVE.
+    fileprivate func hasDevice(for operation: NewOperation) throws(DatabaseFault) -> Bool {
+        guard let device = operation.device else { return true }
+        return try registrations.list(ofAccount: operation.account.id).contains {
+            $0.device == device && $0.status == .active
+        }
+    }
+}

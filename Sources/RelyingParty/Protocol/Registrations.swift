@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import SQL
+import SignedFormats
+
+/// The life of a device's registration: begun with an activation code, proven by a signature, if
+/// the policy requires it committed by the application, then blocked, unblocked or removed.
+///
+/// An existing registration is changed behind its account's lock, and each change leaves an audit
+/// line. A registration has 300 seconds to be proven. When one becomes ACTIVE it replaces the other
+/// registrations of its device for the account, and, if the policy allows only one device, all
+/// others of the account.
+struct Registrations: Sendable {
+    let challenges: Challenges
+    let core: ServerCore
+}
+
+extension Registrations {
+    /// How long a new registration has to be proven, in seconds.
+    private static let proofSeconds: Int64 = 300
+    /// The default validity of an activation code, in seconds.
+    private static let activationSeconds: Int64 = 600
+
+    /// `POST /v1/activations`: issues a code for an account, which is created if it is new.
+    func makeActivation(_ call: Call) async throws(Problem) -> ActivationAnswer {
+        let wish = try call.body(ActivationRequest.self)
+        let application = try call.caller()
+        let seconds = wish.expiresIn ?? Self.activationSeconds
+        guard (30...86_400).contains(seconds) else {
+            throw .malformed("'expiresIn' is not 30 to 86400 seconds")
+        }
+        return try await makeActivation(
+            of: wish.account, application, seconds: seconds, from: call.origin)
+    }
+
+    /// Issues an activation code, for the API and for the administrator's command.
+    ///
+    /// The account's earlier codes become invalid. A blocked account gets none.
+    func makeActivation(
+        of account: Name, _ application: ApplicationRecord, seconds: Int64, from origin: Origin
+    ) async throws(Problem) -> ActivationAnswer {
+        let code = try core.made { () throws(CryptoFault) in try ActivationCode.generate() }
+        let hash = try core.made { () throws(CryptoFault) in try code.digest() }
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
+            // The application may have been removed since its API key was checked.
+            guard try store.applications.hold(application: application.id) else {
+                return .failure(.apiKeyRefused)
+            }
+            let record = try store.accounts.makeAccount(account.text, of: application.id, at: now)
+            // Of several codes issued at once, only the last one is valid.
+            try store.accounts.lockAccount(record.id)
+            var entry = AuditEntry(
+                event: .activation, outcome: "ok", application: application.name,
+                account: record.name)
+            // Read behind the lock that blocking takes too.
+            guard try store.accounts.account(record.id)?.isBlocked == false else {
+                let problem = Problem.accountBlocked
+                entry.outcome = problem.code
+                try store.auditTrail.note(entry, from: origin, at: now)
+                return .failure(problem)
+            }
+            try store.activations.keepActivation(
+                hash, account: record.id, maker: origin.address, at: now, until: now + seconds)
+            try store.auditTrail.note(entry, from: origin, at: now)
+            return .success(
+                ActivationAnswer(
+                    code: String(decoding: code.text, as: UTF8.self), account: record.name,
+                    application: application.name,
+                    expires: now + seconds))
+        }
+    }
+
+    /// `POST /v1/registrations`: uses up an activation code, and issues the challenge that the new
+    /// key has to sign.
+    func beginRegistration(_ call: Call) async throws(Problem) -> RegistrationBegun {
+        let wish = try call.body(RegistrationRequest.self)
+        guard let code = try? ActivationCode(typed: [UInt8](wish.code.utf8)) else {
+            throw .activationRefused
+        }
+        let hash = try core.made { () throws(CryptoFault) in try code.digest() }
+        let id = try core.random(16)
+        let challenge = try core.random(32)
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
+            guard let account = try store.activations.useActivation(hash, at: now),
+                let record = try store.accounts.account(account),
+                let application = try store.applications.application(ofAccount: account)
+            else {
+                try store.audit(refusedCode: hash, from: call.origin, at: now)
+                return .failure(.activationRefused)
+            }
+            try store.registrations.keepRegistration(
+                id, account: account, device: wish.device.bytes, at: now)
+            let binding = ChallengeBinding(
+                application: application.id, account: record.name, device: wish.device.bytes,
+                action: .register)
+            try store.challenges.keep(challenge: challenge, binding, until: now + Self.proofSeconds)
+            let entry = AuditEntry(
+                event: .registration, outcome: AuditEntry.begun, application: application.name,
+                account: record.name, registration: id)
+            try store.auditTrail.note(entry, from: call.origin, at: now)
+            return .success(
+                RegistrationBegun(
+                    registration: ID(id), account: record.name, application: application.name,
+                    audience: application.audience, challenge: Binary(challenge),
+                    expires: now + Self.proofSeconds))
+        }
+    }
+
+    /// `POST /v1/registrations/{id}/proof`: accepts the new key, which has signed the challenge.
+    func proveRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
+        let id = try call.id()
+        let proof = try call.body(RegistrationProof.self)
+        let statement = try registrationStatement(proof)
+        let isSigned = isSigned(
+            proof.statement.bytes, signature: proof.signature.bytes, .registration,
+            by: proof.publicKey.bytes)
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
+            let result =
+                isSigned
+                ? try store.prove(id, statement, key: proof.publicKey.bytes, at: now)
+                : .failure(.refused)
+            // Names the registration's owner, not the one that the unverified statement claims.
+            let line: AuditEntry
+            if let signer = try store.signers.signer(registration: id) {
+                line = entry(.registration, signer, result.problem)
+            } else {
+                line = AuditEntry(
+                    event: .registration, outcome: result.problem?.code ?? "ok",
+                    detail: "unknown registration \(hexadecimal(id))")
+            }
+            try store.auditTrail.note(line, from: call.origin, at: now)
+            return result
+        }
+    }
+
+    /// `POST /v1/registrations/{id}/commit`: activates a registration after a person has compared
+    /// the fingerprint of its key.
+    func commitRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
+        let wish = try call.body(CommitRequest.self)
+        return try await commit(
+            try call.id(), of: try call.caller(), fingerprint: wish.fingerprint,
+            from: call.origin)
+    }
+
+    /// Commits a registration, for the API and for the administrator's command.
+    ///
+    /// - Throws: `.conflict` unless it is PENDING_COMMIT and `fingerprint` is that of its key.
+    func commit(
+        _ id: [UInt8], of application: ApplicationRecord, fingerprint: String,
+        from origin: Origin
+    ) async throws(Problem) -> RegistrationState {
+        try await changeOwn(id, of: application, .commit, from: origin) {
+            store, signer, now throws(DatabaseFault) in
+            guard signer.registration.status == .pendingCommit else {
+                return .failure(.conflict("nothing awaits a comparison here"))
+            }
+            guard let key = signer.registration.publicKey,
+                fingerprint == keyFingerprint(key)
+            else { return .failure(.conflict("the fingerprint is another")) }
+            return try store.activate(signer, at: now) ? .success(()) : .failure(.changed)
+        }
+    }
+
+    /// `…/block`, `…/unblock` and `…/remove`: changes the status on behalf of the application.
+    func change(
+        _ call: Call, to status: RegistrationStatus
+    ) async throws(Problem) -> RegistrationState {
+        try await change(
+            try call.id(), of: try call.caller(), to: status,
+            because: RemovalReason.application, from: call.origin)
+    }
+
+    /// Changes the status, for the API and for the administrator's command.
+    ///
+    /// Allowed are ACTIVE to BLOCKED, BLOCKED to ACTIVE, and any status to REMOVED. Unblocking
+    /// resets the failure count.
+    ///
+    /// - Throws: `.conflict` for any other change, or if the status changed at the same time.
+    func change(
+        _ id: [UInt8], of application: ApplicationRecord, to status: RegistrationStatus,
+        because reason: String, from origin: Origin
+    ) async throws(Problem) -> RegistrationState {
+        let event: AuditEntry.Event =
+            switch status {
+            case .active: .unblock
+            case .blocked: .block
+            case .created, .pendingCommit, .removed: .removal
+            }
+        return try await changeOwn(id, of: application, event, from: origin) {
+            store, signer, now throws(DatabaseFault) in
+            let from = signer.registration.status
+            let isAllowed =
+                switch status {
+                case .blocked: from == .active
+                case .active: from == .blocked
+                case .removed: from != .removed
+                case .created, .pendingCommit: false
+                }
+            guard isAllowed else {
+                return .failure(.conflict("not possible: the registration is \(from.rawValue)"))
+            }
+            guard
+                try store.registrations.setStatus(
+                    signer.registration.id, from: from, to: status,
+                    reason: status == .active ? "" : reason, at: now)
+            else { return .failure(.changed) }
+            if status == .active { try store.registrations.forgetFailures(signer.registration.id) }
+            return .success(())
+        }
+    }
+
+    /// `POST /v1/registrations/{id}/disable`: removes a registration on behalf of its device.
+    func disableRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
+        let id = try call.id()
+        let proof = try call.body(SignedText.self)
+        let now = core.now
+        return try await challenges.settle(proof, .remove, .removal, from: call.origin) {
+            store, signer, _ throws(DatabaseFault) in
+            guard signer.registration.id == id else { return .failure(.notFound) }
+            let isRemoved = try store.registrations.setStatus(
+                id, from: .active, to: .removed, reason: RemovalReason.device, at: now)
+            return isRemoved ? .success(try store.state(id)) : .failure(.changed)
+        }
+    }
+
+    /// `GET /v1/registrations/{id}`: shows a registration of the caller's own application.
+    func showRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
+        let id = try call.id()
+        let application = try call.caller()
+        let found = try await core.read { store throws(DatabaseFault) -> RegistrationState? in
+            guard let registration = try store.registrations.registration(id),
+                let account = try store.accounts.account(registration.account),
+                account.application == application.id
+            else { return nil }
+            return RegistrationState(registration, account: account)
+        }
+        guard let found else { throw .notFound }
+        return found
+    }
+
+    /// `GET /v1/accounts/{name}/registrations`: lists an account's registrations; none if the
+    /// account does not exist.
+    func listRegistrations(_ call: Call) async throws(Problem) -> RegistrationList {
+        let application = try call.caller()
+        guard let name = Name(decoding: call.parameters.first ?? "") else { throw .notFound }
+        return try await core.read { store throws(DatabaseFault) in
+            guard let account = try store.accounts.account(name.text, of: application.id) else {
+                return RegistrationList(registrations: [])
+            }
+            let records = try store.registrations.list(ofAccount: account.id)
+            return RegistrationList(
+                registrations: records.map { RegistrationState($0, account: account) })
+        }
+    }
+
+    private func registrationStatement(
+        _ proof: RegistrationProof
+    ) throws(Problem) -> LoginStatement {
+        do throws(LineFault) {
+            let statement = try LoginStatement(parsing: proof.statement.bytes)
+            guard statement.action == LoginAction.register else { throw .malformed }
+            return statement
+        } catch {
+            throw .malformed("'statement' is not the canonical text of a registration")
+        }
+    }
+
+    /// Runs `change` on a registration of the application's own, behind the account's lock, and
+    /// writes the audit line.
+    private func changeOwn(
+        _ id: [UInt8], of application: ApplicationRecord, _ event: AuditEntry.Event,
+        from origin: Origin,
+        _ change:
+            @escaping @Sendable (any Transaction, Signer, Int64) throws(DatabaseFault) -> Result<
+                Void, Problem
+            >
+    ) async throws(Problem) -> RegistrationState {
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
+            guard let found = try store.registrations.registration(id),
+                let account = try store.accounts.account(found.account),
+                account.application == application.id
+            else { return .failure(.notFound) }
+            // Read again behind the lock: of two changes, the second sees the first's result.
+            try store.accounts.lockAccount(account.id)
+            guard let registration = try store.registrations.registration(id) else {
+                return .failure(.notFound)
+            }
+            let signer = Signer(
+                application: application, account: account, registration: registration)
+            let result = try change(store, signer, now)
+            try store.auditTrail.note(entry(event, signer, result.problem), from: origin, at: now)
+            if let problem = result.problem { return .failure(problem) }
+            return .success(try store.state(id))
+        }
+    }
+}
+
+extension Problem {
+    /// The status is no longer the one that was read.
+    fileprivate static let changed = Problem.conflict("the registration has just changed")
+}
+
+extension Transaction {
+    /// Records that an activation code was refused, with its account if the code is known.
+    fileprivate func audit(
+        refusedCode hash: [UInt8], from origin: Origin, at now: Int64
+    ) throws(DatabaseFault) {
+        var entry = AuditEntry(
+            event: .registration, outcome: Problem.activationRefused.code)
+        if let id = try activations.activationAccount(hash), let account = try accounts.account(id),
+            let application = try applications.application(ofAccount: id)
+        {
+            entry.application = application.name
+            entry.account = account.name
+        }
+        try auditTrail.note(entry, from: origin, at: now)
+    }
+
+    /// Runs the checks of a proof and stores the key. The caller has verified the signature.
+    ///
+    /// The challenge is used up even if the policy then refuses the key, or if the credential is
+    /// registered already; it stays as it is if an earlier check fails.
+    fileprivate func prove(
+        _ id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64
+    ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
+        let head = statement.head
+        guard let found = try registrations.registration(id) else { return .failure(.refused) }
+        try accounts.lockAccount(found.account)
+        guard let registration = try registrations.registration(id),
+            registration.status == .created,
+            registration.device == head.device,
+            let account = try accounts.account(registration.account), !account.isBlocked,
+            [UInt8](account.name.utf8) == head.account,
+            let application = try applications.application(ofAccount: account.id),
+            [UInt8](application.audience.utf8) == head.audience
+        else { return .failure(.refused) }
+        let binding = ChallengeBinding(
+            application: application.id, account: account.name, device: head.device,
+            action: .register)
+        guard try challenges.use(challenge: statement.challenge, binding, at: now) else {
+            return .failure(.refused)
+        }
+        let signer = Signer(
+            application: application, account: account, registration: registration)
+        if let problem = signer.policyObjection(to: statement.claims) { return .failure(problem) }
+        guard try registrations.keepKey(of: id, statement, key: key, at: now) else {
+            return .failure(.conflict("this credential is registered already"))
+        }
+        let isChanged =
+            application.policy.commitRequired
+            ? try registrations.setStatus(
+                id, from: .created, to: .pendingCommit, reason: "", at: now)
+            : try activate(signer, at: now)
+        return isChanged ? .success(try state(id)) : .failure(.changed)
+    }
+
+    /// Makes a registration ACTIVE and removes those that it replaces: others of the same device
+    /// for this account, and all others of the account where the policy allows only one.
+    ///
+    /// Call this behind the account's lock. Returns false if the registration's status has changed.
+    fileprivate func activate(_ signer: Signer, at now: Int64) throws(DatabaseFault) -> Bool {
+        for other in try registrations.list(ofAccount: signer.account.id)
+        where other.id != signer.registration.id && other.status != .removed {
+            let isSame = other.device == signer.registration.device
+            guard isSame || !signer.application.policy.severalDevices else { continue }
+            guard
+                try registrations.setStatus(
+                    other.id, from: other.status, to: .removed, reason: RemovalReason.replaced,
+                    at: now)
+            else { throw .broken("a registration was changed beside its account's lock") }
+        }
+        return try registrations.setStatus(
+            signer.registration.id, from: signer.registration.status, to: .active, reason: "",
+            at: now)
+    }
+
+    /// The current state of an existing registration, as the API reports it.
+    func state(_ id: [UInt8]) throws(DatabaseFault) -> RegistrationState {
+        guard let registration = try registrations.registration(id),
+            let account = try accounts.account(registration.account)
+        else { throw .broken("a registration that was just there is gone") }
+        return RegistrationState(registration, account: account)
+    }
+}

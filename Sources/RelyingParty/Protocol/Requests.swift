@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import SQL
+import SignedFormats
+
+/// An HTTP request to be authenticated, as its receiver describes it.
+struct ReceivedRequest: Sendable {
+    let method: [UInt8]
+    /// The request target. For a request to this server, path and query exactly as they were sent.
+    let resource: [UInt8]
+    /// SHA-256 of the exact body, 32 bytes.
+    let body: [UInt8]
+
+    /// Whether the signed request lines describe exactly this request.
+    func isMeant(by lines: RequestLines) -> Bool {
+        lines.method == method && lines.resource == resource && lines.body == body
+    }
+}
+
+/// The device that sent a request, and how that was proven.
+struct AuthenticatedDevice: Sendable {
+    let signer: Signer
+    let factor: String
+    /// The id of the MAC token that proved it, 16 bytes; nil if a touch signed the request.
+    var macToken: [UInt8]?
+}
+
+/// Verifies the authentication code of an HTTP request: `Authorization: Signet` with a signed
+/// statement, or `Authorization: SignetMAC` with a MAC.
+///
+/// A code covers method, resource, body digest, time and nonce, and is accepted once, within 30
+/// seconds. Back ends ask about requests that they received; devices use codes on this server.
+struct Requests: Sendable {
+    let applications: ApplicationCache
+    let database: any Database
+    let keys: ServerKeys
+    let refusals: AuditQuota
+    let core: ServerCore
+    let signatures: SignatureVerification
+}
+
+extension Requests {
+    /// `POST /v1/authentication/verify`: verifies a code for a back end that received the request.
+    ///
+    /// The caller is authenticated by its API key, so an invalid code is an answer with status 200.
+    /// Only faults of the call itself or of the server are thrown.
+    func verifyAuthentication(_ call: Call) async throws(Problem) -> AuthenticationAnswer {
+        let wish = try call.body(AuthenticationRequest.self)
+        guard wish.body.bytes.count == SHA256.digestCount else {
+            throw .malformed("'body' is not a SHA-256")
+        }
+        let received = ReceivedRequest(
+            method: wish.method.bytes, resource: wish.resource.bytes, body: wish.body.bytes)
+        do throws(Problem) {
+            let device = try await authenticate(
+                wish.authorization.bytes, received, for: try call.asking(), from: call.origin)
+            return AuthenticationAnswer(device)
+        } catch {
+            // A header is parsed before the API key is checked, so check it here.
+            let isUnread = error.code == Problem.malformed("").code || error == .unauthenticated
+            let problem = isUnread ? try await objection(to: call.asking()) ?? error : error
+            if problem == .apiKeyRefused { applications.forget(call.apiKey) }
+            // Faults of the server or of the caller say nothing about the code.
+            guard problem.status < 500, problem != .apiKeyRefused else { throw problem }
+            return AuthenticationAnswer(refusedFor: problem)
+        }
+    }
+
+    /// Authenticates a request that a device sent to this server, by its own header.
+    func device(
+        of request: ReceivedRequest, authorization header: [UInt8], from origin: Origin,
+        isLeaving: Bool = false
+    ) async throws(Problem) -> AuthenticatedDevice {
+        return try await authenticate(
+            header, request, for: nil, from: origin, isLeaving: isLeaving)
+    }
+
+    /// Verifies a header of either scheme; it must be meant for `application`, if that is given.
+    private func authenticate(
+        _ header: [UInt8], _ received: ReceivedRequest, for application: AskingApplication?,
+        from origin: Origin, isLeaving: Bool = false
+    ) async throws(Problem) -> AuthenticatedDevice {
+        switch try RequestProof(header: header) {
+        case .signature(let authorization):
+            let signer = try await acceptSigned(
+                authorization, received, for: application, from: origin)
+            return AuthenticatedDevice(signer: signer, factor: Factor.touch)
+        case .mac(let authorization):
+            let signer = try await acceptMAC(
+                authorization, received, for: application, from: origin, isLeaving: isLeaving)
+            return AuthenticatedDevice(
+                signer: signer, factor: Factor.possession, macToken: authorization.token)
+        }
+    }
+
+    /// Records a refused code in the audit trail, or only counts it if `refusals` has no line left.
+    ///
+    /// - Throws: `.apiKeyRefused` if the caller's key has been revoked; `problem` once it is
+    ///   recorded. If the refusal was only counted, it returns, and the caller throws.
+    func refuseRequest(
+        _ problem: Problem, _ detail: String, for application: AskingApplication?,
+        from origin: Origin
+    ) async throws(Problem) {
+        guard refusals.hasLine(for: application, isSigned: false, from: origin) else {
+            if let objection = try await objection(to: application) { throw objection }
+            return
+        }
+        let now = core.now
+        let entry = AuditEntry(event: .request, outcome: problem.code, detail: detail)
+        try await core.write { store throws(DatabaseFault) -> Result<Void, Problem> in
+            guard try store.holds(application) else { return .failure(.apiKeyRefused) }
+            try store.auditTrail.note(entry, from: origin, at: now)
+            return .failure(problem)
+        }
+    }
+
+    /// Returns `.apiKeyRefused` if the caller's API key is no longer valid.
+    func objection(
+        to application: AskingApplication?
+    ) async throws(Problem) -> Problem? {
+        let holds = try await core.read { store throws(DatabaseFault) in
+            try store.holds(application)
+        }
+        return holds ? nil : .apiKeyRefused
+    }
+}
+
+extension Transaction {
+    /// Whether the caller's API key is still valid; a device that calls for itself needs none.
+    func holds(_ application: AskingApplication?) throws(DatabaseFault) -> Bool {
+        guard let application else { return true }
+        return try applications.holds(apiKey: application.apiKey)
+    }
+}
+
+/// A header that has been parsed but not verified.
+private enum RequestProof {
+    case signature(SignetAuthorization)
+    case mac(MACAuthorization)
+
+    /// Parses either scheme; both parsers check the length first.
+    init(header: [UInt8]) throws(Problem) {
+        do throws(HeaderFault) {
+            self = .signature(try SignetAuthorization(header: header))
+        } catch .anotherScheme {
+            do throws(HeaderFault) {
+                self = .mac(try MACAuthorization(header: header))
+            } catch .anotherScheme {
+                throw .unauthenticated
+            } catch {
+                throw .malformed("the header is not in the form of its scheme")
+            }
+        } catch {
+            throw .malformed("the header is not in the form of its scheme")
+        }
+    }
+}

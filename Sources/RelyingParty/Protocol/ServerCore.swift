@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import Posix
+import SQL
+
+/// What all parts of the protocol share: database, keys, clock, and the server's public URL.
+///
+/// Its methods convert faults of the machine (database, cryptography, random numbers) into
+/// `Problem.unavailable`, and report the cause to the log.
+struct ServerCore: Sendable {
+    let database: any Database
+    let keys: ServerKeys
+    let clock: Clock
+    /// The server's URL as seen from outside: the issuer of tokens.
+    let issuer: String
+
+    /// Seconds since 1970.
+    var now: Int64 { clock.wallSeconds() }
+
+    func read<T: Sendable>(
+        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
+    ) async throws(Problem) -> T {
+        do throws(DatabaseFault) {
+            return try await database.read(body)
+        } catch {
+            throw problem(of: error)
+        }
+    }
+
+    /// Runs `body` in one transaction and commits it, also if `body` returns a failure.
+    ///
+    /// So what a refusal wrote stays: the failure count, the used challenge, the audit line. Only a
+    /// thrown `DatabaseFault` undoes the transaction. `body` may run again after a conflict.
+    func write<T: Sendable>(
+        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Result<T, Problem>
+    ) async throws(Problem) -> T {
+        let result: Result<T, Problem>
+        do throws(DatabaseFault) {
+            result = try await database.write(body)
+        } catch {
+            throw problem(of: error)
+        }
+        return try result.get()
+    }
+
+    /// Returns `count` random bytes.
+    func random(_ count: Int) throws(Problem) -> [UInt8] {
+        do throws(SystemFault) {
+            return try randomBytes(count)
+        } catch {
+            report("no random bytes: \(error)")
+            throw .unavailable
+        }
+    }
+
+    /// Runs a cryptographic operation whose failure can only be a fault of the machine.
+    func made<T>(_ make: () throws(CryptoFault) -> T) throws(Problem) -> T {
+        do throws(CryptoFault) {
+            return try make()
+        } catch {
+            report("cryptography failed: \(error)")
+            throw .unavailable
+        }
+    }
+
+    private func problem(of fault: DatabaseFault) -> Problem {
+        report("the database: \(fault)")
+        return .unavailable
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Posix
+import SQL
+
+/// The protocol of the server, assembled: each part with the dependencies it works with.
+package final class Service: Sendable {
+    let core: ServerCore
+    let registrations: Registrations
+    let challenges: Challenges
+    let logins: Logins
+    let tokens: Tokens
+    let requests: Requests
+    let macTokens: MACTokens
+    let operations: Operations
+    let maintenance: Maintenance
+    /// Answers `/health/ready`.
+    let health: Health
+    /// Parsed keys of devices that signed something recently.
+    let publicKeys = KeyCache()
+    /// Applications of API keys that were recently valid.
+    let applications = ApplicationCache()
+    /// Decides which refused request codes get an audit line.
+    let refusals: AuditQuota
+
+    var database: any Database { core.database }
+    var keys: ServerKeys { core.keys }
+    var clock: Clock { core.clock }
+    var issuer: String { core.issuer }
+
+    /// Assembles the parts.
+    ///
+    /// - Parameters:
+    ///   - auditDays: how many days audit lines are kept; 0 keeps them for ever.
+    ///   - refusals: how many refused request codes per application and minute get an audit line.
+    init(
+        database: any Database, keys: ServerKeys, clock: Clock, issuer: String, auditDays: Int = 0,
+        refusals: Int = 120
+    ) {
+        core = ServerCore(database: database, keys: keys, clock: clock, issuer: issuer)
+        health = Health(database)
+        self.refusals = AuditQuota(perMinute: refusals, clock: clock)
+        let signatures = SignatureVerification(publicKeys: publicKeys, core: core)
+        challenges = Challenges(core: core, signatures: signatures)
+        tokens = Tokens(issuer: issuer, keys: keys, core: core)
+        operations = Operations(challenges: challenges, core: core)
+        logins = Logins(
+            keys: keys, challenges: challenges, operations: operations, core: core, tokens: tokens)
+        registrations = Registrations(challenges: challenges, core: core)
+        macTokens = MACTokens(keys: keys, challenges: challenges, core: core)
+        requests = Requests(
+            applications: applications, database: database, keys: keys, refusals: self.refusals,
+            core: core, signatures: signatures)
+        maintenance = Maintenance(
+            auditDays: auditDays, clock: clock, database: database, keys: keys, requests: requests,
+            core: core)
+    }
+}

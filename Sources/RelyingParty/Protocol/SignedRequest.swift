@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import SQL
+import SignedFormats
+
+// Requests signed after a touch (`Authorization: Signet`): one call, without a round trip before.
+extension Requests {
+    /// Verifies a signed request and uses up its nonce: of many concurrent uses, one succeeds.
+    func acceptSigned(
+        _ authorization: SignetAuthorization, _ received: ReceivedRequest,
+        for application: AskingApplication?, from origin: Origin
+    ) async throws(Problem) -> Signer {
+        let statement = try requestStatement(authorization.statement)
+        let head = statement.head
+        let isMeant =
+            received.isMeant(by: statement.request)
+            && application.map { [UInt8]($0.record.audience.utf8) == head.audience } ?? true
+        guard isMeant, let key = try await signatures.key(of: head) else {
+            let detail = isMeant ? "unknown credential" : "another request, or another's"
+            try await refuseRequest(
+                .refused, "\(detail): \(hexadecimal(head.credential))", for: application,
+                from: origin)
+            throw .refused
+        }
+        let isSigned = signatures.verifies(
+            authorization.statement, signature: authorization.signature, .request, by: key,
+            of: head.credential)
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
+            guard try store.holds(application) else { return .failure(.apiKeyRefused) }
+            let result = try store.accept(statement, by: key, isSigned: isSigned, at: now)
+            if let problem = result.problem,
+                self.refusals.hasLine(for: application, isSigned: isSigned, from: origin)
+            {
+                try store.audit(
+                    refusalOf: head, .request, problem, from: origin, at: now)
+            }
+            return result
+        }
+    }
+
+    private func requestStatement(_ text: [UInt8]) throws(Problem) -> RequestStatement {
+        do throws(LineFault) {
+            return try RequestStatement(parsing: text)
+        } catch {
+            throw .malformed("'statement' is not the canonical text of a request")
+        }
+    }
+}
+
+extension Transaction {
+    /// How far a request's counter may be below the highest counter of a login.
+    ///
+    /// Requests overtake each other and logins, so their counter need not grow and is not stored. A
+    /// device whose state was rolled back or copied far enough is still detected.
+    private static var counterSlack: UInt64 { 1_024 }
+
+    /// Runs the checks of a signed request that need the database, in the order given in
+    /// docs/developer/SERVER.md.
+    fileprivate func accept(
+        _ statement: RequestStatement, by key: P256PublicKey, isSigned: Bool, at now: Int64
+    ) throws(DatabaseFault) -> Result<Signer, Problem> {
+        // Not counted: such a header carries its ids in clear, so anyone who has seen one could
+        // block the device.
+        guard isSigned else { return .failure(.refused) }
+        let isNow = isNow(statement.claims.issued, at: now)
+        // A stale code cannot be used again, so its nonce need not be stored.
+        if isNow {
+            let isNew = try nonces.keepNonce(
+                statement.request.nonce, of: statement.head.credential,
+                issued: statement.claims.issued)
+            guard isNew else { return .failure(.replayed) }
+        }
+        guard let signer = try signers.signer(statement.head),
+            signer.registration.publicKey == key.point
+        else { return .failure(.refused) }
+        if let objection = signer.objection(to: statement.claims) { return .failure(objection) }
+        guard isNow, try !nonces.isForgotten(issued: statement.claims.issued) else {
+            return .failure(.clock)
+        }
+        let (counter, isOver) = statement.claims.counter.addingReportingOverflow(
+            Self.counterSlack)
+        guard isOver || counter >= signer.registration.counter else { return .failure(.refused) }
+        // A touch, so as good as a login; but with a counter that is not higher it may be a copy's.
+        let registration = signer.registration
+        if registration.failures > 0, statement.claims.counter > registration.counter {
+            try registrations.forgetFailures(registration.id)
+        }
+        try registrations.noteUse(of: registration, at: now)
+        return .success(signer)
+    }
+
+    /// Whether a time is within `RequestWindow` of the server's clock.
+    func isNow(_ issued: Instant, at now: Int64) -> Bool {
+        abs(now - Int64(clamping: issued.seconds)) <= RequestWindow.seconds
+    }
+
+    /// Records a refusal, with the names of the registration's owner if the registration exists.
+    fileprivate func audit(
+        refusalOf head: StatementHead, _ event: AuditEntry.Event, _ problem: Problem,
+        from origin: Origin, at now: Int64
+    ) throws(DatabaseFault) {
+        guard let signer = try signers.signer(head) else {
+            let detail = "unknown credential: \(hexadecimal(head.credential))"
+            let entry = AuditEntry(event: event, outcome: problem.code, detail: detail)
+            return try auditTrail.note(entry, from: origin, at: now)
+        }
+        try auditTrail.note(entry(event, signer, problem), from: origin, at: now)
+    }
+}

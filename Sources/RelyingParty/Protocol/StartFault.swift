@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import HTTPServer
+import Posix
+import SQL
+import Systemd
+
+/// Why the server cannot start.
+enum StartFault: Error {
+    case configuration(ConfigurationFault)
+    case file(FileFault)
+    /// The master secret does not have the required length.
+    case masterSecret(path: String, count: Int)
+    case database(DatabaseFault)
+    case keys(KeyFault)
+    case http(ServerFault)
+    /// A certificate that is to be reloaded has expired or is not valid yet.
+    case outOfTime(String, CertificateValidity)
+    /// Plain HTTP would be reachable from other machines.
+    case plain(address: String)
+    /// A socket passed by systemd is not suitable.
+    case socket(ActivationFault)
+    /// `metrics.listen` is not an address and port.
+    case metricsPlace(String)
+    /// `server.url` is not a URL that a device could call.
+    case url(String)
+    /// A certificate without a key, or a key without a certificate.
+    case halfIdentity
+    /// The pages for browsers cannot be served.
+    case site(String)
+
+    /// One line for the administrator.
+    var text: String {
+        switch self {
+        case .configuration(let fault): fault.text
+        case .file(let fault): "\(fault)"
+        case .masterSecret(let path, let count):
+            """
+            the master secret \(path) has \(count) bytes, not \(MasterSecret.count): \
+            put the right one back
+            """
+        case .database(let fault): "the database cannot be used: \(fault)"
+        case .keys(.sealedOtherwise):
+            "the keys in the database were sealed with another master secret: put the right one back"
+        case .keys(let fault): "no keys to sign with: \(fault)"
+        case .http(let fault): "\(fault)"
+        case .outOfTime(let path, let validity):
+            """
+            \(path) holds from \(shown(validity.begins)) to \(shown(validity.ends)), and not now: \
+            put one there that does
+            """
+        case .socket(.unsuitable(let number)):
+            """
+            descriptor \(number) is not one listening TCP socket, of this machine alone where \
+            there is no certificate: see the socket unit
+            """
+        case .socket(.malformed(let code)): "sockets were handed over wrongly: error \(code)"
+        case .metricsPlace(let text):
+            "'\(text)' is no place for metrics.listen: write 127.0.0.1:9464, [::1]:9464 or none"
+        case .url(let url):
+            """
+            server.url is '\(url)', where no device can ask: write https://host, with a port or a \
+            path where there is one, in ASCII
+            """
+        case .halfIdentity:
+            "one of listen.certificate and listen.key is not set: set both, or none"
+        case .site(let text): "there can be no site: \(text)"
+        case .plain(let address):
+            """
+            '\(address)' is not of this machine alone: set listen.certificate and listen.key, \
+            or listen on 127.0.0.1 behind a reverse proxy
+            """
+        }
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import SQL
+import SignedFormats
+
+// How tokens are refreshed, revoked and introspected.
+//
+// A refresh token is valid once. If it comes a second time, the whole session ends (RFC 9700,
+// section 4.14), because there is no telling which of the two holders is legitimate.
+extension Tokens {
+    /// `POST /v1/token/refresh`: issues the next pair of tokens, until the session ends.
+    func refreshTokens(_ call: Call) async throws(Problem) -> TokenPair {
+        let wish = try call.body(RefreshRequest.self)
+        guard let hash = try refreshHash(wish.refreshToken) else { throw .tokenRefused }
+        let fresh = try freshTokens()
+        let now = core.now
+        let (signer, session) = try await core.write { store throws(DatabaseFault) in
+            let (result, signer) = try store.rotate(hash, to: fresh, at: now)
+            try store.auditTrail.note(
+                refreshEntry(result.problem, signer), from: call.origin, at: now)
+            return result
+        }
+        return try pair(
+            fresh.of(session.id), of: signer, methods: session.methods(of: signer), at: now,
+            until: session.end(by: signer.application.policy))
+    }
+
+    /// `POST /v1/token/revoke`: ends the session of an access or refresh token.
+    ///
+    /// Possession of the token suffices. As in RFC 7009, an unknown token is not an error; the
+    /// result is then false. A write transaction, which holds up other writers, is begun only for a
+    /// token whose session has not ended.
+    func revokeTokens(_ call: Call) async throws(Problem) -> Bool {
+        let wish = try call.body(TokenRequest.self)
+        let hash = try refreshHash(wish.token)
+        let named =
+            hash == nil
+            ? try await accessClaims(wish.token).flatMap { ID(text: $0.sid)?.bytes } : nil
+        guard hash != nil || named != nil else { return false }
+        let id = try await core.read { store throws(DatabaseFault) -> [UInt8]? in
+            var id = named
+            if let hash { id = try store.sessions.refreshToken(hash)?.session }
+            guard let id, try store.sessions.tokenSession(id)?.isRevoked == false else {
+                return nil
+            }
+            return id
+        }
+        guard let id else { return false }
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
+            guard let session = try store.sessions.tokenSession(id),
+                let signer = try store.signers.signer(registration: session.registration),
+                try store.sessions.revoke(session: id, reason: SessionEnd.revoked, at: now)
+            else { return .success(false) }
+            try store.auditTrail.note(entry(.revocation, signer, nil), from: call.origin, at: now)
+            return .success(true)
+        }
+    }
+
+    /// `POST /v1/token/introspect`: whether an access token for the caller is valid now (RFC 7662).
+    func introspect(_ call: Call) async throws(Problem) -> IntrospectionAnswer {
+        let wish = try call.body(TokenRequest.self)
+        let application = try call.caller()
+        let now = core.now
+        guard let claims = try await accessClaims(wish.token), claims.aud == application.audience,
+            claims.exp > now, claims.iat <= now + RequestWindow.seconds,
+            let id = ID(text: claims.sid)
+        else { return .inactive }
+        return try await core.read { store throws(DatabaseFault) in
+            guard let session = try store.sessions.tokenSession(id.bytes),
+                let signer = try store.signers.signer(registration: session.registration),
+                signer.application.id == application.id, signer.holds(session, at: now)
+            else { return .inactive }
+            return IntrospectionAnswer(claims, signer)
+        }
+    }
+
+    /// `GET /.well-known/jwks.json`: the keys that verify access tokens (RFC 7517).
+    func publicKeys() -> [UInt8] {
+        var body = [UInt8](#"{"keys":["#.utf8)
+        for (index, key) in keys.verifying.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            body += key.json
+        }
+        return body + [UInt8]("]}".utf8)
+    }
+
+    /// The claims of an access token that this server's keys signed; nil if none did.
+    ///
+    /// The caller checks whether the claims hold now. A fault of the machine is thrown, because it
+    /// says nothing about the token.
+    private func accessClaims(_ token: String) async throws(Problem) -> AccessClaims? {
+        guard let payload = try await signedPayload([UInt8](token.utf8)) else { return nil }
+        return try? JSON.decode(AccessClaims.self, from: payload)
+    }
+
+    private func signedPayload(_ token: [UInt8]) async throws(Problem) -> [UInt8]? {
+        var outcome = verified(token)
+        if case .failure(.unknownHeader) = outcome {
+            // Another server may have signed it with a key that is new.
+            do throws(KeyFault) {
+                try await keys.refreshForUnknown(at: core.now)
+            } catch {
+                report("the keys could not be read anew: \(error)")
+                throw .unavailable
+            }
+            outcome = verified(token)
+        }
+        switch outcome {
+        case .success(let payload): return payload
+        case .failure(.crypto(let fault)):
+            report("cryptography failed: \(fault)")
+            throw .unavailable
+        case .failure(.tooLong), .failure(.malformed), .failure(.unknownHeader),
+            .failure(.badSignature):
+            return nil
+        }
+    }
+
+    private func verified(_ token: [UInt8]) -> Result<[UInt8], TokenFault> {
+        do throws(TokenFault) {
+            return .success(try JSONWebToken.verify(token, keys: keys.verifying))
+        } catch { return .failure(error) }
+    }
+
+    func refreshHash(_ token: String) throws(Problem) -> [UInt8]? {
+        try core.made { () throws(CryptoFault) in
+            try BearerSecret.refreshToken.digest(of: [UInt8](token.utf8))
+        }
+    }
+}
+
+/// Why a token session ended early, as stored with it.
+enum SessionEnd {
+    /// A refresh token was used a second time.
+    static let reuse = "reuse"
+    /// A holder of one of its tokens revoked it.
+    static let revoked = "revoked"
+}
+
+private func refreshEntry(_ problem: Problem?, _ signer: Signer?) -> AuditEntry {
+    guard let signer else {
+        return AuditEntry(event: .refresh, outcome: problem?.code ?? "ok")
+    }
+    return entry(.refresh, signer, problem)
+}
+
+extension TokenSession {
+    /// The authentication methods (RFC 8176) of the login that began the session.
+    func methods(of signer: Signer) -> [String] {
+        let key = signer.registration.keyKind == "tpm" ? "hwk" : "swk"
+        return factor == Factor.touch ? ["fpt", key] : [key]
+    }
+}
+
+extension Transaction {
+    /// Uses up a refresh token and stores its successor; returns the signer also if refused.
+    fileprivate func rotate(
+        _ hash: [UInt8], to fresh: FreshTokens, at now: Int64
+    ) throws(DatabaseFault) -> (Result<(Signer, TokenSession), Problem>, Signer?) {
+        guard let id = try sessions.useRefreshToken(hash, at: now) else {
+            return (.failure(.tokenRefused), try endReused(hash, at: now))
+        }
+        guard let found = try sessions.tokenSession(id),
+            let former = try signers.signer(registration: found.registration)
+        else { return (.failure(.tokenRefused), nil) }
+        // Read again behind the lock that blocking takes too.
+        try accounts.lockAccount(former.account.id)
+        guard let session = try sessions.tokenSession(id),
+            let signer = try signers.signer(registration: session.registration)
+        else { return (.failure(.tokenRefused), nil) }
+        guard signer.holds(session, at: now) else { return (.failure(.tokenRefused), signer) }
+        try sessions.keepRefreshToken(
+            fresh.refreshHash, session: id, at: now,
+            until: session.end(by: signer.application.policy))
+        return (.success((signer, session)), signer)
+    }
+
+    /// Ends the session of a refresh token that was used before, since one of its users has a copy.
+    /// Returns the session's signer.
+    private func endReused(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> Signer? {
+        guard let token = try sessions.refreshToken(hash),
+            let session = try sessions.tokenSession(token.session)
+        else { return nil }
+        if token.isUsed {
+            _ = try sessions.revoke(session: token.session, reason: SessionEnd.reuse, at: now)
+        }
+        return try signers.signer(registration: session.registration)
+    }
+}

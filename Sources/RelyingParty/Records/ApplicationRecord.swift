@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// An application, a back end that people log in to, with its policy.
+struct ApplicationRecord: Equatable, Sendable {
+    let id: Int64
+    let name: String
+    /// The audience that every statement for this application names.
+    let audience: String
+    let policy: ApplicationPolicy
+
+    /// Reads 11 columns, starting at `first`.
+    init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {
+        id = try row.integer(first)
+        name = try row.text(first + 1)
+        audience = try row.text(first + 2)
+        policy = ApplicationPolicy(
+            severalDevices: try row.text(first + 3) == "several",
+            commitRequired: try row.integer(first + 4) != 0,
+            biometrics: try row.integer(first + 5) != 0,
+            needsTPM: try row.text(first + 6) == "tpm",
+            needsSecureBoot: try row.text(first + 7) == "on",
+            maximumFailures: try row.integer(first + 8),
+            accessSeconds: try row.integer(first + 9),
+            refreshSeconds: try row.integer(first + 10))
+    }
+}
+
+/// What an application requires of its devices, and how long its tokens last.
+///
+/// Key kind and secure boot are claims that the device signed, not something the server verified.
+struct ApplicationPolicy: Equatable, Sendable {
+    /// Whether an account may have several devices; if not, a new one replaces the old.
+    var severalDevices = true
+    /// Whether a person must compare a new key's fingerprint before the key can be used.
+    var commitRequired = false
+    /// Whether a fingerprint is accepted as a factor.
+    var biometrics = true
+    /// Whether the device must claim that its key is in a TPM.
+    var needsTPM = false
+    /// Whether the device must claim that it booted with Secure Boot.
+    var needsSecureBoot = false
+    /// How many counters in a row that are not above the last accepted make a registration BLOCKED.
+    var maximumFailures: Int64 = 5
+    /// The lifetime of an access token, in seconds.
+    var accessSeconds: Int64 = 300
+    /// The lifetime of a session and its refresh tokens, in seconds.
+    var refreshSeconds: Int64 = 86_400
+}
+
+extension ApplicationRows {
+    func list() throws(DatabaseFault) -> [ApplicationRecord] {
+        let rows = try store.run(
+            """
+            SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
+                minimum_boot, max_failures, access_seconds, refresh_seconds
+            FROM application WHERE removed IS NULL ORDER BY name
+            """)
+        var found: [ApplicationRecord] = []
+        for row in rows { found.append(try ApplicationRecord(row)) }
+        return found
+    }
+
+    func application(audience: String) throws(DatabaseFault) -> ApplicationRecord? {
+        let rows = try store.run(
+            """
+            SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
+                minimum_boot, max_failures, access_seconds, refresh_seconds
+            FROM application WHERE audience = $1 AND removed IS NULL
+            """, [.text(audience)])
+        guard let row = rows.first else { return nil }
+        return try ApplicationRecord(row)
+    }
+
+    func application(name: String) throws(DatabaseFault) -> ApplicationRecord? {
+        let rows = try store.run(
+            """
+            SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
+                minimum_boot, max_failures, access_seconds, refresh_seconds
+            FROM application WHERE name = $1 AND removed IS NULL
+            """, [.text(name)])
+        guard let row = rows.first else { return nil }
+        return try ApplicationRecord(row)
+    }
+
+    func application(ofAccount account: Int64) throws(DatabaseFault) -> ApplicationRecord? {
+        let rows = try store.run(
+            """
+            SELECT a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
+                a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,
+                a.refresh_seconds
+            FROM application a JOIN account c ON c.application = a.id
+            WHERE c.id = $1 AND a.removed IS NULL
+            """, [.integer(account)])
+        guard let row = rows.first else { return nil }
+        return try ApplicationRecord(row)
+    }
+
+    /// Whether an API key with this hash is valid: not revoked, nor its application removed.
+    func holds(apiKey hash: [UInt8]) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            """
+            SELECT 1 FROM api_key k JOIN application a ON a.id = k.application
+            WHERE k.hash = $1 AND k.revoked IS NULL AND a.removed IS NULL
+            """, [.bytes(hash)]
+        ).isEmpty
+    }
+
+    /// Returns the application of an API key that is not revoked.
+    func application(apiKey hash: [UInt8]) throws(DatabaseFault) -> ApplicationRecord? {
+        let rows = try store.run(
+            """
+            SELECT a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
+                a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,
+                a.refresh_seconds
+            FROM application a JOIN api_key k ON k.application = a.id
+            WHERE k.hash = $1 AND k.revoked IS NULL AND a.removed IS NULL
+            """, [.bytes(hash)])
+        guard let row = rows.first else { return nil }
+        return try ApplicationRecord(row)
+    }
+}

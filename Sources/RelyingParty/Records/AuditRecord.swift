@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// The address and user agent of a request, as far as they are known.
+struct Origin: Equatable, Sendable {
+    /// The sender's address, or the one reported by a trusted proxy.
+    let address: String
+    /// The `User-Agent` header, cut to 128 bytes.
+    let agent: String
+
+    /// Makes both texts `printable`, because strangers may have chosen them.
+    init(address: String, agent: String) {
+        self.address = printable([UInt8](address.utf8))
+        self.agent = printable([UInt8](agent.utf8))
+    }
+}
+
+/// One line of the audit trail.
+struct AuditEntry: Sendable {
+    enum Event: String, CaseIterable, Sendable {
+        case activation = "activation"
+        case registration = "registration"
+        case commit = "commit"
+        case block = "block"
+        case unblock = "unblock"
+        case removal = "removal"
+        case login = "login"
+        case refresh = "refresh"
+        case revocation = "revocation"
+        case macToken = "mac-token"
+        case request = "request"
+        case operationCreated = "operation-created"
+        case operationDecided = "operation-decided"
+        case operationCancelled = "operation-cancelled"
+        case operationConsumed = "operation-consumed"
+        case administration = "administration"
+    }
+
+    /// The outcome of a registration that was accepted and awaits its proof.
+    static let begun = "begun"
+
+    let event: Event
+    /// `ok`, `begun`, or the code of the problem.
+    var outcome: String
+    var application = ""
+    var account = ""
+    /// The registration's id; empty if none was found.
+    var registration: [UInt8] = []
+    /// Other details; never a secret.
+    var detail = ""
+}
+
+/// The table `audit`, which is only appended to and pruned. It stores names instead of references,
+/// so that it outlives what it mentions.
+struct AuditRows {
+    let store: any Transaction
+}
+
+extension Transaction {
+    var auditTrail: AuditRows { AuditRows(store: self) }
+}
+
+extension AuditRows {
+    /// Appends a line to the audit trail; a failure may show only at the end of the transaction.
+    func note(_ entry: AuditEntry, from origin: Origin, at now: Int64) throws(DatabaseFault) {
+        try store.add(
+            """
+            INSERT INTO audit (time, application, account, registration, event, outcome, address,
+                agent, detail)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            """,
+            [
+                .integer(now), .text(entry.application), .text(entry.account),
+                .text(hexadecimal(entry.registration)), .text(entry.event.rawValue),
+                .text(entry.outcome), .text(origin.address), .text(origin.agent),
+                .text(entry.detail),
+            ])
+    }
+
+    /// Deletes up to `most` of the oldest lines before a time; returns how many.
+    ///
+    /// Lines about earlier prunes are kept, so that readers see since when the trail is complete.
+    func pruneAudit(before moment: Int64, most: Int64) throws(DatabaseFault) -> Int64 {
+        Int64(
+            try store.run(
+                """
+                DELETE FROM audit WHERE id IN
+                    (SELECT id FROM audit WHERE time < $1
+                        AND NOT (event = 'administration' AND detail LIKE 'audit prune %')
+                    ORDER BY time LIMIT $2) RETURNING 1
+                """, [.integer(moment), .integer(most)]
+            ).count)
+    }
+
+    /// Returns the newest lines that match, in ascending order.
+    func entries(_ filter: AuditFilter) throws(DatabaseFault) -> [ListedAudit] {
+        try store.run(
+            """
+            SELECT time, event, outcome, application, account, registration, address, agent, detail
+            FROM audit
+            WHERE time >= $1 AND ($2 = '' OR application = $2) AND ($3 = '' OR account = $3)
+                AND ($4 = '' OR event = $4)
+            ORDER BY id DESC LIMIT $5
+            """,
+            [
+                .integer(filter.since), .text(filter.application), .text(filter.account),
+                .text(filter.event), .integer(filter.most),
+            ]
+        ).map { (row) throws(DatabaseFault) in
+            ListedAudit(
+                time: try row.integer(0), event: try row.text(1), outcome: try row.text(2),
+                application: try row.text(3), account: try row.text(4),
+                registration: try row.text(5), address: try row.text(6), agent: try row.text(7),
+                detail: try row.text(8))
+        }.reversed()
+    }
+}
+
+/// Selects lines of the audit trail; an empty text matches everything.
+struct AuditFilter: Sendable {
+    let since: Int64
+    let application: String
+    let account: String
+    let event: String
+    let most: Int64
+}
+
+/// A line of the audit trail as it is listed.
+struct ListedAudit: Encodable {
+    let time: Int64
+    let event: String
+    let outcome: String
+    let application: String
+    let account: String
+    let registration: String
+    let address: String
+    let agent: String
+    let detail: String
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// What a challenge is bound to: an answer must match all of it.
+struct ChallengeBinding: Equatable, Sendable {
+    /// How long a challenge is valid, in seconds; those of registrations have their own time.
+    static let seconds: Int64 = 60
+
+    let application: Int64
+    /// The account's name, which need not exist: challenges are issued for any name.
+    let account: String
+    /// The device's id, 16 bytes.
+    let device: [UInt8]
+    let action: ChallengeAction
+}
+
+/// The table `challenge`: challenges that were issued, with what they are bound to.
+///
+/// `use` is one conditional UPDATE, so of concurrent answers to a challenge exactly one succeeds.
+struct ChallengeRows {
+    let store: any Transaction
+}
+
+extension Transaction {
+    var challenges: ChallengeRows { ChallengeRows(store: self) }
+}
+
+extension ChallengeRows {
+    /// Stores a new challenge of 32 bytes.
+    func keep(
+        challenge: [UInt8], _ binding: ChallengeBinding, until expires: Int64
+    ) throws(DatabaseFault) {
+        try store.add(
+            """
+            INSERT INTO challenge (value, application, account, device, action, expires)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            """,
+            [
+                .bytes(challenge), .integer(binding.application), .text(binding.account),
+                .bytes(binding.device), .text(binding.action.rawValue), .integer(expires),
+            ])
+    }
+
+    /// Uses up a challenge; returns false if it has another binding, was used or has expired.
+    func use(
+        challenge: [UInt8], _ binding: ChallengeBinding, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try store.change(
+            """
+            UPDATE challenge SET used = $1
+            WHERE value = $2 AND application = $3 AND account = $4 AND device = $5 AND action = $6
+                AND used IS NULL AND expires > $7
+            """,
+            [
+                .integer(now), .bytes(challenge), .integer(binding.application),
+                .text(binding.account), .bytes(binding.device), .text(binding.action.rawValue),
+                .integer(now),
+            ]) == 1
+    }
+
+    /// When a challenge that was just used up was issued; not for challenges of registrations.
+    func issued(challenge: [UInt8]) throws(DatabaseFault) -> Int64 {
+        let rows = try store.run(
+            "SELECT expires FROM challenge WHERE value = $1", [.bytes(challenge)])
+        guard let row = rows.first else { throw .broken("a challenge in use is gone") }
+        return try row.integer(0) - ChallengeBinding.seconds
+    }
+}

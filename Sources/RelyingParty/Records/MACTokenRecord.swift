@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// A MAC token as the database has it.
+struct MACTokenRecord: Equatable, Sendable {
+    /// 16 bytes.
+    let id: [UInt8]
+    let registration: [UInt8]
+    let name: String
+    /// The token's secret, sealed by `RowSeal` for the row with this id.
+    let sealed: [UInt8]
+    let created: Int64
+    let expires: Int64
+    let isRevoked: Bool
+
+    fileprivate init(_ row: Row) throws(DatabaseFault) {
+        id = try row.bytes(0)
+        registration = try row.bytes(1)
+        name = try row.text(2)
+        sealed = try row.bytes(3)
+        created = try row.integer(4)
+        expires = try row.integer(5)
+        isRevoked = try row.optionalInteger(6) != nil
+    }
+}
+
+/// The table `mac_token`: MAC tokens with their sealed secrets, valid or not, until they are swept.
+struct MACTokenRows {
+    let store: any Transaction
+}
+
+extension Transaction {
+    var macTokens: MACTokenRows { MACTokenRows(store: self) }
+}
+
+extension MACTokenRows {
+    /// Stores a new token and revokes the registration's other tokens of this name.
+    func keepMACToken(
+        _ id: [UInt8], name: Name, _ sealed: [UInt8], registration: [UInt8], at now: Int64,
+        until expires: Int64
+    ) throws(DatabaseFault) {
+        try store.run(
+            """
+            UPDATE mac_token SET revoked = $1
+            WHERE registration = $2 AND name = $3 AND revoked IS NULL
+            """, [.integer(now), .bytes(registration), .text(name.text)])
+        try store.run(
+            """
+            INSERT INTO mac_token (id, registration, name, sealed, created, expires)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            """,
+            [
+                .bytes(id), .bytes(registration), .text(name.text), .bytes(sealed),
+                .integer(now), .integer(expires),
+            ])
+    }
+
+    /// Returns a token with its signer, whether or not the token is still valid.
+    func macToken(
+        _ id: [UInt8]
+    ) throws(DatabaseFault) -> (token: MACTokenRecord, signer: Signer)? {
+        let rows = try store.run(
+            """
+            SELECT id, registration, name, sealed, created, expires, revoked FROM mac_token
+            WHERE id = $1
+            """, [.bytes(id)])
+        guard let row = rows.first else { return nil }
+        let token = try MACTokenRecord(row)
+        guard let signer = try store.signers.signer(registration: token.registration) else {
+            return nil
+        }
+        return (token, signer)
+    }
+
+    /// A registration's stored tokens, oldest first with a resolution of one second.
+    func list(
+        ofRegistration registration: [UInt8]
+    ) throws(DatabaseFault) -> [MACTokenRecord] {
+        let rows = try store.run(
+            """
+            SELECT id, registration, name, sealed, created, expires, revoked FROM mac_token
+            WHERE registration = $1 ORDER BY created, id
+            """, [.bytes(registration)])
+        var tokens: [MACTokenRecord] = []
+        for row in rows { tokens.append(try MACTokenRecord(row)) }
+        return tokens
+    }
+
+    /// Revokes a token; returns false if it was revoked before.
+    func revokeMACToken(_ id: [UInt8], at now: Int64) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            "UPDATE mac_token SET revoked = $1 WHERE id = $2 AND revoked IS NULL RETURNING id",
+            [.integer(now), .bytes(id)]
+        ).isEmpty
+    }
+
+    /// Revokes all tokens of a registration.
+    func revokeMACTokens(
+        ofRegistration registration: [UInt8], at now: Int64
+    ) throws(DatabaseFault) {
+        try store.run(
+            "UPDATE mac_token SET revoked = $1 WHERE registration = $2 AND revoked IS NULL",
+            [.integer(now), .bytes(registration)])
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// One kind of expired rows, and what to do with them: delete them, or mark them as expired.
+struct Sweep: Sendable {
+    /// Deletes or marks up to `$2` rows that ended before `$1`, and returns one row for each.
+    let sql: StaticString
+    /// How long rows are kept after their end, in seconds.
+    let grace: Int64
+    /// Whether the time up to which rows were deleted must be recorded.
+    var isNoted = false
+
+    static let all: [Sweep] = [
+        Sweep(
+            sql: """
+                DELETE FROM challenge WHERE value IN
+                    (SELECT value FROM challenge WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 0),
+        Sweep(
+            sql: """
+                DELETE FROM nonce WHERE (expires, owner, value) IN
+                    (SELECT expires, owner, value FROM nonce WHERE expires < $1 LIMIT $2)
+                    RETURNING 1
+                """, grace: 0, isNoted: true),
+        Sweep(
+            sql: """
+                DELETE FROM activation WHERE hash IN
+                    (SELECT hash FROM activation WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 86_400),
+        // Registrations that were begun and never proven. The outer condition is checked again when
+        // the row is locked.
+        Sweep(
+            sql: """
+                DELETE FROM registration WHERE credential IS NULL AND id IN
+                    (SELECT id FROM registration WHERE credential IS NULL AND created < $1 LIMIT $2)
+                    RETURNING 1
+                """, grace: 3_600),
+        // Used tokens are kept as long as their session, so that reuse is detected.
+        Sweep(
+            sql: """
+                DELETE FROM refresh_token WHERE hash IN
+                    (SELECT hash FROM refresh_token WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 86_400),
+        // The outer condition is checked again: the operation may just have been decided.
+        Sweep(
+            sql: """
+                UPDATE operation SET status = 'EXPIRED' WHERE status = 'PENDING' AND id IN
+                    (SELECT id FROM operation WHERE status = 'PENDING' AND expires <= $1 LIMIT $2)
+                    RETURNING 1
+                """, grace: 0),
+        // Their outcome stays in the audit trail.
+        Sweep(
+            sql: """
+                DELETE FROM operation WHERE id IN
+                    (SELECT id FROM operation WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 30 * 86_400),
+        // Only when no refresh token refers to them.
+        Sweep(
+            sql: """
+                DELETE FROM token_session WHERE id IN
+                    (SELECT s.id FROM token_session s WHERE s.expires < $1 AND NOT EXISTS
+                        (SELECT 1 FROM refresh_token r WHERE r.session = s.id) LIMIT $2)
+                RETURNING 1
+                """, grace: 86_400),
+        Sweep(
+            sql: """
+                DELETE FROM mac_token WHERE id IN
+                    (SELECT id FROM mac_token WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 86_400),
+        // An approval in the last second can be confirmed for another minute.
+        Sweep(
+            sql: """
+                DELETE FROM site_login WHERE hash IN
+                    (SELECT hash FROM site_login WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 60),
+        Sweep(
+            sql: """
+                DELETE FROM site_session WHERE hash IN
+                    (SELECT hash FROM site_session WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 0),
+        // Tokens signed with a retired key are valid for a day at most.
+        Sweep(
+            sql: """
+                DELETE FROM signing_key WHERE id IN
+                    (SELECT id FROM signing_key WHERE retired < $1 LIMIT $2) RETURNING 1
+                """, grace: 90_000),
+    ]
+}
+
+struct OldRows {
+    let store: any Transaction
+}
+
+extension Transaction {
+    var old: OldRows { OldRows(store: self) }
+}
+
+extension OldRows {
+    /// Processes up to `most` rows of one kind; returns how many.
+    func forget(
+        _ sweep: Sweep, before now: Int64, most: Int64
+    ) throws(DatabaseFault) -> Int64 {
+        let gone = try store.run(sweep.sql, [.integer(now - sweep.grace), .integer(most)]).count
+        if sweep.isNoted && gone > 0 {
+            try store.nonces.noteForgottenNonces(before: now - sweep.grace)
+        }
+        return Int64(gone)
+    }
+}

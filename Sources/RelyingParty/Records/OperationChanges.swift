@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// An operation that is to be stored.
+struct NewOperation: Sendable {
+    /// 16 bytes.
+    let id: [UInt8]
+    /// 32 bytes.
+    let challenge: [UInt8]
+    let account: AccountRecord
+    let template: Template
+    /// The exact text that the device shows and signs.
+    let data: String
+    /// The only device that may decide it, 16 bytes; nil if any device of the account may.
+    let device: [UInt8]?
+    /// The digest of the session secret that can confirm a login; nil for other operations.
+    let session: [UInt8]?
+    /// The network of the browser, for a login begun at the server's own page; nil otherwise.
+    let network: [UInt8]?
+    /// What the application reported about the person's own device, as JSON.
+    let additional: String
+    let expires: Int64
+}
+
+/// The table `operation`: operations and logins that people approve or reject.
+struct OperationRows {
+    let store: any Transaction
+}
+
+extension Transaction {
+    var operations: OperationRows { OperationRows(store: self) }
+}
+
+// Each update names the state that it starts from: of several concurrent ones, one succeeds.
+extension OperationRows {
+    /// Stores a new operation with the account's next number. Call this behind the account's lock.
+    func keep(_ operation: NewOperation, at now: Int64) throws(DatabaseFault) {
+        try store.run(
+            """
+            INSERT INTO operation (id, application, account, template, data, challenge, status,
+                failures, max_failures, device, session_hash, additional, created, expires,
+                network, number)
+            VALUES ($1, $2, $3, $4, $5, $6, 'PENDING', 0, $7, $8, $9, $10, $11, $12, $13,
+                (SELECT COALESCE(MAX(number), 0) + 1 FROM operation WHERE account = $3))
+            """,
+            [
+                .bytes(operation.id), .integer(operation.account.application),
+                .integer(operation.account.id), .text(operation.template.name),
+                .text(operation.data), .bytes(operation.challenge),
+                .integer(operation.template.maximumFailures), optional(operation.device),
+                optional(operation.session), .text(operation.additional), .integer(now),
+                .integer(operation.expires), optional(operation.network),
+            ])
+    }
+
+    /// Ends an operation; returns false unless it is PENDING and has not expired.
+    func end(
+        operation: [UInt8], as status: OperationStatus, by registration: [UInt8]?, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            """
+            UPDATE operation SET status = $1, decided = $2, registration = $3
+            WHERE id = $4 AND status = 'PENDING' AND expires > $5 RETURNING id
+            """,
+            [
+                .text(status.rawValue), .integer(now), optional(registration),
+                .bytes(operation), .integer(now),
+            ]
+        ).isEmpty
+    }
+
+    /// Counts a wrong signature; at the limit the operation becomes FAILED.
+    ///
+    /// Returns how many failures are left, or nil if the operation is no longer pending.
+    func countFailure(ofOperation id: [UInt8], at now: Int64) throws(DatabaseFault) -> Int64? {
+        let rows = try store.run(
+            """
+            UPDATE operation SET failures = failures + 1
+            WHERE id = $1 AND status = 'PENDING' AND expires > $2
+            RETURNING max_failures - failures
+            """, [.bytes(id), .integer(now)])
+        guard let row = rows.first else { return nil }
+        let left = max(0, try row.integer(0))
+        if left == 0 { _ = try end(operation: id, as: .failed, by: nil, at: now) }
+        return left
+    }
+
+    /// Uses up an approved login.
+    ///
+    /// Returns false if it was used before, is not APPROVED, belongs to another session, or was not
+    /// approved after `moment`.
+    func consume(
+        operation: [UInt8], session: [UInt8], approvedAfter moment: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            """
+            UPDATE operation SET consumed = $1
+            WHERE id = $2 AND session_hash = $3 AND status = 'APPROVED' AND consumed IS NULL
+                AND decided > $4
+            RETURNING id
+            """, [.integer(now), .bytes(operation), .bytes(session), .integer(moment)]
+        ).isEmpty
+    }
+}
+
+private func optional(_ bytes: [UInt8]?) -> Value {
+    bytes.map(Value.bytes) ?? .null
+}

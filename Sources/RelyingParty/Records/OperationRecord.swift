@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// Something that a person is asked to approve or reject, as the table `operation` has it.
+struct OperationRecord: Equatable, Sendable {
+    /// 16 bytes.
+    let id: [UInt8]
+    let application: Int64
+    let account: Int64
+    /// The template's name.
+    let template: String
+    /// The exact text that the device shows and signs.
+    let data: String
+    /// 32 bytes; given only to devices of the account.
+    let challenge: [UInt8]
+    /// The stored status; an operation that is stored as PENDING may have expired.
+    private let kept: OperationStatus
+    /// How many wrong signatures were counted.
+    let failures: Int64
+    let maximumFailures: Int64
+    /// The only device that may decide it, 16 bytes; nil if any device of the account may.
+    let device: [UInt8]?
+    /// The digest of the session secret that can confirm a login; nil for other operations.
+    let session: [UInt8]?
+    /// What the application reported about the person's own device, as JSON.
+    let additional: String
+    let created: Int64
+    let expires: Int64
+    /// When it ended other than by expiring.
+    let decided: Int64?
+    /// The registration whose touch decided it.
+    let registration: [UInt8]?
+    /// When the login was confirmed.
+    let consumed: Int64?
+
+    fileprivate init(_ row: Row) throws(DatabaseFault) {
+        id = try row.bytes(0)
+        application = try row.integer(1)
+        account = try row.integer(2)
+        template = try row.text(3)
+        data = try row.text(4)
+        challenge = try row.bytes(5)
+        guard let kept = OperationStatus(rawValue: try row.text(6)) else {
+            throw .broken("an operation of unknown status")
+        }
+        self.kept = kept
+        failures = try row.integer(7)
+        maximumFailures = try row.integer(8)
+        device = try row.optionalBytes(9)
+        session = try row.optionalBytes(10)
+        additional = try row.text(11)
+        created = try row.integer(12)
+        expires = try row.integer(13)
+        decided = try row.optionalInteger(14)
+        registration = try row.optionalBytes(15)
+        consumed = try row.optionalInteger(16)
+    }
+
+    /// The status at a given time, also if the stored status has not been updated after expiry.
+    func status(at now: Int64) -> OperationStatus {
+        kept == .pending && expires <= now ? .expired : kept
+    }
+}
+
+extension OperationRows {
+    func operation(_ id: [UInt8]) throws(DatabaseFault) -> OperationRecord? {
+        let rows = try store.run(
+            """
+            SELECT id, application, account, template, data, challenge, status, failures,
+                max_failures, device, session_hash, additional, created, expires, decided,
+                registration, consumed
+            FROM operation WHERE id = $1
+            """, [.bytes(id)])
+        guard let row = rows.first else { return nil }
+        return try OperationRecord(row)
+    }
+
+    /// The operations that an account can decide on a device, oldest first; 100 at most.
+    func pendingOperations(
+        ofAccount account: Int64, device: [UInt8], at now: Int64
+    ) throws(DatabaseFault) -> [OperationRecord] {
+        let rows = try store.run(
+            """
+            SELECT id, application, account, template, data, challenge, status, failures,
+                max_failures, device, session_hash, additional, created, expires, decided,
+                registration, consumed
+            FROM operation
+            WHERE account = $1 AND status = 'PENDING' AND expires > $2
+                AND (device IS NULL OR device = $3)
+            ORDER BY number LIMIT 100
+            """, [.integer(account), .integer(now), .bytes(device)])
+        var operations: [OperationRecord] = []
+        for row in rows { operations.append(try OperationRecord(row)) }
+        return operations
+    }
+
+    /// The newest operations of an account in any status, newest first.
+    func latestOperations(
+        ofAccount account: Int64, most: Int64
+    ) throws(DatabaseFault) -> [OperationRecord] {
+        let rows = try store.run(
+            """
+            SELECT id, application, account, template, data, challenge, status, failures,
+                max_failures, device, session_hash, additional, created, expires, decided,
+                registration, consumed
+            FROM operation WHERE account = $1 ORDER BY number DESC LIMIT $2
+            """, [.integer(account), .integer(most)])
+        var operations: [OperationRecord] = []
+        for row in rows { operations.append(try OperationRecord(row)) }
+        return operations
+    }
+
+    /// The networks of pending logins begun at the server's own page, one entry per login.
+    func pendingNetworks(
+        ofAccount account: Int64, at now: Int64
+    ) throws(DatabaseFault) -> [[UInt8]] {
+        try store.run(
+            """
+            SELECT network FROM operation
+            WHERE account = $1 AND status = 'PENDING' AND expires > $2 AND network IS NOT NULL
+            """, [.integer(account), .integer(now)]
+        ).map { (row) throws(DatabaseFault) in try row.bytes(0) }
+    }
+
+    /// Counts an account's pending operations or logins, except logins from the server's own page.
+    func countPending(
+        _ purpose: TemplatePurpose, ofAccount account: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Int64 {
+        let rows = try store.run(
+            """
+            SELECT CAST(COUNT(*) AS BIGINT) FROM operation
+            WHERE account = $1 AND status = 'PENDING' AND expires > $2
+                AND (session_hash IS NULL) = ($3 = 1) AND network IS NULL
+            """,
+            [
+                .integer(account), .integer(now), .integer(purpose == .operation ? 1 : 0),
+            ])
+        guard let row = rows.first else { return 0 }
+        return try row.integer(0)
+    }
+}

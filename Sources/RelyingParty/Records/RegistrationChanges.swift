@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+import SignedFormats
+
+/// The table `registration`: the public keys of devices, with their status and counter.
+///
+/// Every change of status or counter is a conditional UPDATE that reports whether it applied, so of
+/// concurrent changes one succeeds and the others are refused.
+struct RegistrationRows {
+    let store: any Transaction
+}
+
+extension Transaction {
+    var registrations: RegistrationRows { RegistrationRows(store: self) }
+}
+
+extension RegistrationRows {
+    /// Stores a new registration in the status CREATED, without a key.
+    func keepRegistration(
+        _ id: [UInt8], account: Int64, device: [UInt8], at now: Int64
+    ) throws(DatabaseFault) {
+        _ = try store.run(
+            """
+            INSERT INTO registration (id, account, device, status, reason, counter, enrolment,
+                failures, key_kind, secure_boot, flags, created, changed)
+            VALUES ($1, $2, $3, 'CREATED', '', 0, 0, 0, '', '', '', $4, $5)
+            """,
+            [.bytes(id), .integer(account), .bytes(device), .integer(now), .integer(now)])
+    }
+
+    /// Stores the proven key. Returns false if the credential is already registered, the
+    /// registration is no longer CREATED, or counter or enrolment exceed 63 bits.
+    func keepKey(
+        of id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        let claims = statement.claims
+        guard let counter = Int64(exactly: claims.counter),
+            let enrolment = Int64(exactly: claims.enrolment),
+            try registration(credential: statement.head.credential) == nil
+        else { return false }
+        return try !store.run(
+            """
+            UPDATE registration SET credential = $1, public_key = $2, counter = $3,
+                enrolment = $4, key_kind = $5, secure_boot = $6, changed = $7
+            WHERE id = $8 AND status = 'CREATED' RETURNING id
+            """,
+            [
+                .bytes(statement.head.credential), .bytes(key), .integer(counter),
+                .integer(enrolment), .text("\(claims.integrity.key.word)"),
+                .text("\(claims.integrity.secureBoot.word)"), .integer(now), .bytes(id),
+            ]
+        ).isEmpty
+    }
+
+    /// Changes the status; returns false if it is no longer `from`.
+    ///
+    /// BLOCKED and REMOVED end the registration's token sessions, REMOVED also its MAC tokens.
+    func setStatus(
+        _ registration: [UInt8], from: RegistrationStatus, to status: RegistrationStatus,
+        reason: String, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        let changed = try store.run(
+            """
+            UPDATE registration SET status = $1, reason = $2, changed = $3
+            WHERE id = $4 AND status = $5 RETURNING id
+            """,
+            [
+                .text(status.rawValue), .text(reason), .integer(now), .bytes(registration),
+                .text(from.rawValue),
+            ])
+        guard !changed.isEmpty else { return false }
+        if status == .blocked || status == .removed {
+            try store.sessions.revokeSessions(ofRegistration: registration, reason: reason, at: now)
+        }
+        // MAC tokens of a BLOCKED registration are only suspended: it may be unblocked.
+        if status == .removed {
+            try store.macTokens.revokeMACTokens(ofRegistration: registration, at: now)
+        }
+        return true
+    }
+
+    /// Stores the counter and state that a device has signed, and resets the failure count.
+    ///
+    /// Returns false if the counter is not above the stored one, or the registration is not ACTIVE.
+    func advance(
+        _ registration: [UInt8], to claims: StatementClaims, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        guard let counter = Int64(exactly: claims.counter),
+            let enrolment = Int64(exactly: claims.enrolment)
+        else { return false }
+        return try store.change(
+            """
+            UPDATE registration SET counter = $1, enrolment = $2, secure_boot = $3, failures = 0,
+                last_used = $4, advanced = $4
+            WHERE id = $5 AND status = 'ACTIVE' AND counter < $6
+            """,
+            [
+                .integer(counter), .integer(enrolment),
+                .text("\(claims.integrity.secureBoot.word)"), .integer(now),
+                .bytes(registration), .integer(counter),
+            ]) == 1
+    }
+
+    /// Marks an ACTIVE registration as used, which locks its row until the transaction ends.
+    ///
+    /// Returns false if it is not ACTIVE.
+    func useActive(_ registration: [UInt8], at now: Int64) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            """
+            UPDATE registration SET last_used = $1 WHERE id = $2 AND status = 'ACTIVE'
+            RETURNING id
+            """, [.integer(now), .bytes(registration)]
+        ).isEmpty
+    }
+
+    /// Counts a counter that did not increase; at the limit the registration becomes BLOCKED.
+    ///
+    /// Returns how many failures are left, or nil if this one is not counted because the device was
+    /// challenged (`asked`) before the stored counter was accepted.
+    func countFailure(
+        _ registration: [UInt8], askedAt asked: Int64, limit: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Int64? {
+        let rows = try store.run(
+            """
+            UPDATE registration SET failures = failures + 1
+            WHERE id = $1 AND status = 'ACTIVE' AND (advanced IS NULL OR advanced < $2)
+            RETURNING failures
+            """, [.bytes(registration), .integer(asked)])
+        guard let row = rows.first else { return nil }
+        let left = max(0, limit - (try row.integer(0)))
+        if left == 0 {
+            _ = try setStatus(
+                registration, from: .active, to: .blocked, reason: "failures", at: now)
+        }
+        return left
+    }
+
+    /// Records the time of use, but at most once a minute, to save writes.
+    func noteUse(of registration: RegistrationRecord, at now: Int64) throws(DatabaseFault) {
+        guard registration.lastUsed.map({ now - $0 >= 60 }) ?? true else { return }
+        try store.add(
+            "UPDATE registration SET last_used = $1 WHERE id = $2",
+            [.integer(now), .bytes(registration.id)])
+    }
+
+    /// Replaces a registration's flags; no word may contain a space.
+    func setFlags(_ flags: [String], of registration: [UInt8]) throws(DatabaseFault) {
+        try store.run(
+            "UPDATE registration SET flags = $1 WHERE id = $2",
+            [.text(flags.joined(separator: " ")), .bytes(registration)])
+    }
+
+    /// Resets a registration's failure count.
+    func forgetFailures(_ registration: [UInt8]) throws(DatabaseFault) {
+        try store.add(
+            "UPDATE registration SET failures = 0 WHERE id = $1", [.bytes(registration)])
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// A device's public key for an account, as the table `registration` has it.
+struct RegistrationRecord: Equatable, Sendable {
+    /// 16 bytes.
+    let id: [UInt8]
+    let account: Int64
+    /// 16 bytes.
+    let device: [UInt8]
+    /// 16 bytes; nil until the key has been proven.
+    let credential: [UInt8]?
+    /// The uncompressed point, 65 bytes; nil until the key has been proven.
+    let publicKey: [UInt8]?
+    let status: RegistrationStatus
+    /// Why it is BLOCKED or REMOVED: `failures`, `application`, `replaced`, `device`, ….
+    let reason: String
+    /// The highest counter that was accepted.
+    let counter: UInt64
+    /// How many counters since then were not above it.
+    let failures: Int64
+    let flags: [String]
+    let created: Int64
+    let lastUsed: Int64?
+    /// `tpm` or `file`, as the device claimed when it proved the key.
+    let keyKind: String
+    /// `on`, `off` or `unknown`, as the device claimed last.
+    let secureBoot: String
+
+    /// How many columns `init` reads.
+    static let columns = 14
+
+    /// Reads the first `columns` columns.
+    init(_ row: Row) throws(DatabaseFault) {
+        id = try row.bytes(0)
+        account = try row.integer(1)
+        device = try row.bytes(2)
+        credential = try row.optionalBytes(3)
+        publicKey = try row.optionalBytes(4)
+        guard let status = RegistrationStatus(rawValue: try row.text(5)),
+            let counter = UInt64(exactly: try row.integer(7))
+        else { throw .broken("a registration of unknown form") }
+        self.status = status
+        self.counter = counter
+        reason = try row.text(6)
+        failures = try row.integer(8)
+        flags = try row.words(9)
+        created = try row.integer(10)
+        lastUsed = try row.optionalInteger(11)
+        keyKind = try row.text(12)
+        secureBoot = try row.text(13)
+    }
+}
+
+extension RegistrationRows {
+    func registration(_ id: [UInt8]) throws(DatabaseFault) -> RegistrationRecord? {
+        let rows = try store.run(
+            """
+            SELECT id, account, device, credential, public_key, status, reason, counter, failures,
+                flags, created, last_used, key_kind, secure_boot
+            FROM registration WHERE id = $1
+            """, [.bytes(id)])
+        guard let row = rows.first else { return nil }
+        return try RegistrationRecord(row)
+    }
+
+    func registration(credential: [UInt8]) throws(DatabaseFault) -> RegistrationRecord? {
+        let rows = try store.run(
+            """
+            SELECT id, account, device, credential, public_key, status, reason, counter, failures,
+                flags, created, last_used, key_kind, secure_boot
+            FROM registration WHERE credential = $1
+            """, [.bytes(credential)])
+        guard let row = rows.first else { return nil }
+        return try RegistrationRecord(row)
+    }
+
+    /// All registrations of an account, oldest first with a resolution of one second.
+    func list(ofAccount account: Int64) throws(DatabaseFault) -> [RegistrationRecord] {
+        let rows = try store.run(
+            """
+            SELECT id, account, device, credential, public_key, status, reason, counter, failures,
+                flags, created, last_used, key_kind, secure_boot
+            FROM registration WHERE account = $1 ORDER BY created, id
+            """, [.integer(account)])
+        var found: [RegistrationRecord] = []
+        for row in rows { found.append(try RegistrationRecord(row)) }
+        return found
+    }
+
+    /// The newest registrations of an application, newest first with a resolution of one second.
+    ///
+    /// An empty `name` or `status` matches everything.
+    func list(
+        of application: Int64, account name: String, status: String, most: Int64
+    ) throws(DatabaseFault) -> [(registration: RegistrationRecord, account: AccountRecord)] {
+        let rows = try store.run(
+            """
+            SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
+                r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot
+            FROM registration r JOIN account a ON a.id = r.account
+            WHERE a.application = $1 AND ($2 = '' OR a.name = $2) AND ($3 = '' OR r.status = $3)
+            ORDER BY r.created DESC, r.id LIMIT $4
+            """, [.integer(application), .text(name), .text(status), .integer(most)])
+        var found: [(registration: RegistrationRecord, account: AccountRecord)] = []
+        for row in rows {
+            let registration = try RegistrationRecord(row)
+            guard let account = try store.accounts.account(registration.account) else { continue }
+            found.append((registration, account))
+        }
+        return found
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// The tables, in the SQL dialect that SQLite and PostgreSQL share; times are seconds since 1970.
+///
+/// `{serial}`, `{bytes}` and `{clustered}` are replaced as `Dialect` says. A migration that has
+/// been released is never edited; later changes are new migrations.
+enum Schema {
+    /// The migrations from an empty database to the schema that this program knows.
+    static let steps = [Migration(1, first)]
+
+    private static let first = [
+        """
+        CREATE TABLE application (
+            id {serial}, name TEXT NOT NULL UNIQUE, audience TEXT NOT NULL UNIQUE,
+            devices TEXT NOT NULL, commit_required BIGINT NOT NULL, biometrics BIGINT NOT NULL,
+            minimum_key TEXT NOT NULL, minimum_boot TEXT NOT NULL, max_failures BIGINT NOT NULL,
+            access_seconds BIGINT NOT NULL, refresh_seconds BIGINT NOT NULL,
+            created BIGINT NOT NULL, removed BIGINT)
+        """,
+        """
+        CREATE TABLE api_key (
+            hash {bytes} PRIMARY KEY, application BIGINT NOT NULL REFERENCES application (id),
+            name TEXT NOT NULL, created BIGINT NOT NULL, revoked BIGINT,
+            UNIQUE (application, name))
+        """,
+        // `trail`: the last audit line before the account was made; earlier ones are not about it.
+        """
+        CREATE TABLE account (
+            id {serial}, application BIGINT NOT NULL REFERENCES application (id),
+            name TEXT NOT NULL, blocked BIGINT NOT NULL, flags TEXT NOT NULL, roles TEXT NOT NULL,
+            created BIGINT NOT NULL, trail BIGINT NOT NULL DEFAULT 0, UNIQUE (application, name))
+        """,
+        """
+        CREATE TABLE activation (
+            hash {bytes} PRIMARY KEY, account BIGINT NOT NULL REFERENCES account (id),
+            maker TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
+        """,
+        "CREATE INDEX activation_account ON activation (account)",
+        // `advanced`: when the stored counter was accepted; NULL if it is that of the registration.
+        """
+        CREATE TABLE registration (
+            id {bytes} PRIMARY KEY, account BIGINT NOT NULL REFERENCES account (id),
+            device {bytes} NOT NULL, credential {bytes} UNIQUE, public_key {bytes},
+            status TEXT NOT NULL, reason TEXT NOT NULL, counter BIGINT NOT NULL,
+            enrolment BIGINT NOT NULL, failures BIGINT NOT NULL, key_kind TEXT NOT NULL,
+            secure_boot TEXT NOT NULL, flags TEXT NOT NULL, created BIGINT NOT NULL,
+            changed BIGINT NOT NULL, last_used BIGINT, advanced BIGINT)
+        """,
+        "CREATE INDEX registration_account ON registration (account, device)",
+        // Registrations that were begun and never proven, which are deleted.
+        """
+        CREATE INDEX registration_unproven ON registration (created) WHERE credential IS NULL
+        """,
+        """
+        CREATE TABLE challenge (
+            value {bytes} PRIMARY KEY, application BIGINT NOT NULL, account TEXT NOT NULL,
+            device {bytes} NOT NULL, action TEXT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
+        """,
+        "CREATE INDEX challenge_expires ON challenge (expires)",
+        // The time, which is signed with the nonce, comes first: nonces of one moment lie together,
+        // and those to be deleted are one range.
+        """
+        CREATE TABLE nonce (
+            expires BIGINT NOT NULL, owner {bytes} NOT NULL, value {bytes} NOT NULL,
+            PRIMARY KEY (expires, owner, value)) {clustered}
+        """,
+        // The time up to which rows of a kind were deleted, where that must be known.
+        "CREATE TABLE forgotten (what TEXT PRIMARY KEY, before BIGINT NOT NULL)",
+        """
+        CREATE TABLE signing_key (
+            id TEXT PRIMARY KEY, use TEXT NOT NULL, public_key {bytes} NOT NULL,
+            sealed {bytes} NOT NULL, created BIGINT NOT NULL, retired BIGINT)
+        """,
+        // If several servers make a key at once, one succeeds, so that all sign with the same key.
+        "CREATE UNIQUE INDEX signing_key_signs ON signing_key (use) WHERE retired IS NULL",
+        """
+        CREATE TABLE token_session (
+            id {bytes} PRIMARY KEY, registration {bytes} NOT NULL REFERENCES registration (id),
+            factor TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL,
+            revoked BIGINT, reason TEXT NOT NULL)
+        """,
+        "CREATE INDEX token_session_registration ON token_session (registration)",
+        "CREATE INDEX token_session_expires ON token_session (expires)",
+        """
+        CREATE TABLE refresh_token (
+            hash {bytes} PRIMARY KEY, session {bytes} NOT NULL REFERENCES token_session (id),
+            created BIGINT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
+        """,
+        "CREATE INDEX refresh_token_expires ON refresh_token (expires)",
+        "CREATE INDEX refresh_token_session ON refresh_token (session)",
+        """
+        CREATE TABLE template (
+            id {serial}, application BIGINT NOT NULL REFERENCES application (id),
+            name TEXT NOT NULL, text TEXT NOT NULL, purpose TEXT NOT NULL,
+            seconds BIGINT NOT NULL, max_failures BIGINT NOT NULL, device_bound BIGINT NOT NULL,
+            created BIGINT NOT NULL, UNIQUE (application, name))
+        """,
+        // `number` counts an account's operations, and orders those made within one second.
+        """
+        CREATE TABLE operation (
+            id {bytes} PRIMARY KEY, number BIGINT NOT NULL,
+            application BIGINT NOT NULL REFERENCES application (id),
+            account BIGINT NOT NULL REFERENCES account (id), template TEXT NOT NULL,
+            data TEXT NOT NULL, challenge {bytes} NOT NULL, status TEXT NOT NULL,
+            failures BIGINT NOT NULL, max_failures BIGINT NOT NULL, device {bytes},
+            session_hash {bytes}, network {bytes}, additional TEXT NOT NULL,
+            created BIGINT NOT NULL, expires BIGINT NOT NULL, decided BIGINT,
+            registration {bytes}, consumed BIGINT)
+        """,
+        "CREATE INDEX operation_account ON operation (account, status, number)",
+        "CREATE INDEX operation_number ON operation (account, number)",
+        "CREATE INDEX operation_expires ON operation (expires)",
+        "CREATE INDEX operation_pending ON operation (expires) WHERE status = 'PENDING'",
+        """
+        CREATE TABLE mac_token (
+            id {bytes} PRIMARY KEY, registration {bytes} NOT NULL REFERENCES registration (id),
+            name TEXT NOT NULL, sealed {bytes} NOT NULL, created BIGINT NOT NULL,
+            expires BIGINT NOT NULL, revoked BIGINT)
+        """,
+        "CREATE INDEX mac_token_registration ON mac_token (registration, name)",
+        "CREATE INDEX mac_token_expires ON mac_token (expires)",
+        """
+        CREATE TABLE audit (
+            id {serial}, time BIGINT NOT NULL, application TEXT NOT NULL, account TEXT NOT NULL,
+            registration TEXT NOT NULL, event TEXT NOT NULL, outcome TEXT NOT NULL,
+            address TEXT NOT NULL, agent TEXT NOT NULL, detail TEXT NOT NULL)
+        """,
+        "CREATE INDEX audit_time ON audit (time)",
+        // For the page that shows a person the newest audit lines of the account.
+        "CREATE INDEX audit_account ON audit (application, account, id)",
+        // Browsers at the server's own page: those awaiting an approval, and those signed in.
+        """
+        CREATE TABLE site_login (
+            hash {bytes} PRIMARY KEY, application BIGINT NOT NULL REFERENCES application (id),
+            operation {bytes} NOT NULL, data TEXT NOT NULL, created BIGINT NOT NULL,
+            expires BIGINT NOT NULL)
+        """,
+        "CREATE INDEX site_login_expires ON site_login (expires)",
+        """
+        CREATE TABLE site_session (
+            hash {bytes} PRIMARY KEY, token_session {bytes} NOT NULL, created BIGINT NOT NULL,
+            expires BIGINT NOT NULL)
+        """,
+        "CREATE INDEX site_session_expires ON site_session (expires)",
+    ]
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// What a template's operations are for: approving a payment must not log anyone in.
+enum TemplatePurpose: String, Codable, Sendable {
+    case operation = "operation"
+    case login = "login"
+
+    /// How many operations of this purpose may be pending for one account.
+    ///
+    /// The limit prevents people from being worn down by requests, and logins begun by strangers
+    /// from crowding out operations.
+    var mostPending: Int64 {
+        switch self {
+        case .operation: 20
+        case .login: 5
+        }
+    }
+}
+
+/// How many logins begun at the server's own page may be pending for one account.
+///
+/// They are counted apart from the application's own, because any stranger can begin them.
+enum SiteShare {
+    /// From all networks together.
+    static let account = 3
+    /// From one network: an attacker on one network leaves a place to others.
+    static let network = 2
+}
+
+/// A template for operations, as validated from the administrator's input.
+struct Template: Equatable, Sendable {
+    static let secondsRange: ClosedRange<Int64> = 10...86_400
+    static let failuresRange: ClosedRange<Int64> = 1...100
+
+    /// 1 to 64 bytes.
+    let name: String
+    /// The text to show, with `{name}` for each value.
+    let text: String
+    let purpose: TemplatePurpose
+    /// How long an operation awaits its decision, in seconds.
+    let seconds: Int64
+    /// After how many wrong signatures an operation is FAILED.
+    let maximumFailures: Int64
+    /// Whether each operation must name the device that may decide it.
+    let isDeviceBound: Bool
+
+    /// Validates a template.
+    ///
+    /// - Throws: a fault that names what is wrong, in words for the administrator.
+    init(
+        name: Name, text: String, purpose: TemplatePurpose = .operation, seconds: Int64 = 300,
+        maximumFailures: Int64 = 5, isDeviceBound: Bool = false
+    ) throws(FieldFault) {
+        guard name.text.utf8.count <= 64 else {
+            throw FieldFault(text: "a template's name is not longer than 64 bytes")
+        }
+        guard TemplateText.isVisible(name.text) else {
+            throw FieldFault(text: "a template's name has characters that cannot be seen")
+        }
+        _ = try TemplateText(text)
+        guard Self.secondsRange.contains(seconds) else {
+            throw FieldFault(text: "operations are decided within 10 to 86400 seconds")
+        }
+        guard Self.failuresRange.contains(maximumFailures) else {
+            throw FieldFault(text: "operations fail after 1 to 100 wrong signatures")
+        }
+        self.name = name.text
+        self.text = text
+        self.purpose = purpose
+        self.seconds = seconds
+        self.maximumFailures = maximumFailures
+        self.isDeviceBound = isDeviceBound
+    }
+
+    fileprivate init(_ row: Row) throws(DatabaseFault) {
+        name = try row.text(0)
+        text = try row.text(1)
+        guard let purpose = TemplatePurpose(rawValue: try row.text(2)) else {
+            throw .broken("a template of unknown purpose")
+        }
+        self.purpose = purpose
+        seconds = try row.integer(3)
+        maximumFailures = try row.integer(4)
+        isDeviceBound = try row.integer(5) != 0
+    }
+}
+
+struct TemplateRows {
+    let store: any Transaction
+}
+
+extension Transaction {
+    var templates: TemplateRows { TemplateRows(store: self) }
+}
+
+extension TemplateRows {
+    /// Stores a new template; returns false if the application has one of this name.
+    func makeTemplate(
+        _ template: Template, of application: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            """
+            INSERT INTO template (application, name, text, purpose, seconds, max_failures,
+                device_bound, created)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING name
+            """,
+            [
+                .integer(application), .text(template.name), .text(template.text),
+                .text(template.purpose.rawValue), .integer(template.seconds),
+                .integer(template.maximumFailures), .integer(template.isDeviceBound ? 1 : 0),
+                .integer(now),
+            ]
+        ).isEmpty
+    }
+
+    /// All templates of an application, ordered by name.
+    func listTemplates(of application: Int64) throws(DatabaseFault) -> [Template] {
+        let rows = try store.run(
+            """
+            SELECT name, text, purpose, seconds, max_failures, device_bound FROM template
+            WHERE application = $1 ORDER BY name
+            """, [.integer(application)])
+        var templates: [Template] = []
+        for row in rows { templates.append(try Template(row)) }
+        return templates
+    }
+
+    func template(_ name: String, of application: Int64) throws(DatabaseFault) -> Template? {
+        let rows = try store.run(
+            """
+            SELECT name, text, purpose, seconds, max_failures, device_bound FROM template
+            WHERE application = $1 AND name = $2
+            """, [.integer(application), .text(name)])
+        guard let row = rows.first else { return nil }
+        return try Template(row)
+    }
+
+    /// Deletes a template; returns false if there is none. Its operations are not affected.
+    func removeTemplate(_ name: String, of application: Int64) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            "DELETE FROM template WHERE application = $1 AND name = $2 RETURNING name",
+            [.integer(application), .text(name)]
+        ).isEmpty
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+
+/// A token session: it began with one login, and its refresh tokens form one chain.
+struct TokenSession: Equatable, Sendable {
+    /// 16 bytes.
+    let id: [UInt8]
+    let registration: [UInt8]
+    let factor: String
+    let created: Int64
+    /// When it ends, by the policy at its beginning.
+    let expires: Int64
+    let isRevoked: Bool
+
+    fileprivate init(_ row: Row) throws(DatabaseFault) {
+        id = try row.bytes(0)
+        registration = try row.bytes(1)
+        factor = try row.text(2)
+        created = try row.integer(3)
+        expires = try row.integer(4)
+        isRevoked = try row.optionalInteger(5) != nil
+    }
+
+    /// When it ends under a policy that may have become stricter; no policy extends it.
+    func end(by policy: ApplicationPolicy) -> Int64 {
+        min(expires, created + policy.refreshSeconds)
+    }
+}
+
+/// The tables `token_session` and `refresh_token`; of refresh tokens only the digest is stored.
+struct TokenRows {
+    let store: any Transaction
+}
+
+extension Transaction {
+    var sessions: TokenRows { TokenRows(store: self) }
+}
+
+extension TokenRows {
+    /// Stores a new token session.
+    func keepSession(
+        _ id: [UInt8], registration: [UInt8], factor: String, at now: Int64, until expires: Int64
+    ) throws(DatabaseFault) {
+        try store.add(
+            """
+            INSERT INTO token_session (id, registration, factor, created, expires, reason)
+            VALUES ($1, $2, $3, $4, $5, '')
+            """,
+            [
+                .bytes(id), .bytes(registration), .text(factor), .integer(now),
+                .integer(expires),
+            ])
+    }
+
+    func tokenSession(_ id: [UInt8]) throws(DatabaseFault) -> TokenSession? {
+        let rows = try store.run(
+            """
+            SELECT id, registration, factor, created, expires, revoked FROM token_session
+            WHERE id = $1
+            """, [.bytes(id)])
+        guard let row = rows.first else { return nil }
+        return try TokenSession(row)
+    }
+
+    /// Stores the hash of a refresh token.
+    func keepRefreshToken(
+        _ hash: [UInt8], session: [UInt8], at now: Int64, until expires: Int64
+    ) throws(DatabaseFault) {
+        try store.add(
+            """
+            INSERT INTO refresh_token (hash, session, created, expires) VALUES ($1, $2, $3, $4)
+            """, [.bytes(hash), .bytes(session), .integer(now), .integer(expires)])
+    }
+
+    /// Uses up a refresh token and returns its session; nil if it is unknown, expired or used.
+    func useRefreshToken(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> [UInt8]? {
+        let rows = try store.run(
+            """
+            UPDATE refresh_token SET used = $1
+            WHERE hash = $2 AND used IS NULL AND expires > $3 RETURNING session
+            """, [.integer(now), .bytes(hash), .integer(now)])
+        guard let row = rows.first else { return nil }
+        return try row.bytes(0)
+    }
+
+    /// Returns a refresh token's session, and whether the token was used.
+    func refreshToken(
+        _ hash: [UInt8]
+    ) throws(DatabaseFault) -> (session: [UInt8], isUsed: Bool)? {
+        let rows = try store.run(
+            "SELECT session, used FROM refresh_token WHERE hash = $1", [.bytes(hash)])
+        guard let row = rows.first else { return nil }
+        return (try row.bytes(0), try row.optionalInteger(1) != nil)
+    }
+
+    /// Ends a session; returns false if it had ended before.
+    func revoke(
+        session: [UInt8], reason: String, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            """
+            UPDATE token_session SET revoked = $1, reason = $2
+            WHERE id = $3 AND revoked IS NULL RETURNING id
+            """, [.integer(now), .text(reason), .bytes(session)]
+        ).isEmpty
+    }
+
+    /// Ends all sessions of a registration.
+    func revokeSessions(
+        ofRegistration registration: [UInt8], reason: String, at now: Int64
+    ) throws(DatabaseFault) {
+        _ = try store.run(
+            """
+            UPDATE token_session SET revoked = $1, reason = $2
+            WHERE registration = $3 AND revoked IS NULL
+            """, [.integer(now), .text(reason), .bytes(registration)])
+    }
+}

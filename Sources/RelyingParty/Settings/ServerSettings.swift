@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+
+/// The settings of /etc/signet/server.conf; signet-server.conf(5) describes each.
+package enum ServerSettings {
+    /// `server.url`: the public URL, the issuer of tokens and the beginning of default audiences.
+    package static let url = Setting(
+        section: "server", key: "url", standard: .word("https://localhost"),
+        accepts: .text(200),
+        purpose: "how the server is called from outside; audiences and tokens begin with it")
+    /// `listen.address`: a numeric address; unused if systemd passes a socket.
+    package static let address = Setting(
+        section: "listen", key: "address", standard: .word("127.0.0.1"), accepts: .text(64),
+        purpose: "the address to listen on; without a certificate, one of this machine alone")
+    /// `listen.port`: 0 selects any free port; unused if systemd passes a socket.
+    package static let port = Setting(
+        section: "listen", key: "port", standard: .count(8443), accepts: .count(0...65_535),
+        purpose: "the port to listen on; 0 for any")
+    /// `listen.certificate`: the path of the PEM chain, reloaded at SIGHUP.
+    package static let certificate = Setting(
+        section: "listen", key: "certificate", standard: .word("none"), accepts: .text(256),
+        purpose: "a PEM file with the certificate's chain; none for plain HTTP behind a proxy")
+    /// `listen.key`: the path of the certificate's key, which must be set with the certificate.
+    package static let key = Setting(
+        section: "listen", key: "key", standard: .word("none"), accepts: .text(256),
+        purpose: "a PEM file with the certificate's key, for its owner alone")
+    /// `listen.proxy`: whether `X-Forwarded-For` names the client; disables the limit per address.
+    package static let proxy = Setting(
+        section: "listen", key: "proxy", standard: .word("none"),
+        accepts: .choice(["none", "trusted"]),
+        purpose: "whether X-Forwarded-For comes from a reverse proxy that can be believed")
+    /// `listen.connections`: the maximum number of connections, each of which needs a descriptor.
+    package static let connections = Setting(
+        section: "listen", key: "connections", standard: .count(12_000),
+        accepts: .count(16...100_000), purpose: "connections at the same time")
+    /// `listen.connections-per-address`: the limit per `PeerNetwork`; 0 disables it.
+    package static let connectionsPerAddress = Setting(
+        section: "listen", key: "connections-per-address", standard: .count(512),
+        accepts: .count(0...100_000),
+        purpose: "connections of one address at the same time; 0 does not count")
+    /// `listen.rate`: calls per minute and address (`RateLimit`); also the limit of `AuditQuota`.
+    package static let rate = Setting(
+        section: "listen", key: "rate", standard: .count(120), accepts: .count(1...1_000_000),
+        purpose: "challenges, codes and proofs that do not hold, of one address a minute")
+    /// `database.kind`: selects `database.path`, or `database.connection` and
+    /// `database.connections`.
+    package static let databaseKind = Setting(
+        section: "database", key: "kind", standard: .word("sqlite"),
+        accepts: .choice(["sqlite", "postgresql"]),
+        purpose: "SQLite in a file, or a PostgreSQL that several servers may share")
+    /// `database.path`: the file of an SQLite database.
+    package static let databasePath = Setting(
+        section: "database", key: "path", standard: .word("/var/lib/signet-server/server.db"),
+        accepts: .text(256), purpose: "SQLite's file")
+    /// `database.connection`: a connection string of libpq, hidden because of passwords.
+    package static let databaseConnection = Setting(
+        section: "database", key: "connection",
+        standard: .word("host=/run/postgresql dbname=signet"), accepts: .text(512),
+        purpose: "PostgreSQL's connection string; a password belongs into a passfile")
+    /// `database.connections`: connections for writing; a quarter of it is added for reading.
+    package static let databaseConnections = Setting(
+        section: "database", key: "connections", standard: .count(8), accepts: .count(1...256),
+        purpose: "connections to PostgreSQL at the same time")
+    /// `keys.master`: the path of the master secret, which is created if it does not exist.
+    package static let master = Setting(
+        section: "keys", key: "master", standard: .word("/var/lib/signet-server/master-secret"),
+        accepts: .text(256),
+        purpose: "the file of 32 bytes that seals keys in the database; made if there is none")
+    /// `log.format`: text or JSON, for all lines on standard error.
+    package static let logFormat = Setting(
+        section: "log", key: "format", standard: .word("text"), accepts: .choice(["text", "json"]),
+        purpose: "lines as a person reads them, or as JSON")
+    /// `log.requests`: which requests are logged; `problems` means a status of 400 or above.
+    package static let logRequests = Setting(
+        section: "log", key: "requests", standard: .word("all"),
+        accepts: .choice(["all", "problems", "none"]),
+        purpose: "which requests have a line in the log: all, refused ones, or none")
+    /// `audit.keep`: the age in days at which audit lines are deleted; 0 keeps them for ever.
+    package static let auditDays = Setting(
+        section: "audit", key: "keep", standard: .count(0), accepts: .count(0...36_500),
+        purpose: "how many days the audit trail is kept; 0 for ever")
+    /// `metrics.listen`: the separate address and port for figures (`MetricsAddress`), or `none`.
+    package static let metrics = Setting(
+        section: "metrics", key: "listen", standard: .word("none"), accepts: .text(64),
+        purpose: "address:port of /metrics and /health alone, or none")
+    /// `site.enabled`: whether the pages for browsers are served.
+    package static let site = Setting(
+        section: "site", key: "enabled", standard: .word("off"), accepts: .choice(["off", "on"]),
+        purpose: "whether there are pages at /site for a person in a browser")
+    /// `site.application`: the application whose accounts sign in; required if the site is enabled.
+    package static let siteApplication = Setting(
+        section: "site", key: "application", standard: .word("none"), accepts: .text(128),
+        purpose: "the application whose accounts sign in there")
+    /// `site.template`: that application's template for logins (`SiteSubject`).
+    package static let siteTemplate = Setting(
+        section: "site", key: "template", standard: .word("sign-in"), accepts: .text(64),
+        purpose: "its template for logins, which shows {code} and may show {address}")
+
+    /// All settings, in the order in which they are shown.
+    package static let all: [Setting] = [
+        url, address, port, certificate, key, proxy, connections, connectionsPerAddress,
+        rate, databaseKind, databasePath, databaseConnection, databaseConnections, master,
+        logFormat, logRequests, auditDays, metrics, site, siteApplication, siteTemplate,
+    ]
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import HTTPServer
+import SignedFormats
+
+// The pages for signing in and out.
+extension Site {
+    /// The form for the account name; `refused` is an input that was not a valid name.
+    func signInPage(_ call: SiteCall, refused: String? = nil) throws(Problem) -> HTTPResponse {
+        let cookie: BrowserCookie
+        var headers: [(name: String, value: String)] = []
+        if let own = call.cookie {
+            cookie = own
+        } else {
+            cookie = try service.core.made { () throws(CryptoFault) in try BrowserCookie.fresh() }
+            headers.append(address.setting(cookie))
+        }
+        var state: HTML = ""
+        var complaint: HTML = ""
+        if refused != nil {
+            state = #" aria-invalid="true" aria-describedby="account-complaint""#
+            complaint = """
+                <p class="alarm" id="account-complaint">Not an account name: it has 1 to 128 \
+                letters, digits or other characters.</p>
+                """
+        }
+        let content: HTML = """
+            <p>No password is asked for. You approve the sign-in on a device that is registered for \
+            your account.</p>
+            <form method="post" action="\(SitePath.signIn)">
+            \(try tokenField(cookie))
+            \(complaint)
+            <p><label for="account">Account name</label>
+            <input id="account" name="account" value="\(refused ?? "")" required maxlength="128" \
+            autocomplete="username" autocapitalize="none" spellcheck="false"\(state)></p>
+            <p><button type="submit">Sign in</button></p>
+            </form>
+            """
+        let title = refused == nil ? "Sign in" : "Sign in: please correct the name"
+        return SitePage(title: title, content: content).response(
+            refused == nil ? 200 : 400, headers)
+    }
+
+    /// Shows the text that the device shows, until it is approved.
+    ///
+    /// The page reloads itself, unless the person has stopped that (WCAG 2.2, 2.2.1).
+    func waitingPage(
+        _ login: SiteLogin, _ call: SiteCall, at now: Int64
+    ) throws(Problem) -> HTTPResponse {
+        guard let cookie = call.cookie else { throw .foreignForm }
+        let isStill = call.request.query.contains { $0 == ("refresh", "off") }
+        let look: HTML =
+            isStill
+            ? """
+            <p><a href="\(SitePath.waiting)?refresh=off">Look now whether it is approved</a></p>
+            <p>This page stays as it is. <a href="\(SitePath.waiting)">Let it look by itself</a></p>
+            """
+            : """
+            <p>This page looks every 4 seconds whether it is approved. \
+            <a href="\(SitePath.waiting)?refresh=off">Stop that, I will look myself</a></p>
+            """
+        let content: HTML = """
+            <p>On a device that is registered for your account, run <code>signet operations</code>. \
+            It shows this text:</p>
+            <p class="shown" id="shown">\(.lines(login.text))</p>
+            <p>Approve it only if each character is the same. What you did not ask for, reject.</p>
+            <p>Time left: \(timeLeft(login.expires - now)), until \(moment(login.expires)).</p>
+            \(look)
+            <h2>Nothing to approve?</h2>
+            <p>Look whether the account name is right. Three sign-ins at most wait for an account, \
+            two of one network; if there are more, wait some minutes and sign in again.</p>
+            <form method="post" action="\(SitePath.cancel)">
+            \(try tokenField(cookie))
+            <p><button type="submit">Cancel this sign-in</button></p>
+            </form>
+            """
+        return SitePage(title: "Approve on your device", content: content).response(
+            200, isStill ? [] : [("Refresh", "4")])
+    }
+
+    /// The page after signing out.
+    func signedOutPage() -> HTTPResponse {
+        SitePage(
+            title: "You are signed out",
+            content: #"<p><a href="\#(SitePath.signIn)">Sign in again</a></p>"#,
+            style: SitePath.forgettingStyle
+        ).response()
+    }
+
+    /// The hidden field that proves that this browser was shown the form.
+    func tokenField(_ cookie: BrowserCookie) throws(Problem) -> HTML {
+        let token = try service.core.made { () throws(CryptoFault) in try cookie.formToken }
+        return #"<input type="hidden" name="token" value="\#(token)">"#
+    }
+}
+
+extension HTTPResponse {
+    /// The page for a sign-in that failed; the reason is not given.
+    static let over = SitePage(
+        title: "This sign-in is over",
+        content: """
+            <p>It was not approved in time, or was used already. Nobody was signed in by it here.</p>
+            <p><a href="\(SitePath.signIn)">Sign in again</a></p>
+            """
+    ).response()
+}
+
+/// A time, readable for people and for programs.
+func moment(_ seconds: Int64) -> HTML {
+    let text = String(decoding: instant(seconds).text, as: UTF8.self)
+    let shown = text.dropLast().split(separator: "T").joined(separator: " ")
+    return #"<time datetime="\#(text)">\#(shown) UTC</time>"#
+}
+
+private func timeLeft(_ seconds: Int64) -> String {
+    let minutes = seconds / 60
+    let rest = "\(seconds % 60) seconds"
+    return minutes == 0 ? rest : "\(minutes) minutes and \(rest)"
+}

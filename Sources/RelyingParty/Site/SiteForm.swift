@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import SignedFormats
+
+/// A form as browsers send it: `application/x-www-form-urlencoded` (WHATWG URL, section 5.1).
+///
+/// Each name may occur once, and at most eight in all.
+struct SiteForm: Equatable, Sendable {
+    /// The maximum size of the body in bytes: a fully escaped name of 128 bytes, and a token.
+    static let limit = 2_048
+    private static let mostFields = 8
+
+    private let fields: [String: String]
+
+    /// Parses the form in a request; checks size and content type first.
+    ///
+    /// - Throws: `.tooLarge`, `.notForm` or `.malformedForm`.
+    init(_ request: HTTPRequest) throws(Problem) {
+        guard request.body.count <= Self.limit else { throw .tooLarge }
+        let type = request.header("content-type")?.lowercased() ?? ""
+        guard type.prefix(while: { $0 != ";" && $0 != " " }) == "application/x-www-form-urlencoded"
+        else { throw .notForm }
+        guard let fields = Self.fields(of: request.body) else { throw .malformedForm }
+        self.fields = fields
+    }
+
+    /// The value of a field; empty if it is missing.
+    subscript(name: String) -> String { fields[name] ?? "" }
+
+    /// Parses names and values; nil for what no browser sends.
+    static func fields(of body: [UInt8]) -> [String: String]? {
+        var fields: [String: String] = [:]
+        for part in body.split(separator: UInt8(ascii: "&")) {
+            let middle = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+            guard let name = decoded(part[..<middle]),
+                let value = decoded(part[middle...].dropFirst()),
+                fields.updateValue(value, forKey: name) == nil, fields.count <= mostFields
+            else { return nil }
+        }
+        return fields
+    }
+
+    /// Decodes `%41` and `+`; nil for a broken escape or if the result is not UTF-8.
+    private static func decoded(_ part: ArraySlice<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        var rest = part
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(0x20)
+            case UInt8(ascii: "%"):
+                guard rest.count >= 2,
+                    let escape = Hexadecimal.decode(
+                        [UInt8](
+                            String(decoding: rest.prefix(2), as: UTF8.self).lowercased().utf8))
+                else { return nil }
+                bytes += escape
+                rest = rest.dropFirst(2)
+            case 0x21...0x7e: bytes.append(byte)
+            default: return nil
+            }
+        }
+        guard !bytes.contains(0) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+extension Problem {
+    /// The form came from another site, or from another state of this browser.
+    static let foreignForm = Problem(
+        status: 403, code: "foreign-form", title: "the form was not sent from this site's own page")
+    fileprivate static let notForm = Problem(
+        status: 415, code: "not-form", title: "the body is to be a form")
+    fileprivate static let malformedForm = Problem(
+        status: 400, code: "malformed", title: "the form cannot be read")
+}

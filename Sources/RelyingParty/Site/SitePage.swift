@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+
+/// A page of the site.
+struct SitePage: Sendable {
+    /// The document's title and its heading.
+    let title: String
+    /// The content below the heading.
+    let content: HTML
+    /// The content beside the site's name.
+    var menu: HTML = ""
+    /// The path of its style sheet.
+    var style = SitePath.style
+
+    /// The whole document.
+    var document: HTML {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>\(title) – Signet</title>
+        <link rel="stylesheet" href="\(style)">
+        </head>
+        <body>
+        <header>
+        <p><a href="\(SitePath.home)">Signet</a></p>
+        \(menu)
+        </header>
+        <main>
+        <h1>\(title)</h1>
+        \(content)
+        </main>
+        </body>
+        </html>
+
+        """
+    }
+
+    /// The response with this page.
+    func response(
+        _ status: Int = 200, _ headers: [(name: String, value: String)] = []
+    ) -> HTTPResponse {
+        HTTPResponse(
+            status: status,
+            headers: [("Content-Type", "text/html; charset=utf-8"), SiteHeaders.notKept]
+                + SiteHeaders.guarding + headers,
+            body: [UInt8](document.text.utf8))
+    }
+}
+
+/// The headers of all responses of the site.
+enum SiteHeaders {
+    /// The browser must not store what a page shows.
+    static let notKept = (name: "Cache-Control", value: "no-store")
+
+    /// No scripts, no framing, no content or form targets from elsewhere, no referrer to others.
+    ///
+    /// `no-referrer` would also withhold the origin of a form from this site (Fetch, section 3.2),
+    /// so it is not used.
+    static let guarding: [(name: String, value: String)] = [
+        (
+            "Content-Security-Policy",
+            """
+            default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; \
+            base-uri 'none'
+            """
+        ),
+        ("X-Content-Type-Options", "nosniff"),
+        ("X-Frame-Options", "DENY"),
+        ("Referrer-Policy", "same-origin"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
+}
+
+extension HTTPResponse {
+    /// A redirect (303) to another page, which the browser requests with GET.
+    static func seeOther(
+        _ path: String, _ headers: [(name: String, value: String)] = []
+    ) -> HTTPResponse {
+        HTTPResponse(
+            status: 303,
+            headers: [("Location", path), SiteHeaders.notKept] + SiteHeaders.guarding + headers)
+    }
+
+    /// A page that makes the browser request the path again from this site itself. Browsers then
+    /// send the cookie, which they withhold after a link on another site.
+    static func again(_ path: String) -> HTTPResponse {
+        SitePage(
+            title: "One moment", content: #"<p><a href="\#(path)">Go on to this site</a></p>"#
+        ).response(200, [("Refresh", "0; url=\(path)")])
+    }
+
+    /// The style sheet of all pages except the one after signing out.
+    static let styleSheet = styleSheet([("Cache-Control", "max-age=300")])
+
+    /// The style sheet for the page after signing out, which makes the browser drop cached pages.
+    ///
+    /// Chromium keeps pages for its back button despite `no-store`, and drops them only if
+    /// `Clear-Site-Data` arrives while another page is already shown.
+    static let forgettingStyleSheet = styleSheet([
+        SiteHeaders.notKept, ("Clear-Site-Data", "\"cache\""),
+    ])
+
+    private static func styleSheet(_ headers: [(name: String, value: String)]) -> HTTPResponse {
+        HTTPResponse(
+            status: 200,
+            headers: [("Content-Type", "text/css; charset=utf-8")] + SiteHeaders.guarding
+                + headers, body: [UInt8](SiteStyle.sheet.utf8))
+    }
+
+    /// A refusal as a page.
+    static func problemPage(_ problem: Problem) -> HTTPResponse {
+        let (title, advice) = ProblemText.of(problem)
+        let content: HTML = """
+            <p>\(advice)</p>
+            <p><a href="\(SitePath.home)">Back to the start</a></p>
+            """
+        return SitePage(title: title, content: content).response(
+            problem.status, problem.headers.map { (name: $0.key, value: $0.value) })
+    }
+}
+
+/// The wording of a refusal and what the person can do.
+private enum ProblemText {
+    static func of(_ problem: Problem) -> (title: String, advice: String) {
+        switch problem.status {
+        case 403:
+            (
+                "This form is not taken",
+                """
+                It was sent from another page, or is from before you signed in or out, or your \
+                browser keeps no cookies. Open the page anew and try again.
+                """
+            )
+        case 404: ("There is no such page", "The address may be mistyped.")
+        case 405: ("This page is not used in this way", "Open it as a link.")
+        case 413, 415, 400:
+            ("This form cannot be read", "Open the page anew and fill it in again.")
+        case 429:
+            (
+                "Too many tries",
+                "Wait \(problem.headers["Retry-After"] ?? "60") seconds, then try again."
+            )
+        default: ("Not now", "The server cannot answer at the moment. Try again in a minute.")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFprint
+import MainContext
+import ReaderProtocol
+
+/// Reports when the reader waits for a finger and when it has one, until `end()`.
+///
+/// Not every driver reports its finger status: synaptics does not while it identifies, and elanmoc
+/// and upekts never do. A reader that is scanning and has reported nothing for a while is therefore
+/// taken to be waiting for a finger.
+@ReaderActor
+final class FingerStatus {
+    /// How long a driver has to report that it needs a finger before that is assumed.
+    ///
+    /// The drivers of image readers all report it, but only once the reader has calibrated itself.
+    private static let (patience, patienceWithImages) = (
+        Duration.milliseconds(150), Duration.seconds(2)
+    )
+
+    private let handle: DeviceHandle
+    private let id: String
+    private let patience: Duration
+    private let observer: ReaderEvent.Observer
+    private var connection: SignalConnection?
+    private var last: UInt32 = 0
+    private var timer: Timer?
+    /// Whether the need was assumed; the driver's own report is then not repeated.
+    private var isAnticipated = false
+
+    init(of device: Device, _ observer: @escaping ReaderEvent.Observer) {
+        (handle, id) = (device.handle, device.id)
+        self.observer = observer
+        patience =
+            device.description.matchesOnHost ? Self.patienceWithImages : Self.patience
+        connection = unsafe SignalConnection(handle.pointer, "notify::finger-status") {
+            [weak self] _ in
+            ReaderActor.assumeIsolated { self?.changed() }
+        }
+    }
+
+    /// Call right before a scan is started.
+    func begin() {
+        isAnticipated = false
+        timer = Timer(onReaderAfter: patience) { [weak self] in self?.anticipate() }
+    }
+
+    /// Call when a scan has ended.
+    func pause() {
+        timer?.cancel()
+        timer = nil
+    }
+
+    func end() {
+        pause()
+        connection = nil
+    }
+
+    private func changed() {
+        let now = unsafe fp_device_get_finger_status(handle.pointer).rawValue
+        let new = now & ~last
+        last = now
+        if new & FP_FINGER_STATUS_NEEDED.rawValue != 0 {
+            pause()
+            if !isAnticipated { observer(ReaderEvent(reader: id, kind: .fingerNeeded)) }
+            isAnticipated = false
+        }
+        if new & FP_FINGER_STATUS_PRESENT.rawValue != 0 {
+            observer(ReaderEvent(reader: id, kind: .fingerPresent))
+        }
+    }
+
+    private func anticipate() {
+        guard connection != nil, timer != nil else { return }
+        timer = nil
+        isAnticipated = true
+        observer(ReaderEvent(reader: id, kind: .fingerNeeded))
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import MainContext
+import ReaderProtocol
+
+/// The machine's sleep and waking, as far as they matter to readers.
+///
+/// Readers may disappear and come back for some seconds after waking, and not every such change is
+/// announced. All times are measured without the time spent asleep.
+@ReaderActor
+struct Rest {
+    /// How long after waking readers may still come and go.
+    private static let unrest = Duration.seconds(10)
+    /// How much of that time to wait for a reader that was there before the machine slept.
+    static let patience = Duration.seconds(3)
+
+    /// Whether the machine is about to sleep or asleep, so that nothing may run.
+    private(set) var isSuspended = false
+    /// Whether readers may have come and gone without an event.
+    var isDoubtful = false
+    /// Whether there was a reader before the machine slept.
+    private(set) var hadReaders = false
+    private var woke: SuspendingClock.Instant?
+    private var appearance: Pending<Void>?
+
+    /// Records that the machine is about to sleep.
+    mutating func begin(hasReaders: Bool) {
+        isSuspended = true
+        hadReaders = hasReaders
+    }
+
+    /// Records that the machine has woken up.
+    mutating func end() {
+        isSuspended = false
+        isDoubtful = true
+        woke = .now
+    }
+
+    /// Whether the machine woke up so recently that readers may still come and go.
+    var isRecent: Bool { woke.map { .now - $0 < Self.unrest } ?? false }
+
+    /// Records that a reader was found, and wakes those who wait for it.
+    mutating func appeared() {
+        appearance?.settle(())
+        appearance = nil
+    }
+
+    /// Settles when the next reader is found.
+    mutating func nextAppearance() -> Pending<Void> {
+        let next = appearance ?? Pending()
+        appearance = next
+        return next
+    }
+}
+
+extension Readers {
+    /// Ends what runs on the readers with `suspended` and closes them until `resume()`.
+    ///
+    /// Returns when they are closed, or after some seconds if a driver does not respond. They are
+    /// closed rather than suspended (`fp_device_suspend`), which is meant for operations that
+    /// continue after the sleep; none does here.
+    package func suspend() async {
+        guard !rest.isSuspended else { return }
+        rest.begin(hasReaders: !descriptions.isEmpty)
+        let tasks = devices.map { device in
+            let done = Pending<Void>()
+            onReader {
+                await device.suspend()
+                done.settle(())
+            }
+            return done
+        }
+        for task in tasks { await task.wait() }
+    }
+
+    /// Allows the readers to be used again. They may have changed; see `renew(after:)`.
+    package func resume() {
+        guard rest.isSuspended else { return }
+        rest.end()
+        for device in devices { device.resume() }
+    }
+
+    /// Enumerates the readers again if the fault may come from an outdated device.
+    ///
+    /// That is the case for the faults that a reader shows after a sleep, after it was unplugged
+    /// and plugged in again, or when it could not be opened. Nothing is done while a reader is in
+    /// use. If no reader is found shortly after waking, and there was one before the sleep, it is
+    /// waited for.
+    ///
+    /// - Returns: whether it is worth trying the operation again.
+    package func renew(after fault: ReaderFault) async -> Bool {
+        guard isStale(fault) else { return false }
+        guard await enumerate() else { return false }
+        rest.isDoubtful = false
+        if devices.isEmpty, rest.isRecent, rest.hadReaders {
+            let appearance = rest.nextAppearance()
+            let limit = Timer(onReaderAfter: Rest.patience) { appearance.settle(()) }
+            await appearance.wait()
+            limit.cancel()
+        }
+        return !devices.isEmpty
+    }
+
+    private func isStale(_ fault: ReaderFault) -> Bool {
+        guard !rest.isSuspended else { return false }
+        if fault == .noReader {
+            return rest.isDoubtful || devices.count < known || devices.contains(where: \.isGone)
+        }
+        guard fault.mayBeOfStaleReader else { return false }
+        return rest.isRecent || devices.contains(where: \.isStale)
+    }
+}

@@ -1,5 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-import Control
-import Glibc
-
-exit(Invocation.runOnThisMachine(Array(CommandLine.arguments.dropFirst())))

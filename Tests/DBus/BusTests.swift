@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+import CTestSupport
+import Glibc
+import TestSupport
+import Testing
+
+@testable import DBus
+@testable import MainContext
+
+/// A bus, a connection to it, and the calls that logind takes.
+private struct Rig {
+    static let login = "org.freedesktop.login1"
+    static let path = "/org/freedesktop/login1"
+    static let manager = "org.freedesktop.login1.Manager"
+    static let limit = Duration.seconds(10)
+
+    let scratch: Scratch
+    let bus: PrivateBus
+    let connection: BusConnection
+
+    @ServiceActor
+    init() async throws {
+        scratch = try Scratch()
+        bus = try PrivateBus(socket: scratch.at("bus"))
+        connection = try await BusConnection.connect(socket: bus.socket, limit: Self.limit)
+    }
+
+    static var inhibit: BusCall {
+        BusCall(
+            to: login, path, manager, "Inhibit",
+            [.string("sleep"), .string("tests"), .string("because"), .string("delay")],
+            answer: "(h)")
+    }
+
+    static func property(_ name: String) -> BusCall {
+        BusCall.property(name, of: manager, at: path, from: login)
+    }
+
+    static func sleep(from sender: String) -> BusSignal {
+        BusSignal(from: sender, path, manager, "PrepareForSleep", type: "(b)")
+    }
+
+    /// Asks the bus itself: what came before the answer has been heard by then.
+    @ServiceActor
+    func settle() async throws {
+        let call = BusCall(
+            to: BusConnection.busName, "/org/freedesktop/DBus", BusConnection.busName, "GetId",
+            answer: "(s)")
+        _ = try await connection.call(call, limit: Self.limit)
+    }
+}
+
+/// Runs a test where the connection lives.
+private func onBus(_ body: @ServiceActor (Rig) async throws -> Void) async throws {
+    MainLoop.runInBackground()
+    try await body(Rig())
+}
+
+@Suite("a connection to a message bus", .timeLimit(.minutes(2)))
+struct BusTests {
+    @Test("a method is called, and its answer comes in the form that was asked for")
+    func call() async throws {
+        try await onBus { rig in
+            let call = BusCall(
+                to: BusConnection.busName, "/org/freedesktop/DBus", BusConnection.busName,
+                "GetConnectionCredentials", [.string(BusConnection.busName)], answer: "(a{sv})")
+            let answer = try await rig.connection.call(call, limit: Rig.limit)
+            guard case .array("{sv}", let entries) = answer.values.first else {
+                return #expect(answer.values.isEmpty, "an array of entries")
+            }
+            let names = entries.compactMap { entry in
+                if case .entry(let key, .variant) = entry { key.string } else { nil }
+            }
+            #expect(names.contains("ProcessID"))
+        }
+    }
+
+    @Test("an answer of another form is refused, however near it is")
+    func form() async throws {
+        try await onBus { rig in
+            for form in ["(u)", "()", "(ss)", "(as)", "(v)"] {
+                let call = BusCall(
+                    to: BusConnection.busName, "/org/freedesktop/DBus", BusConnection.busName,
+                    "GetId", answer: form)
+                await #expect(throws: BusFault.malformed, "\(form)") {
+                    try await rig.connection.call(call, limit: Rig.limit)
+                }
+            }
+        }
+    }
+
+    @Test("names, paths and texts that are none are not sent")
+    func invalid() async throws {
+        try await onBus { rig in
+            let bus = BusConnection.busName
+            let path = "/org/freedesktop/DBus"
+            let calls = [
+                BusCall(to: "no name", path, bus, "GetId", answer: "(s)"),
+                BusCall(to: bus, "no/path", bus, "GetId", answer: "(s)"),
+                BusCall(to: bus, path, "interface", "GetId", answer: "(s)"),
+                BusCall(to: bus, path, bus, "Get.Id", answer: "(s)"),
+                BusCall(to: bus, path, bus, "GetId", answer: "s"),
+                BusCall(to: bus, path, bus, "GetId", answer: "(s"),
+                BusCall(to: bus, path, bus, "GetNameOwner", [.string("a\0b")], answer: "(s)"),
+                BusCall(to: bus, path, bus, "GetId", [.objectPath("x")], answer: "(s)"),
+                BusCall(to: bus, path, bus, "GetId", [.array(of: "s", [.byte(1)])], answer: "(s)"),
+            ]
+            for call in calls {
+                await #expect(throws: BusFault.invalidCall, "\(call)") {
+                    try await rig.connection.call(call, limit: Rig.limit)
+                }
+            }
+            for path in ["bus", "", "/a\0b"] {
+                await #expect(throws: BusFault.invalidCall) {
+                    _ = try await BusConnection.connect(socket: path, limit: Rig.limit)
+                }
+            }
+        }
+    }
+
+    @Test("a name that nobody has, and a method that is none, are told")
+    func unknown() async throws {
+        try await onBus { rig in
+            await #expect(throws: BusFault.unknown) {
+                try await rig.connection.owner(of: Rig.login, limit: Rig.limit)
+            }
+            await #expect(throws: BusFault.unknown) {
+                try await rig.connection.call(Rig.inhibit, limit: Rig.limit)
+            }
+            let call = BusCall(
+                to: BusConnection.busName, "/org/freedesktop/DBus", BusConnection.busName,
+                "Nothing",
+                answer: "()")
+            await #expect(throws: BusFault.unknown) {
+                try await rig.connection.call(call, limit: Rig.limit)
+            }
+        }
+    }
+
+    @Test("who does not answer is waited for no longer than said, and a cancelled call not at all")
+    func silence() async throws {
+        try await onBus { rig in
+            let logind = try rig.bus.startLogind()
+            try rig.bus.setSilent(true)
+            await #expect(throws: BusFault.timedOut) {
+                try await rig.connection.call(
+                    Rig.property("LidClosed"), limit: .milliseconds(20))
+            }
+            let connection = rig.connection
+            let (result, expired) = await limited(to: .milliseconds(20)) {
+                do throws(BusFault) {
+                    _ = try await connection.call(Rig.property("LidClosed"), limit: Rig.limit)
+                    return Result<Void, BusFault>.success(())
+                } catch { return .failure(error) }
+            }
+            #expect(expired && fault(result) == .cancelled)
+            try rig.bus.setSilent(false)
+            let answer = try await connection.call(Rig.property("LidClosed"), limit: Rig.limit)
+            #expect(answer.values.first?.variant?.boolean == false)
+            logind.signal(SIGKILL)
+        }
+    }
+
+    private func fault(_ result: Result<Void, BusFault>) -> BusFault? {
+        if case .failure(let fault) = result { fault } else { nil }
+    }
+
+    @Test("a descriptor that comes is ours until it is released, and then closed")
+    func descriptor() async throws {
+        try await onBus { rig in
+            let logind = try rig.bus.startLogind()
+            var answer: BusAnswer? = try await rig.connection.call(Rig.inhibit, limit: Rig.limit)
+            #expect(answer?.values == [.handle(0)] && answer?.descriptor != nil)
+            try rig.bus.awaitInhibitors(1)
+            #expect(try rig.bus.lastInhibitor() == "sleep|tests|because|delay")
+            answer = nil
+            try rig.bus.awaitInhibitors(0)
+            logind.signal(SIGKILL)
+        }
+    }
+
+    @Test("nobody there, or somebody who is no bus, is told within the limit")
+    func noBus() async throws {
+        MainLoop.runInBackground()
+        let scratch = try Scratch()
+        await #expect(throws: BusFault.self) {
+            _ = try await BusConnection.connect(socket: scratch.at("none"), limit: Rig.limit)
+        }
+        // It listens, takes the connection, and says nothing.
+        let mute = unsafe listen_stream(scratch.at("mute"))
+        defer { close(mute) }
+        await #expect(throws: BusFault.timedOut) {
+            _ = try await BusConnection.connect(
+                socket: scratch.at("mute"), limit: .milliseconds(50))
+        }
+    }
+
+    @Test("a bus that ends is noticed, and then nothing can be asked")
+    func end() async throws {
+        try await onBus { rig in
+            let connection = rig.connection
+            await withCheckedContinuation { continuation in
+                connection.ended = { continuation.resume() }
+                rig.bus.end()
+            }
+            #expect(!connection.isOpen)
+            await #expect(throws: BusFault.closed) {
+                _ = try await connection.owner(of: Rig.login, limit: Rig.limit)
+            }
+            #expect(connection.subscribe(to: Rig.sleep(from: ":1.1")) { _ in } == nil)
+        }
+    }
+}
+
+@Suite("signals of a bus", .timeLimit(.minutes(2)))
+struct BusSignalTests {
+    @Test("a signal is heard from its sender, until the subscription is released")
+    func heard() async throws {
+        try await onBus { rig in
+            let logind = try rig.bus.startLogind()
+            let owner = try await rig.connection.owner(of: Rig.login, limit: Rig.limit)
+            var said: [[BusValue]] = []
+            var subscription = rig.connection.subscribe(to: Rig.sleep(from: owner)) {
+                said.append($0)
+            }
+            #expect(subscription != nil)
+            try await rig.settle()
+            _ = try rig.bus.sleep()
+            try rig.bus.wake()
+            try await rig.settle()
+            #expect(said == [[.boolean(true)], [.boolean(false)]])
+            subscription = nil
+            _ = try rig.bus.sleep()
+            try await rig.settle()
+            #expect(said.count == 2 && subscription == nil)
+            logind.signal(SIGKILL)
+        }
+    }
+
+    @Test("the same signal of anybody else is not, be it sent to all or to us alone")
+    func forged() async throws {
+        try await onBus { rig in
+            let logind = try rig.bus.startLogind()
+            let owner = try await rig.connection.owner(of: Rig.login, limit: Rig.limit)
+            var said: [[BusValue]] = []
+            let subscription = rig.connection.subscribe(to: Rig.sleep(from: owner)) {
+                said.append($0)
+            }
+            try await rig.settle()
+            try rig.bus.forge("PrepareForSleep", "boolean:true")
+            for name in try rig.bus.names() {
+                try rig.bus.forge("PrepareForSleep", "boolean:true", to: name)
+            }
+            try await rig.settle()
+            #expect(said.isEmpty)
+            // And one that says something else than it should, from whomever.
+            let loose = rig.connection.subscribe(to: Rig.sleep(from: owner)) { said.append($0) }
+            try rig.bus.forge("PrepareForSleep", "string:yes")
+            try await rig.settle()
+            #expect(said.isEmpty && subscription != nil && loose != nil)
+            logind.signal(SIGKILL)
+        }
+    }
+
+    @Test("a sender by a name that can change hands, and forms that are none, are not taken")
+    func refused() async throws {
+        try await onBus { rig in
+            let signals = [
+                Rig.sleep(from: Rig.login), Rig.sleep(from: ""), Rig.sleep(from: ":"),
+                BusSignal(from: ":1.1", "path", Rig.manager, "PrepareForSleep", type: "(b)"),
+                BusSignal(from: ":1.1", Rig.path, "manager", "PrepareForSleep", type: "(b)"),
+                BusSignal(from: ":1.1", Rig.path, Rig.manager, "Prepare.For", type: "(b)"),
+            ]
+            for signal in signals {
+                #expect(rig.connection.subscribe(to: signal) { _ in } == nil, "\(signal)")
+            }
+        }
+    }
+
+    @Test("who has taken the daemon's name can be sent nothing by anybody but root")
+    func shield() async throws {
+        MainLoop.runInBackground()
+        let scratch = try Scratch()
+        // Others have to get to the socket.
+        try #require(unsafe chmod(scratch.path, 0o755) == 0)
+        let policy = "\(Layout.package)/dbus/org.signet.Daemon.conf"
+        let bus = try PrivateBus(socket: scratch.at("bus"), policy: policy)
+        try await onService { () -> Result<Void, any Error> in
+            do {
+                let name = "org.signet.Daemon"
+                let connection = try await BusConnection.connect(
+                    socket: bus.socket, limit: Rig.limit)
+                let unique = try #require(try bus.names().first)
+                #expect(try bus.lets(uid: 1, sendTo: unique), "without a name it could be")
+                try await connection.take(name: name, limit: Rig.limit)
+                for address in [name, unique] {
+                    #expect(try !bus.lets(uid: 1, sendTo: address))
+                    #expect(try bus.lets(uid: 0, sendTo: address))
+                }
+                let second = try await BusConnection.connect(socket: bus.socket, limit: Rig.limit)
+                await #expect(throws: BusFault.refused("somebody has \(name)")) {
+                    try await second.take(name: name, limit: Rig.limit)
+                }
+                connection.close()
+                second.close()
+                return .success(())
+            } catch { return .failure(error) }
+        }.value.get()
+    }
+
+    @Test("who has a name is followed as it changes hands")
+    func owner() async throws {
+        try await onBus { rig in
+            var owners: [String?] = []
+            let subscription = rig.connection.followOwner(of: Rig.login) { owners.append($0) }
+            try await rig.settle()
+            for _ in 0..<2 {
+                let logind = try rig.bus.startLogind()
+                try await rig.settle()
+                let owner = try await rig.connection.owner(of: Rig.login, limit: Rig.limit)
+                #expect(owners.last == owner)
+                logind.signal(SIGKILL)
+                try logind.expectEnd()
+                while owners.last != .some(nil) { try await rig.settle() }
+            }
+            #expect(owners.count == 4 && subscription != nil)
+        }
+    }
+}
+
+@Suite("values of a bus")
+struct BusValueTests {
+    private static let values: [BusValue] = [
+        .boolean(true), .byte(255), .int16(-1), .uint16(65_535), .int32(.min), .uint32(.max),
+        .int64(.min), .uint64(.max), .double(0.5), .string("ä"), .objectPath("/a/b"),
+        .signature("a{sv}"), .handle(3), .variant(.variant(.string(""))),
+        .array(of: "s", []), .array(of: "{sv}", [.entry(.string("k"), .variant(.byte(1)))]),
+        .structure([.string("x"), .array(of: "(ib)", [.structure([.int32(1), .boolean(false)])])]),
+    ]
+
+    @Test("every kind comes back as it was, and as nothing else")
+    func round() throws {
+        for value in Self.values {
+            #expect(try coded([value], as: "(\(value.signature))") == [value], "\(value)")
+            #expect(try coded([value], as: "(\(value.signature)s)") == nil, "\(value)")
+            #expect(try coded([value, .byte(1)], as: "(\(value.signature))") == nil)
+        }
+        #expect(
+            try coded(Self.values, as: BusValue.structure(Self.values).signature) == Self.values)
+    }
+
+    @Test("what is too large, too deep or too many is refused")
+    func bounds() throws {
+        let long = String(repeating: "x", count: ValueCoding.cap)
+        #expect(try coded([.string(long)], as: "(s)") == nil)
+        let many = BusValue.array(of: "y", Array(repeating: .byte(0), count: ValueCoding.count))
+        #expect(try coded([many], as: "(ay)") == nil)
+        var deep = BusValue.byte(0)
+        for _ in 0..<ValueCoding.depth { deep = .variant(deep) }
+        #expect(ValueCoding.body([deep]) == nil)
+    }
+
+    @Test("what has no form on the bus is not made")
+    func unsendable() {
+        let values: [BusValue] = [
+            .string("\0"), .objectPath(""), .objectPath("a"), .signature("("), .signature("\u{1}"),
+            .array(of: "", []), .array(of: "ss", []), .array(of: "s", [.byte(0)]),
+            .entry(.variant(.byte(0)), .byte(0)),
+        ]
+        for value in values { #expect(ValueCoding.body([value]) == nil, "\(value)") }
+    }
+
+    private func coded(_ values: [BusValue], as type: String) throws -> [BusValue]? {
+        let body = try #require(ValueCoding.body(values))
+        return ValueCoding.values(of: body, type: type)
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import Testing
+
+@testable import RelyingParty
+
+@Suite("The limit for an address")
+struct RateLimitTests {
+    private let time = TestTime()
+
+    private func limit(_ perMinute: Int = 2) -> RateLimit {
+        RateLimit(perMinute: perMinute, clock: time.clock)
+    }
+
+    private func isAdmitted(_ address: String, by limit: RateLimit) -> Bool {
+        do throws(Problem) {
+            try limit.admit(address)
+            return true
+        } catch { return false }
+    }
+
+    @Test("is one for a whole network of IPv6")
+    func networks() {
+        let limit = limit()
+        #expect(isAdmitted("2001:db8::1", by: limit))
+        #expect(isAdmitted("2001:db8::2", by: limit))
+        #expect(!isAdmitted("2001:db8::3", by: limit))
+        #expect(isAdmitted("2001:db8:0:1::1", by: limit))
+        #expect(isAdmitted("192.0.2.1", by: limit))
+    }
+
+    @Test("holds over the minutes in which it is used, and is forgotten after")
+    func minutes() {
+        let limit = limit()
+        for _ in 0..<2 { #expect(isAdmitted("192.0.2.1", by: limit)) }
+        // A token comes back each half minute, whatever is forgotten meanwhile.
+        for _ in 0..<10 {
+            #expect(!isAdmitted("192.0.2.1", by: limit))
+            time.pass(30)
+            #expect(isAdmitted("192.0.2.1", by: limit))
+        }
+        #expect(limit.count > 0)
+        time.pass(120)
+        #expect(isAdmitted("192.0.2.2", by: limit))
+        #expect(limit.count == 1)
+    }
+
+    @Test("grows with no flood, and leaves those alone who were there before")
+    func flood() {
+        let limit = limit()
+        #expect(isAdmitted("192.0.2.1", by: limit))
+        for number in 0..<40_000 {
+            _ = isAdmitted("2001:db8:\(String(number, radix: 16))::", by: limit)
+        }
+        #expect(limit.count <= 16_384 + 256)
+        #expect(isAdmitted("192.0.2.1", by: limit))
+        #expect(!isAdmitted("192.0.2.1", by: limit))
+        // Who comes now shares with the flood.
+        let late = (0..<1_000).filter { isAdmitted("198.51.100.\($0 % 256)", by: limit) }.count
+        #expect(late < 100)
+        time.pass(60)
+        #expect(isAdmitted("198.51.100.1", by: limit))
+    }
+
+    @Test("keeps no bucket of who was given back what was taken")
+    func givenBack() throws {
+        let limit = limit()
+        for number in 0..<100 { limit.giveBack(try limit.admit("192.0.2.\(number)")) }
+        #expect(limit.count == 0)
+        let first = try limit.admit("192.0.2.1")
+        try limit.admit("192.0.2.1")
+        #expect(throws: Problem.self) { try limit.admit("192.0.2.1") }
+        // What was given back twice fills no bucket over its rim.
+        for _ in 0..<5 { limit.giveBack(first) }
+        for _ in 0..<2 { try limit.admit("192.0.2.1") }
+        #expect(throws: Problem.self) { try limit.admit("192.0.2.1") }
+    }
+
+    @Test("grows with no flood that lasts, minute after minute")
+    func longFlood() {
+        let limit = limit(120)
+        for minute in 0..<5 {
+            for number in 0..<20_000 {
+                let network = String(minute % 2 * 20_000 + number, radix: 16)
+                _ = isAdmitted("2001:db8:\(network)::", by: limit)
+            }
+            #expect(limit.count <= 16_384 + 256)
+            time.pass(30)
+        }
+    }
+
+    @Test("forgets no flooder's count, whoever else comes")
+    func flooder() {
+        let limit = limit()
+        for _ in 0..<2 { #expect(isAdmitted("192.0.2.1", by: limit)) }
+        for round in 0..<3 {
+            for number in 0..<20_000 {
+                let network = String(round * 20_000 + number, radix: 16)
+                _ = isAdmitted("2001:db8:\(network)::", by: limit)
+            }
+            time.pass(9)
+            #expect(!isAdmitted("192.0.2.1", by: limit))
+        }
+        time.pass(3)
+        #expect(isAdmitted("192.0.2.1", by: limit))
+    }
+
+    @Test("lets those in who come during a flood from one provider's networks")
+    func others() {
+        let limit = limit()
+        for number in 0..<60_000 {
+            _ = isAdmitted("2001:db8:\(String(number, radix: 16))::", by: limit)
+        }
+        #expect(!isAdmitted("2001:db8:ffff::", by: limit))
+        // They share 256 buckets; the flood has drained one of them.
+        let late = (0..<100).filter { isAdmitted("198.51.\($0).1", by: limit) }.count
+        #expect(late > 80)
+    }
+}

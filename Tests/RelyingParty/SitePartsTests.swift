@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import Testing
+
+@testable import RelyingParty
+
+@Suite("Parts of the server's own page")
+struct SitePartsTests {
+    @Test("HTML escapes each value, and no markup of its own type")
+    func html() {
+        let value = "<a href=\"x\">&'\u{0}\n\u{202e}\u{feff}\u{85}é"
+        let markup: HTML = "<b>\(value)</b>\("<i>" as HTML)\(7)"
+        #expect(
+            markup.text == """
+                <b>&lt;a href=&quot;x&quot;&gt;&amp;&#39;\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}é</b><i>7
+                """)
+        #expect(HTML.lines("a\n<b\r\u{2028}c").text == "a\n&lt;b\u{fffd}\u{fffd}c")
+    }
+
+    @Test("the address is the origin of server.url, as browsers write it")
+    func address() {
+        let good = [
+            "https://id.example.org": "https://id.example.org",
+            "https://id.example.org/": "https://id.example.org",
+            "HTTPS://ID.example.org:443/": "https://id.example.org",
+            "https://id.example.org:8443": "https://id.example.org:8443",
+            "http://localhost:80": "http://localhost",
+            "http://127.0.0.1:8443":
+                "http://127.0.0.1:8443", "http://[::1]:8443/": "http://[::1]:8443",
+            "https://[2001:db8::1]": "https://[2001:db8::1]",
+        ]
+        for (url, origin) in good { #expect(SiteAddress(url)?.origin == origin, "\(url)") }
+        for url in [
+            "", "id.example.org", "ftp://id.example.org", "https://", "https:///",
+            "https://id.example.org/signet", "https://a@b", "https://a b", "https://a?b",
+            "https://a#b", "https://ä.example.org", "http://id.example.org",
+            "http://localhost.example.org", "http://127.0.0.1.example.org", "http://192.0.2.1",
+            "https://a,https://b", "https://a\r\nX: y",
+        ] {
+            #expect(SiteAddress(url) == nil, "\(url)")
+        }
+    }
+
+    @Test("a form is read as browsers write it, and anything else is none")
+    func form() {
+        func fields(_ text: String) -> [String: String]? { SiteForm.fields(of: [UInt8](text.utf8)) }
+        #expect(fields("account=a+b%2B%C3%A9&token=") == ["account": "a b+é", "token": ""])
+        #expect(fields("") == [:])
+        #expect(fields("a") == ["a": ""])
+        #expect(fields("a=b=c") == ["a": "b=c"])
+        for text in [
+            "a=%", "a=%4", "a=%4g", "a=%00", "a=%c3", "%ff=a", "a=1&a=2", "a=\u{e9}", "a=\n",
+        ] {
+            #expect(fields(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("garbage is read as a form or as none, and ends nothing")
+    func garbage() {
+        var random = SystemRandomNumberGenerator()
+        let bytes = [UInt8]("account=%41+&;\u{e9}".utf8) + [0, 0xff]
+        for _ in 0..<20_000 {
+            let body = (0..<Int.random(in: 0...24, using: &random)).map { _ in
+                bytes.randomElement(using: &random) ?? 0
+            }
+            let request = HTTPRequest(
+                method: "GET", path: "/site",
+                headers: [("cookie", String(decoding: body, as: UTF8.self))])
+            #expect((SiteForm.fields(of: body)?.count ?? 0) <= 8)
+            #expect(throws: Never.self) { try BrowserCookie.of(request, named: "a") }
+        }
+    }
+}

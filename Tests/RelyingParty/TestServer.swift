@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import Foundation
+import HTTPServer
+import Posix
+import SQL
+import SQLSupport
+import SignedFormats
+import Synchronization
+import TestSupport
+
+@testable import RelyingParty
+
+/// A server without its sockets: calls go to the dispatcher, on a database of its own.
+final class TestServer: Sendable {
+    let service: Service
+    let database: any Database
+    let time: TestTime
+    /// An API key of the application `shop`.
+    let apiKey: String
+    private let dispatcher: Dispatcher
+    private let place: TestDatabase
+    private let master: SecretBytes
+
+    /// With the application `shop` and an API key of it; `site` is how its pages are called.
+    static func make(
+        _ backend: Backend, policy: ApplicationPolicy = ApplicationPolicy(), rate: Int = 100_000,
+        routes: [Route] = Routes.all, site: SiteAddress? = nil
+    ) async throws -> TestServer {
+        let place = try backend.make()
+        let database = try place.open()
+        try await database.migrate(Schema.steps)
+        let key = try await makeApplication("shop", policy, in: database)
+        let master = try SecretBytes.random(32)
+        let keys = try await ServerKeys(database, master: master, at: TestTime.start)
+        return TestServer(
+            place, database, keys, master, apiKey: key, rate: rate, routes: routes, site: site)
+    }
+
+    /// Another server on the same database, whose keys are those of this moment.
+    func neighbour() async throws -> TestServer {
+        let keys = try await ServerKeys(database, master: master, at: time.now)
+        return TestServer(
+            place, database, keys, master, apiKey: apiKey, rate: 100_000, routes: Routes.all,
+            site: nil, time: time)
+    }
+
+    private init(
+        _ place: TestDatabase, _ database: any Database, _ keys: ServerKeys,
+        _ master: SecretBytes, apiKey: String, rate: Int, routes: [Route], site: SiteAddress?,
+        time: TestTime = TestTime()
+    ) {
+        self.place = place
+        self.master = master
+        self.database = database
+        self.apiKey = apiKey
+        self.time = time
+        service = Service(
+            database: database, keys: keys, clock: time.clock, issuer: "https://id.example.org",
+            refusals: rate)
+        let limits = RateLimit(perMinute: rate, clock: time.clock)
+        let service = service
+        dispatcher = Dispatcher(
+            service: service, routes: routes, limits: limits, trustsProxy: false,
+            pages: site.map { address in
+                Site(
+                    service: service, address: address, application: "shop", template: "sign-in",
+                    limits: limits, proofLimits: limits)
+            })
+    }
+
+    /// Makes another application, and gives an API key of it.
+    func makeApplication(
+        _ name: String, _ policy: ApplicationPolicy = ApplicationPolicy()
+    ) async throws -> String {
+        try await Self.makeApplication(name, policy, in: database)
+    }
+
+    private static func makeApplication(
+        _ name: String, _ policy: ApplicationPolicy, in database: any Database
+    ) async throws -> String {
+        let key = try BearerSecret.apiKey.generate()
+        guard let name = Name(name) else { throw Unexpected("no name") }
+        try await database.write { store throws(DatabaseFault) in
+            let made = try store.applications.makeApplication(
+                name, audience: "https://id.example.org/\(name.text)", policy,
+                at: TestTime.start)
+            guard let made else { throw .broken("the application is there") }
+            _ = try store.applications.keepAPIKey(
+                key.digest, name: name, of: made.id, at: TestTime.start)
+        }
+        return String(decoding: key.text, as: UTF8.self)
+    }
+
+    /// Sends a call as it would arrive; `key` is the API key it comes with.
+    func send(
+        _ method: String, _ path: String, _ body: [String: Any]? = nil, key: String? = nil,
+        headers: [(name: String, value: String)] = [], from peer: String = "192.0.2.1"
+    ) async throws -> Reply {
+        var headers = headers
+        var bytes: [UInt8] = []
+        if let body {
+            bytes = [UInt8](try JSONSerialization.data(withJSONObject: body))
+            headers.append(("content-type", "application/json"))
+        }
+        if let key { headers.append(("authorization", "Bearer \(key)")) }
+        return await answer(
+            HTTPRequest(method: method, path: path, headers: headers, body: bytes, peer: peer))
+    }
+
+    /// Answers a request as it stands.
+    func answer(_ request: HTTPRequest) async -> Reply {
+        Reply(await dispatcher.answer(request))
+    }
+
+    /// What the HTTP server answers by itself.
+    func refuse(_ status: Int, _ request: HTTPRequest) -> Reply {
+        Reply(dispatcher.refuse(status, request))
+    }
+
+    /// Sends a call with the API key of `shop`.
+    func ask(
+        _ method: String, _ path: String, _ body: [String: Any]? = nil
+    ) async throws -> Reply {
+        try await send(method, path, body, key: apiKey)
+    }
+
+    /// The rows of a query, for what no call shows.
+    func rows(_ sql: StaticString, _ values: [Value] = []) async throws -> [Row] {
+        try await database.read { store throws(DatabaseFault) in try store.run(sql, values) }
+    }
+}
+
+/// A wall clock that tests set.
+final class TestTime: Sendable {
+    static let start: Int64 = 1_800_000_000
+    private let seconds = Atomic<Int64>(start)
+
+    var now: Int64 { seconds.load(ordering: .sequentiallyConsistent) }
+
+    /// Lets time pass.
+    func pass(_ count: Int64) {
+        seconds.add(count, ordering: .sequentiallyConsistent)
+    }
+
+    var clock: Clock {
+        Clock(
+            boot: { "test" }, sinceBoot: { .seconds(self.now - Self.start) },
+            wallSeconds: { self.now })
+    }
+}
+
+/// What the server answered.
+struct Reply {
+    let status: Int
+    let headers: [(name: String, value: String)]
+    let bytes: [UInt8]
+    /// The body's members; empty where it is no JSON object.
+    let members: [String: Any]
+
+    init(_ response: HTTPResponse) {
+        self.init(response.status, response.headers, response.body)
+    }
+
+    init(_ status: Int, _ headers: [(name: String, value: String)], _ bytes: [UInt8]) {
+        self.status = status
+        self.headers = headers
+        self.bytes = bytes
+        let object = try? JSONSerialization.jsonObject(with: Data(bytes))
+        members = object as? [String: Any] ?? [:]
+    }
+
+    /// The code of a problem document.
+    var code: String? { members["code"] as? String }
+
+    subscript(name: String) -> Any? { members[name] }
+
+    /// A text member.
+    func text(_ name: String) throws -> String {
+        guard let text = members[name] as? String else {
+            throw Unexpected("no text '\(name)' in \(String(decoding: bytes, as: UTF8.self))")
+        }
+        return text
+    }
+
+    /// Bytes from base64url.
+    func binary(_ name: String) throws -> [UInt8] {
+        guard let bytes = Base64.decode([UInt8](try text(name).utf8), .url) else {
+            throw Unexpected("'\(name)' is not base64url")
+        }
+        return bytes
+    }
+}
+
+/// What a test's own preparation ran into.
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

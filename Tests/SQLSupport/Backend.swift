@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import SQL
+import Synchronization
+import TestSupport
+
+/// What every test of a database runs on.
+package enum Backend: String, CaseIterable, CustomStringConvertible {
+    /// In a file.
+    case sqlite = "SQLite"
+    /// In a server of the process's own.
+    case postgreSQL = "PostgreSQL"
+
+    /// Its name.
+    package var description: String { rawValue }
+
+    /// An empty database of this kind.
+    package func make() throws -> TestDatabase {
+        switch self {
+        case .sqlite:
+            let scratch = try Scratch()
+            let path = scratch.at("database")
+            return TestDatabase(place: .sqlite(path), scratch: scratch)
+        case .postgreSQL:
+            return TestDatabase(place: .postgreSQL(try Shared.server.get().makeDatabase()))
+        }
+    }
+}
+
+/// The server that all tests of this process share, each with a database of its own in it.
+package enum Shared {
+    /// Made when it is first wanted.
+    package static let server = Result { try PostgreSQLServer() }
+}
+
+/// An empty database, and what it takes to open it, several times if wanted.
+package final class TestDatabase: Sendable {
+    /// Where it is.
+    package enum Place: Sendable {
+        case sqlite(String)
+        case postgreSQL(String)
+    }
+
+    /// Where it is.
+    package let place: Place
+    private let scratch: Scratch?
+
+    init(place: Place, scratch: Scratch? = nil) {
+        self.place = place
+        self.scratch = scratch
+    }
+
+    /// Opens it.
+    package func open() throws(DatabaseFault) -> any Database {
+        switch place {
+        case .sqlite(let path): try SQLiteDatabase(path: path)
+        case .postgreSQL(let connection): try PostgreSQLDatabase(connection: connection)
+        }
+    }
+
+    /// Opens it, lets `body` use it, and closes it.
+    package func use<T>(
+        _ migrations: [Migration] = [], _ body: (any Database) async throws -> T
+    ) async throws -> T {
+        let database = try open()
+        do {
+            try await database.migrate(migrations)
+            let result = try await body(database)
+            await database.close()
+            return result
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+}

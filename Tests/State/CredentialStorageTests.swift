@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Posix
+import Sealing
+import SignedFormats
+import State
+import StateSupport
+import Testing
+
+extension CredentialStoreTests {
+    @Test("a key that covers what readers keep opens for just that, and is sealed anew for more")
+    func storage() throws {
+        let now = ReaderStorage(
+            driver: "driver", device: "0", serial: "1", prints: [[UInt8](repeating: 1, count: 32)])
+        let enrolment = try bench.account.prints.enrolment()
+        let store = bench.account.credential
+        let draft = try store.draft(enrolment, covering: [now])
+        let made = try bench.vault.create(draft.context)
+        try store.publish(draft, made, by: .file, now: Bench.now)
+        guard case .issued(let found) = try store.state() else {
+            Issue.record("not issued")
+            return
+        }
+        #expect(found.storage == [now])
+        _ = try bench.sign([1], found, enrolment)
+        for other in [[], [now, now]] {
+            let context = try store.context(of: found, enrolment, covering: other)
+            #expect(throws: VaultError.doesNotOpen) {
+                _ = try bench.vault.ready(key: found.sealed, context).sign([1], context)
+            }
+        }
+        let more = ReaderStorage(driver: "another", device: "0", serial: nil, prints: [])
+        let resealed = try bench.vault.reseal(
+            key: found.sealed, from: try store.context(of: found, enrolment),
+            to: try store.context(of: found, enrolment, covering: [now, more]))
+        try store.keep(found, resealed: resealed, covering: [now, more])
+        #expect(throws: StoreFault.changedMeanwhile) {
+            try store.keep(found, resealed: resealed, covering: [now])
+        }
+        guard case .issued(let again) = try store.state() else {
+            Issue.record("gone")
+            return
+        }
+        #expect(again.storage == [now, more] && again.publicKey == found.publicKey)
+        _ = try bench.sign([1], again, enrolment)
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import Sealing
+import State
+import TestSupport
+import Testing
+
+@Suite("work that is to be done on readers")
+struct ReaderWorkTests {
+    let bench: Bench
+
+    init() throws { bench = try Bench() }
+
+    private func digest(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
+
+    private func storage(_ prints: [UInt8], serial: String? = nil) -> ReaderStorage {
+        ReaderStorage(
+            driver: "driver", device: "0", serial: serial, prints: prints.map(digest))
+    }
+
+    @Test("is found again as it was noted, and is gone when it is done")
+    func kept() throws {
+        #expect(try bench.state.readerWork().isEmpty)
+        var work = ReaderWork()
+        work.enrolling = [storage([1, 2], serial: "a serial: %\n")]
+        work.delete(storage([3]))
+        work.delete(storage([4], serial: "1"))
+        #expect(work.deleting == [storage([3, 4])])
+        try bench.state.keep(work)
+        #expect(try bench.state.readerWork() == work)
+        work.enrolling = []
+        work.deleted(storage([3, 4, 5]))
+        #expect(work.isEmpty)
+        try bench.state.keep(work)
+        #expect(try bench.state.readerWork().isEmpty)
+        #expect(!bench.exists(bench.scratch.at("private/reader-work")))
+    }
+
+    @Test("an enrolment that begins again never takes what the first one left for what was there")
+    func again() {
+        var work = ReaderWork()
+        work.begin(on: storage([1, 2], serial: "a"))
+        work.begin(on: storage([9], serial: "b"))
+        // 3 was left by the first; 2 is gone meanwhile, by somebody else's hand.
+        work.begin(on: storage([1, 3], serial: "a"))
+        #expect(work.enrolling == [storage([9], serial: "b"), storage([1], serial: "a")])
+    }
+
+    @Test("readers that were never seen again give way to the next one")
+    func many() throws {
+        var work = ReaderWork()
+        for number in UInt8(0)..<40 { work.begin(on: storage([number], serial: "\(number)")) }
+        #expect(work.enrolling.map(\.serial) == (32..<40).map { "\($0)" })
+        try bench.state.keep(work)
+        #expect(try bench.state.readerWork() == work)
+    }
+
+    @Test("a record that is cut, extended or not in its form says nothing")
+    func damaged() throws {
+        var work = ReaderWork()
+        work.enrolling = [storage([1, 2])]
+        try bench.state.keep(work)
+        let path = bench.scratch.at("private/reader-work")
+        let good = try bench.contents(path)
+        let swapped = ReaderStorage(
+            driver: "driver", device: "0", serial: nil, prints: [digest(2), digest(1)])
+        #expect(swapped == storage([1, 2]), "there is one order")
+        let newer = Array("signet-reader-work: 2\n".utf8)
+        for bad in [Array(good.dropLast()), good + [10], [], newer] {
+            try bench.overwrite(path, bad)
+            #expect(try bench.state.readerWork().isEmpty)
+        }
+    }
+
+    @Test("noting it fails as a whole, or not at all")
+    func faults() throws {
+        var old = ReaderWork()
+        old.delete(storage([1]))
+        var new = ReaderWork()
+        new.delete(storage([2]))
+        for step in 0..<20 {
+            try bench.state.keep(old)
+            let plan = FaultPlan()
+            let state = try StateDirectory.open(bench.scratch.path, faults: plan.faults)
+            plan.arm(after: step)
+            let done: Void? = try? state.keep(new)
+            plan.disarm()
+            let found = try bench.state.readerWork()
+            #expect(found == new || (done == nil && found == old))
+            if done != nil { return }
+        }
+        Issue.record("it never came to an end")
+    }
+
+    @Test("more prints than a record can have are refused")
+    func tooMany() throws {
+        let many = ReaderStorage(
+            driver: "driver", device: "0", serial: nil,
+            prints: (0...ReaderStorage.limit).map { number in
+                [UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 0, count: 30)
+            })
+        var work = ReaderWork()
+        work.delete(many)
+        #expect(throws: StoreFault.tooManyStoredPrints) { try bench.state.keep(work) }
+        #expect(throws: StoreFault.tooManyStoredPrints) {
+            _ = try bench.account.credential.draft(
+                try bench.account.prints.enrolment(), covering: [many])
+        }
+    }
+
+    @Test("whose a print is, is remembered, and what is no such record says nothing")
+    func owners() throws {
+        let owners = bench.state.owners
+        #expect(owners.hint(of: digest(1)) == nil)
+        try owners.remember(1000, asOwnerOf: digest(1))
+        try owners.remember(1001, asOwnerOf: digest(1))
+        #expect(owners.hint(of: digest(1)) == 1001)
+        #expect(owners.hint(of: digest(2)) == nil)
+        let name = String(repeating: "01", count: 32)
+        try bench.overwrite(bench.scratch.at("private/stored/" + name), Array("x".utf8))
+        #expect(owners.hint(of: digest(1)) == nil)
+        try owners.remember(nil, asOwnerOf: digest(1))
+        try owners.remember(nil, asOwnerOf: digest(1))
+        #expect(!bench.exists(bench.scratch.at("private/stored/" + name)))
+    }
+}

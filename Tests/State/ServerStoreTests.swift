@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Crypto
+import LoginProtocol
+import Sealing
+import SignedFormats
+import State
+import StateSupport
+import TestSupport
+import Testing
+
+@Suite("keys for servers on disk")
+struct ServerStoreTests {
+    private let bench: Bench
+
+    init() throws {
+        bench = try Bench()
+        try bench.add(1)
+    }
+
+    private var servers: ServerStore { bench.account.servers }
+    private var fingers: EnrolmentState {
+        get throws { try bench.account.prints.enrolment().state }
+    }
+
+    private func place(_ server: String) -> ServerRegistration {
+        ServerRegistration(
+            server: Array(server.utf8),
+            RelayRegistration(
+                registration: [UInt8](repeating: 5, count: 16), account: Array("a\nb".utf8),
+                application: Array("shop".utf8), audience: Array("shop.example".utf8),
+                challenge: [], expires: 0))
+    }
+
+    @discardableResult
+    private func keep(
+        _ place: ServerRegistration, _ number: UInt8, _ state: ServerKey.State = .good,
+        in account: AccountState? = nil
+    ) throws -> ServerKey {
+        let servers = (account ?? bench.account).servers
+        let context = try servers.context(
+            [UInt8](repeating: number, count: 16), server: place.server, try fingers)
+        return try servers.keep(
+            try bench.vault.create(context), context, by: .file, at: place, state,
+            now: Bench.now)
+    }
+
+    /// Whether the vault opens a key for these fingers, as that of a server.
+    private func opens(_ key: ServerKey, as server: [UInt8]? = nil) throws -> Bool {
+        guard let sealed = key.sealed(for: try fingers) else { return false }
+        let context = try servers.context(
+            key.identifier, server: server ?? key.server, try fingers)
+        do {
+            let ready = try bench.vault.ready(key: sealed, context)
+            defer { ready.release() }
+            let signature = try ready.sign([1], context)
+            return try P256PublicKey(point: key.publicKey.point).verifies(signature, message: [1])
+        } catch { return false }
+    }
+
+    @Test("what was kept is listed by server, and opens for that server alone")
+    func keeps() throws {
+        let second = try keep(place("https://b"), 1)
+        let first = try keep(place("https://a"), 2)
+        #expect(try servers.list() == [first, second])
+        #expect(first.counter == 1 && first.account == Array("a\nb".utf8))
+        #expect(try servers.key(first.identifier) == first)
+        #expect(try servers.key([UInt8](repeating: 9, count: 16)) == nil)
+        #expect(try opens(first) && opens(second))
+        #expect(try !opens(first, as: second.server))
+        let again = try StateDirectory.open(bench.scratch.path)
+        let account = try #require(try again.account(Bench.alice, uid: Bench.uid))
+        #expect(try account.servers.list() == [first, second])
+    }
+
+    @Test("a new one takes the place of the old, but not of one that its server has yet to forget")
+    func replaces() throws {
+        let old = try keep(place("https://a"), 1)
+        let new = try keep(place("https://a"), 2, .proving)
+        #expect(try servers.list() == [new])
+        #expect(try servers.key(old.identifier) == nil)
+        let given = try servers.beginRemoval(try servers.confirm(new))
+        let third = try keep(place("https://a"), 3)
+        #expect(try Set(servers.list().map(\.identifier)) == [new.identifier, third.identifier])
+        try servers.remove(given)
+        #expect(try servers.list() == [third])
+        // Of one that is gone already, nothing is removed in its place.
+        try servers.remove(given)
+        #expect(try servers.list() == [third])
+    }
+
+    @Test("the signing key is none of the servers', and none of theirs is it")
+    func signing() throws {
+        let server = try keep(place("https://a"), 1)
+        let signing = try keep(.signing(Bench.alice), 2)
+        #expect(signing.isSigning && !server.isSigning)
+        #expect(try servers.list() == [server])
+        #expect(try servers.all() == [server, signing])
+        #expect(try opens(signing) && !opens(signing, as: server.server))
+    }
+
+    @Test("a counter is on disk before it is used, and none is taken twice")
+    func counters() throws {
+        let plan = FaultPlan()
+        let account = try bench.account(failing: plan)
+        var key = try keep(place("https://a"), 1)
+        for count in 2...4 as ClosedRange<UInt64> {
+            key = try servers.advance(key)
+            #expect(key.counter == count)
+            #expect(try servers.list() == [key])
+        }
+        var steps = 0
+        while true {
+            plan.arm(after: steps)
+            let next = try? account.servers.advance(key)
+            plan.disarm()
+            let kept = try #require(try servers.key(key.identifier))
+            // Where it was not taken, the disk has it or not; where it was, the disk has it.
+            #expect(kept.counter == key.counter || kept.counter == key.counter + 1)
+            if let next {
+                #expect(next == kept)
+                break
+            }
+            key = kept
+            steps += 1
+        }
+        #expect(steps > 3)
+    }
+
+    @Test("nothing is changed of a key that is another one meanwhile")
+    func changedMeanwhile() throws {
+        let key = try keep(place("https://a"), 1)
+        let next = try servers.advance(key)
+        #expect(throws: StoreFault.changedMeanwhile) { try servers.advance(key) }
+        #expect(throws: StoreFault.changedMeanwhile) { try servers.beginRemoval(key) }
+        #expect(throws: StoreFault.changedMeanwhile) { try servers.invalidate(key) }
+        #expect(try servers.list() == [next])
+        try servers.remove(next)
+        #expect(throws: StoreFault.changedMeanwhile) { try servers.advance(next) }
+        #expect(try servers.list().isEmpty)
+    }
+
+    @Test("one whose fingers changed has no private half left, and says so")
+    func invalidated() throws {
+        let key = try servers.invalidate(try keep(place("https://a"), 1))
+        #expect(key.state == .invalidated)
+        let state = try fingers
+        #expect(key.sealed(for: state) == nil)
+        #expect(try servers.list() == [key])
+    }
+
+    @Test("what is damaged, or lies under another's name, is none")
+    func damaged() throws {
+        let key = try keep(place("https://a"), 1)
+        let name = String(repeating: "01", count: 16)
+        let path = bench.file("servers/\(name)")
+        let good = try bench.contents(path)
+        let text = String(decoding: good, as: UTF8.self)
+        #expect(text.hasPrefix("signet-server-key: 1\nserver: https://a\naccount: a%0Ab\n"))
+        for (old, new) in [
+            ("signet-server-key: 1", "signet-server-key: 2"), ("state: good", "state: best"),
+            ("sealings: 1", "sealings: 3"), ("sealings: 1", "sealings: 0"),
+            ("counter: 1", "counter: 01"), ("vault: file", "vault: none"),
+            ("registration: 05", "registration: "), ("a%0Ab", "a\nb"), ("public: ", "public: AA"),
+            (text, String(text.dropLast())), (text, text + "x: y\n"), (text, ""),
+        ] {
+            try bench.overwrite(path, Array(text.replacing(old, with: new).utf8))
+            #expect(try servers.all().isEmpty, "\(new)")
+        }
+        try bench.overwrite(bench.file("servers/\(String(repeating: "02", count: 16))"), good)
+        try bench.overwrite(bench.file("servers/notes"), good)
+        try bench.overwrite(path, good)
+        #expect(try servers.all() == [key])
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+import Testing
+
+/// A copy of the sources, in which a test plants what `checks/imports` has to refuse.
+private struct SourceTree {
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+        let copy = "cp -a --parents -t \(scratch.path) Package.swift Sources checks"
+        let outcome = try Program(Command(["sh", "-c", "cd \(Layout.package) && \(copy)"]))
+            .expectEnd()
+        #expect(outcome.succeeded, "\(outcome.errors)")
+    }
+
+    /// Adds a file.
+    func plant(_ text: String, at file: String) throws {
+        try scratch.write(file, Array(text.utf8), mode: 0o644)
+    }
+
+    /// Puts something else in the place of a text in the manifest.
+    func replaceInManifest(_ text: String, with other: String) throws {
+        let old = String(decoding: try scratch.read("Package.swift"), as: UTF8.self)
+        #expect(old.contains(text))
+        try scratch.write("Package.swift", Array(old.replacing(text, with: other).utf8))
+    }
+
+    func check() throws -> (passes: Bool, complaints: String) {
+        // Where the compiler is, which reads the manifest.
+        var environment: [String: String] = [:]
+        for name in ["PATH", "SWIFT"] {
+            if let value = unsafe getenv(name) { environment[name] = unsafe String(cString: value) }
+        }
+        let outcome = try Program(
+            Command(["bash", scratch.at("checks/imports")], environment: environment)
+        ).expectEnd(within: .seconds(120))
+        return (outcome.succeeded, outcome.errors)
+    }
+}
+
+@Suite("checks/imports", .timeLimit(.minutes(5)))
+struct ImportCheckTests {
+    @Test("passes the sources as they are")
+    func passes() throws {
+        let check = try SourceTree().check()
+        #expect(check.passes, "\(check.complaints)")
+    }
+
+    @Test(
+        "refuses an import from a higher layer, and a type from a higher directory",
+        arguments: [
+            // Between targets: core from features, wrappers from core, shared from anything.
+            ("Sources/Device/State/Planted.swift", "import Daemon", "State"),
+            ("Sources/Device/Gate/Planted.swift", "import State", "Gate"),
+            ("Sources/System/Posix/Planted.swift", "import Gate", "Posix"),
+            ("Sources/Shared/LoginProtocol/Planted.swift", "import Posix", "LoginProtocol is pure"),
+            ("Sources/Module/Planted.swift", "import Posix", "PAMModule"),
+            ("Sources/Device/Command/Planted.swift", "import Daemon", "Command"),
+            ("Sources/System/TPM/Planted.swift", "@preconcurrency import COpenSSL", "for Crypto"),
+            // Inside the daemon and the server.
+            ("Sources/Device/Daemon/Machine/Planted.swift", "typealias Planted = Router", "Router"),
+            ("Sources/Device/Daemon/Touch/Planted.swift", "let planted = Logins.self", "Logins"),
+            (
+                "Sources/RelyingParty/Records/Planted.swift", "typealias Planted = Routes",
+                "Routes"
+            ),
+            ("Sources/RelyingParty/Protocol/Planted.swift", "let x: HTTPRequest? = nil", "HTTP"),
+            (
+                "Sources/RelyingParty/Front/Planted.swift",
+                "let planted = \"SELECT id FROM accounts\"", "SQL"
+            ),
+        ])
+    func upward(file: String, code: String, named: String) throws {
+        let tree = try SourceTree()
+        try tree.plant("// SPDX-License-Identifier: Apache-2.0\n\(code)\n", at: file)
+        let check = try tree.check()
+        #expect(!check.passes)
+        #expect(
+            check.complaints.contains(named) && check.complaints.contains("Planted"),
+            "\(check.complaints)")
+    }
+
+    @Test("refuses a dependency that nothing imports")
+    func unused() throws {
+        let tree = try SourceTree()
+        try tree.replaceInManifest(
+            "name: \"Systemd\", dependencies: [\"CSystemd\", \"Posix\"]",
+            with: "name: \"Systemd\", dependencies: [\"CSystemd\", \"Posix\", \"LoginProtocol\"]")
+        let check = try tree.check()
+        #expect(!check.passes)
+        #expect(
+            check.complaints.contains("Systemd depends on LoginProtocol"), "\(check.complaints)")
+    }
+
+    @Test("refuses code for Embedded Swift alone, and a symbolic link")
+    func shared() throws {
+        let tree = try SourceTree()
+        try tree.plant(
+            "#if hasFeature(Embedded)\n#endif\n", at: "Sources/Shared/LoginProtocol/Planted.swift")
+        #expect(try !tree.check().passes)
+        let linked = try SourceTree()
+        let link = linked.scratch.at("Sources/Module/Linked.swift")
+        #expect(
+            try Program(Command(["ln", "-s", "Entry.swift", link])).expectEnd().succeeded)
+        let check = try linked.check()
+        #expect(!check.passes)
+        #expect(check.complaints.contains("a symbolic link"), "\(check.complaints)")
+    }
+}
