@@ -151,7 +151,7 @@ struct ConfigTests {
         try scratch.write("signet.conf", "[login]\nservices = !lightmd, lightdm\n")
         func check(_ words: [String]) throws -> Run {
             try signet(["config", "--check"] + words, in: scratch) {
-                $0.machine.root = scratch.path
+                $0.machine.files.root = scratch.path
             }
         }
         let run = try check([])

@@ -55,7 +55,7 @@ func signet(
     var surroundings = CommandEnvironment()
     surroundings.socketPath = scratch.at("socket")
     surroundings.configurationFile = scratch.at("signet.conf")
-    surroundings.machine.root = scratch.path
+    surroundings.machine.files.root = scratch.path
     surroundings.terminal = scratch.at("no-terminal")
     surroundings.output = { bytes in
         said.output.withLock { $0 += bytes }

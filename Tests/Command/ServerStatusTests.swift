@@ -48,9 +48,9 @@ private struct Stacks {
             answering(.denial(Denial(.noSigningKey))),
         ]
         return try signet(["status", "--account", "alice"] + words, scripts, in: scratch) {
-            $0.machine.root = scratch.path
+            $0.machine.files.root = scratch.path
             $0.machine.uid = 1_000
-            $0.machine.isMember = { name, group throws(SystemFault) in
+            $0.machine.nameService.isMember = { name, group throws(SystemFault) in
                 if group == "unanswered" { throw SystemFault("getgrnam_r", on: group, code: 5) }
                 return name == "alice" && group == "staff"
             }

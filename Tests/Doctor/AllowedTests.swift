@@ -8,12 +8,16 @@ import Testing
 
 @Suite("settings that allow a touch where the default refuses one")
 struct AllowedTests {
-    private func codes(_ lines: String, hasLogind: Bool = false) throws -> [String] {
+    private func findings(_ lines: String, hasLogind: Bool = false) throws -> [Finding] {
         let bare = try Bare()
         try bare.write("etc/signet/signet.conf", "[login]\n\(lines)\n")
         if hasLogind { try bare.write("run/systemd/seats/seat0", "") }
         let allowed = ["others-allowed", "anyone-allowed", "terminals-allowed", "seatless-allowed"]
-        return bare.codes().filter(allowed.contains)
+        return bare.machine.examine { DaemonView(.absent) }.filter { allowed.contains($0.code) }
+    }
+
+    private func codes(_ lines: String, hasLogind: Bool = false) throws -> [String] {
+        try findings(lines, hasLogind: hasLogind).map(\.code)
     }
 
     @Test("are told, each with what it allows")
@@ -25,7 +29,7 @@ struct AllowedTests {
         #expect(
             try codes("others = warn\nwithout-seat = allow\nwithout-logind = any")
                 == ["anyone-allowed", "others-allowed", "seatless-allowed"])
-        #expect(FindingCode.anyoneAllowed.level == .danger)
+        #expect(try findings("without-logind = any").map(\.level) == [.danger])
     }
 
     @Test("are not, where they say what the default says, or have no effect beside logind")

@@ -33,9 +33,9 @@ struct ServerFileTests {
             \(accounts)
 
             """)
-        let area: [FindingCode] = [.serverFile, .serverFileAccount, .serverFileGroup]
+        let area = ["server-file", "server-file-account", "server-file-group"]
         return bare.machine.examine { DaemonView(.absent) }.filter { area.contains($0.code) }
-            .map { "\($0.code.rawValue): \(String(decoding: $0.what.bytes, as: UTF8.self))" }
+            .map { "\($0.code): \(String(decoding: $0.what.bytes, as: UTF8.self))" }
     }
 
     @Test("with names that there are, or none, leaves the doctor silent")
@@ -59,8 +59,8 @@ struct ServerFileTests {
     func unanswered() throws {
         var bare = try Bare()
         let fault = SystemFault("getpwnam_r", on: "aliec", code: 5)
-        bare.machine.isAccount = { _ throws(SystemFault) in throw fault }
-        bare.machine.isGroup = { _ throws(SystemFault) in throw fault }
+        bare.machine.nameService.isAccount = { _ throws(SystemFault) in throw fault }
+        bare.machine.nameService.isGroup = { _ throws(SystemFault) in throw fault }
         #expect(try told("accounts = aliec @stuff", on: bare) == [])
     }
 
@@ -70,14 +70,14 @@ struct ServerFileTests {
     ) throws -> [String] {
         var bare = try Bare()
         try bare.write("run/signet/relay.sock", "")
-        bare.machine.isMember = { name, group in name == "alice" && group == "staff" }
+        bare.machine.nameService.isMember = { name, group in name == "alice" && group == "staff" }
         _ = try told(accounts, on: bare)
         try change(&bare)
         var view = DaemonView(.answers)
         view.accounts = views
-        let area: [FindingCode] = [.serverUnregistered, .relayMissing]
+        let area = ["server-unregistered", "relay-missing"]
         return bare.machine.examine { view }.filter { area.contains($0.code) }
-            .map { "\($0.code.rawValue): \(String(decoding: $0.subject, as: UTF8.self))" }
+            .map { "\($0.code): \(String(decoding: $0.subject, as: UTF8.self))" }
     }
 
     private func alice(

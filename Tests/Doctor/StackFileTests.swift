@@ -37,7 +37,7 @@ struct StackFileTests {
     @Test("takes types and the four keywords whatever their case, and a hyphen before the type")
     func cases() {
         let found = lines("-AUTH Required pam_kwallet5.so\n@INCLUDE common-auth\n")
-        #expect(found.first?.isSilent == true)
+        #expect(found.first?.type == .auth)
         #expect(module(found.first)?.control == Control("required"))
         #expect(found.last?.content == .include("common-auth"))
         #expect(found.last?.type == nil)

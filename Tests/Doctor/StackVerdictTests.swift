@@ -35,7 +35,7 @@ private let fedora = """
 
 private func codes(_ files: [String: String]) -> [String] {
     let parsed = StackFiles(files.mapValues { Array($0.utf8) })
-    return StackExamination(parsed).findings().map(\.code.rawValue)
+    return StackCheck(ServiceStacks(parsed)).findings().map(\.code)
 }
 
 /// The findings' codes about one service.
@@ -289,7 +289,7 @@ struct StackVerdictTests {
             "sudo": Array("@include common-auth".utf8), "su": Array("@include common-auth".utf8),
             "common-auth": Array("auth required pam_signet.so\n\(plain)".utf8),
         ])
-        let findings = StackExamination(parsed).findings()
+        let findings = StackCheck(ServiceStacks(parsed)).findings()
         #expect(findings.allSatisfy { $0.subject == Array("su, sudo".utf8) })
         #expect(
             findings.first.map { String(decoding: $0.mend.bytes, as: UTF8.self) }
@@ -314,7 +314,7 @@ struct PasswordStackTests {
     private func codes(_ text: String?) -> [String] {
         var files: [String: [UInt8]] = ["common-auth": Array(debian.utf8)]
         files["signet"] = text.map { Array($0.utf8) }
-        return StackExamination(StackFiles(files)).passwordStackFindings().map(\.code.rawValue)
+        return PasswordStackCheck(files: StackFiles(files)).findings().map(\.code)
     }
 
     @Test("as shipped is sound")

@@ -81,7 +81,7 @@ private struct Workshop {
         scratch = try Scratch()
         for pattern in [
             "checks/languages", "po/*", "Sources/Shared/LoginMessages/*.swift",
-            "Sources/Device/CommandMessages/*.swift",
+            "Sources/Device/CommandMessages/*.swift", "Sources/Device/Doctor/Checks/*.swift",
         ] {
             let copy = "cp --parents -t \(scratch.path) \(pattern)"
             let outcome = try Program(Command(["sh", "-c", "cd \(Layout.package) && \(copy)"]))
@@ -187,6 +187,47 @@ struct LanguageCheckTests {
                 #"msgid "after""#,
             ])
         #expect(extracted.output.contains("#. For translators: what it is.\n"))
+    }
+
+    @Test("finds in the doctor's checks what findings say, and neither commands nor other words")
+    func checks() throws {
+        let scratch = try Scratch()
+        let file = "Doctor/Checks/Sample.swift"
+        try scratch.write(
+            file,
+            #"""
+            let path = "/etc/pam.d"
+            /// For translators: what it is.
+            let finding = Finding(
+                "some-code", level: .note, area: .files, subject: "a path".bytes,
+                what: isShort ? "short" : "long: \(name(path))", why: """
+                    two \
+                    lines
+                    """,
+                mend: isKnown ? "ls \(path)" : "ls -l")
+            // Untranslated: a command.
+            let command: Text = "ls -a"
+            let other = path + "other"
+            """#)
+        func extract() throws -> (succeeded: Bool, output: String) {
+            let outcome = try Program(
+                Command(["\(Layout.package)/po/extract", scratch.at(file)])
+            ).expectEnd()
+            return (outcome.succeeded, outcome.output)
+        }
+        let (succeeded, output) = try extract()
+        #expect(succeeded)
+        let found = output.split(separator: "\n").filter { $0.hasPrefix("msgid ") }
+        #expect(
+            found == [
+                #"msgid """#, #"msgid "short""#, #"msgid "long: %1$s""#, #"msgid "two lines""#,
+            ])
+        #expect(output.contains("#. For translators: what it is.\n"))
+        // Nobody would translate it.
+        try scratch.write(file, "let why: Text = \"words\"\n")
+        #expect(try !extract().succeeded)
+        try scratch.write(file, "func why() -> Text { \"words\" }\n")
+        #expect(try !extract().succeeded)
     }
 
     @Test(

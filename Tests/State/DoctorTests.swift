@@ -120,13 +120,13 @@ struct DoctorTests {
     /// What the doctor has against the state, by code and subject.
     private func findings(below root: Scratch) -> [String] {
         var machine = Machine()
-        machine.root = root.path
+        machine.files.root = root.path
         machine.uid = 0
         machine.isClockKept = true
         machine.journal = { _ in .failed }
-        machine.account = { $0 == Bench.uid ? "alice" : nil }
+        machine.nameService.account = { $0 == Bench.uid ? "alice" : nil }
         return machine.examine { DaemonView(.absent) }
-            .map { "\($0.code.rawValue) \(String(decoding: $0.subject, as: UTF8.self))" }
+            .map { "\($0.code) \(String(decoding: $0.subject, as: UTF8.self))" }
             // Tests write to a file system in memory.
             .filter { $0.contains(" /var/lib/signet") && !$0.hasPrefix("state-volatile") }
     }

@@ -19,9 +19,6 @@ package struct LoginLists: Sendable {
     /// The services that are named in the list.
     package var serviceNames: Set<String> { services.allowed.union(services.denied) }
 
-    /// The accounts that are denied.
-    package var deniedAccountNames: Set<String> { accounts.denied }
-
     /// The groups whose members are denied.
     package var deniedGroupNames: Set<String> { groups.denied }
 

@@ -118,7 +118,7 @@ private struct Checkup {
     var lines: [Text] {
         var lines: [Text] = []
         for area in FindingArea.allCases {
-            let inArea = findings.filter { $0.code.area == area }
+            let inArea = findings.filter { $0.area == area }
             guard !inArea.isEmpty else { continue }
             lines.append(area.text)
             var rows: [[Text]] = []
@@ -175,8 +175,8 @@ extension FingerCount {
 extension Finding {
     fileprivate var document: JSON {
         .object([
-            ("code", .string(code.rawValue)), ("level", .string(level.rawValue)),
-            ("area", .string(code.area.rawValue)), ("subject", .bytes(subject)),
+            ("code", .string(code)), ("level", .string(level.rawValue)),
+            ("area", .string(area.rawValue)), ("subject", .bytes(subject)),
             ("what", .bytes(what.bytes)), ("why", .bytes(why.bytes)), ("mend", .bytes(mend.bytes)),
         ])
     }

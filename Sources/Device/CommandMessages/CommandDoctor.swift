@@ -2,8 +2,8 @@
 import LoginMessages
 import LoginProtocol
 
-/// How bad a finding of `signet doctor` is.
-package enum FindingLevel: String, CaseIterable, Comparable, Sendable {
+/// How bad a finding of `signet doctor` is, from harmless to bad.
+package enum FindingLevel: String, CaseIterable, Sendable {
     /// Good to know; nothing has to be done.
     case note = "note"
     /// Works, but not as it should, or not for long.
@@ -12,20 +12,6 @@ package enum FindingLevel: String, CaseIterable, Comparable, Sendable {
     case fault = "fault"
     /// Somebody may be let in who should not, or locked out.
     case danger = "danger"
-
-    /// Orders them from harmless to bad.
-    package static func < (one: FindingLevel, other: FindingLevel) -> Bool {
-        one.rank < other.rank
-    }
-
-    private var rank: Int {
-        switch self {
-        case .note: 0
-        case .warning: 1
-        case .fault: 2
-        case .danger: 3
-        }
-    }
 
     /// How the program ends where this is the worst.
     package var exitCode: ExitCode {
@@ -74,10 +60,15 @@ package enum FindingArea: String, CaseIterable, Sendable {
     }
 }
 
-/// One thing that `signet doctor` found.
+/// One thing that `signet doctor` found. The check that finds it declares it, in the target Doctor.
 package struct Finding: Equatable, Sendable {
-    /// Which of all findings it is.
-    package let code: FindingCode
+    /// Which of all findings it is. A code keeps its name and its meaning for ever;
+    /// docs/admin/DOCTOR.md describes each.
+    package let code: String
+    /// How bad it is.
+    package let level: FindingLevel
+    /// Which part of the machine it is about.
+    package let area: FindingArea
     /// What it is about: services, a path, an account; from outside.
     package let subject: Bytes
     /// What was found.
@@ -87,16 +78,19 @@ package struct Finding: Equatable, Sendable {
     /// The command that mends it, or with which that begins.
     package let mend: Text
 
-    init(_ code: FindingCode, _ subject: Bytes, _ what: Text, why: Text, mend: Text) {
+    /// Describes a finding by its values.
+    package init(
+        _ code: String, level: FindingLevel, area: FindingArea, subject: Bytes = [], what: Text,
+        why: Text, mend: Text
+    ) {
         self.code = code
+        self.level = level
+        self.area = area
         self.subject = subject
         self.what = what
         self.why = why
         self.mend = mend
     }
-
-    /// How bad it is.
-    package var level: FindingLevel { code.level }
 }
 
 /// The frame around the findings.
@@ -155,6 +149,8 @@ package struct FindingCounts: Equatable, Sendable {
     package let warnings: UInt64
     /// Of the level note.
     package let notes: UInt64
+    /// The worst level there is; nil where nothing was found.
+    package let worst: FindingLevel?
 
     /// Counts them.
     package init(_ findings: [Finding]) {
@@ -165,13 +161,6 @@ package struct FindingCounts: Equatable, Sendable {
         faults = count(.fault)
         warnings = count(.warning)
         notes = count(.note)
-    }
-
-    /// The worst level there is; nil where nothing was found.
-    package var worst: FindingLevel? {
-        if dangers > 0 { return .danger }
-        if faults > 0 { return .fault }
-        if warnings > 0 { return .warning }
-        return notes > 0 ? .note : nil
+        worst = FindingLevel.allCases.last { count($0) > 0 }
     }
 }

@@ -50,7 +50,8 @@ package enum CommandStatus {
 
     private static func since(_ status: StatusAnswer) -> Text? { status.since.map(Text.date) }
 
-    private static func cause(_ status: StatusAnswer) -> Text {
+    /// Why the key does not fit the fingers.
+    package static func cause(_ status: StatusAnswer) -> Text {
         status.cause?.text ?? "the fingers have changed"
     }
 

@@ -52,7 +52,7 @@ package enum LoginStep: Equatable, Sendable {
     }
 
     /// The same as the doctor says it: as root, and all of it at once.
-    func mend(of account: Bytes) -> Text {
+    package func mend(of account: Bytes) -> Text {
         switch self {
         case .startAnew:
             // Untranslated: a command

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import CommandMessages
 import CommandProtocol
-import Configuration
 import LoginMessages
 import LoginProtocol
-import SignedFormats
 
 /// What the daemon reports about one account.
 package struct AccountView: Sendable {
@@ -72,65 +69,6 @@ package struct DaemonView: Sendable {
     package init(_ reach: Reach) { self.reach = reach }
 }
 
-extension DaemonView {
-    /// Problems with the daemon's identity, version and settings.
-    ///
-    /// - Parameters:
-    ///   - version: The version of the program that examines.
-    ///   - files: Why the configuration files would be rejected now; nil if they would not.
-    ///   - configuration: The configuration in the files, to compare with the settings in use.
-    func serviceFindings(
-        _ version: Bytes, files: ConfigurationFault?, configuration: Configuration?
-    ) -> [Finding] {
-        var findings: [Finding] = []
-        switch reach {
-        case .answers, .absent: break
-        case .foreign(let uid): findings.append(.serviceForeign(uid: uid))
-        case .silent(let reason): findings.append(.serviceSilent(reason))
-        }
-        if let running = self.version, running != version {
-            findings.append(.versionDaemon(running, expected: version))
-        }
-        if let fault = files?.text.bytes ?? configurationFault {
-            findings.append(.configurationRefused(fault))
-        } else if let settings, let configuration {
-            let differing = Settings.all.filter(\.isUsedByDaemon).filter { setting in
-                let used = settings.first { $0.name == setting.name.bytes }?.value
-                return used != nil && used != configuration.value(setting).text.bytes
-            }
-            if !differing.isEmpty {
-                findings.append(
-                    .configurationOld(differing.map(\.name).joined(separator: ", ").bytes))
-            }
-        }
-        return findings
-    }
-
-    /// Problems with accounts, readers and vaults; none unless the daemon answers.
-    func standingFindings(hasTPM: Bool) -> [Finding] {
-        guard reach == .answers else { return [] }
-        var findings = accounts.flatMap { account in
-            account.findings + account.readerFindings(readers)
-        }
-        findings += denied.map { .accountUnanswered($0.name, reason: $0.reason) }
-        if isCut { findings.append(.manyAccounts(UInt64(Machine.mostAccounts))) }
-        if readers?.isEmpty == true { findings.append(.noReader) }
-        for vault in vaults where vault.isChosen || hasKeys(in: vault) {
-            if let trouble = vault.trouble {
-                findings.append(.vaultTrouble(vault.vault, reason: trouble))
-            } else if vault.isChosen, vault.vault == "file".bytes, hasTPM {
-                findings.append(.tpmUnused)
-            }
-        }
-        return findings
-    }
-
-    /// Whether logins need the vault, even though new keys may be made in the other one.
-    private func hasKeys(in vault: VaultAnswer) -> Bool {
-        accounts.contains { $0.status.state == .valid && $0.status.vault == vault.vault }
-    }
-}
-
 /// The number of an account's fingers that were enrolled on one reader.
 package struct FingerCount: Equatable, Sendable {
     /// The account's name.
@@ -157,55 +95,4 @@ extension DaemonView {
             }
         }
     }
-}
-
-extension AccountView {
-    /// Problems with the account's status, keyring and secrets.
-    fileprivate var findings: [Finding] {
-        var findings: [Finding] = []
-        if let why = status.closed { findings.append(.fingersClosed(name, reason: why, status)) }
-        if status.damaged > 0 { findings.append(.printsDamaged(name, count: status.damaged)) }
-        switch status.state {
-        case .valid: break
-        case .invalidated:
-            findings.append(.credentialInvalid(name, status))
-        case .disabled: findings.append(.loginDisabled(name, since: status.since.map(Text.date)))
-        case .none where status.prints > 0: findings.append(.loginOff(name))
-        case .none: findings.append(.noFinger(name))
-        }
-        if let setting = status.keptOut { findings.append(.keptOut(name, setting: setting)) }
-        switch status.lock {
-        case .open: break
-        case .forNow: findings.append(.lockedForNow(name, seconds: status.seconds ?? 0))
-        case .untilPassword: findings.append(.lockedOut(name))
-        }
-        if findings.isEmpty, let refusal = status.refusal, !refusal.isToldOfMachine {
-            findings.append(.loginRefused(name, refusal))
-        }
-        switch status.keyring {
-        case .on, .off: break
-        case .passwordChanged, .fingersChanged, .damaged:
-            findings.append(.keyringStale(name, reason: CommandStatus.keyring(status)))
-        }
-        let stale = secrets.filter { $0.state != .fits }.map(\.name)
-        if !stale.isEmpty {
-            findings.append(.secretsStale(name, names: Bytes(stale.joined(separator: ", ".bytes))))
-        }
-        return findings
-    }
-
-    /// Prints that were made on readers that are not among these.
-    fileprivate func readerFindings(_ readers: [ReaderAnswer]?) -> [Finding] {
-        // Without any reader, the missing reader is the finding.
-        guard let readers, !readers.isEmpty else { return [] }
-        let known = Set(readers.map(\.readerID))
-        let missing = Set(prints.filter(\.intact).map(\.readerID)).subtracting(known)
-        return missing.sorted { $0.lexicographicallyPrecedes($1) }
-            .map { .printsElsewhere(name, reader: $0) }
-    }
-}
-
-extension Denial {
-    /// Whether a finding about the machine or its readers already covers this, for all accounts.
-    fileprivate var isToldOfMachine: Bool { reason == .noReader || reason == .lidClosed }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import Configuration
-import ConfigurationFiles
 import LoginProtocol
 
 extension Machine {
@@ -16,52 +15,64 @@ extension Machine {
     package func examine(
         version: Bytes = Version.text.bytes, asking ask: () -> DaemonView
     ) -> [Finding] {
-        let fault = configurationFault()
-        let configuration = fault == nil ? configuration() : nil
-        var findings = stackFindings(version, configuration)
-        if let configuration {
-            findings += configuration.obsoleteLines.map { .settingObsolete($0.text.bytes) }
-            findings += nameFindings(configuration) + allowanceFindings(configuration)
+        let stacks = stacks()
+        let settings = ConfigurationCheck(files)
+        var findings = stackFindings(stacks, settings.configuration, version)
+        findings += settings.lineFindings()
+        if let configuration = settings.configuration {
+            let names = UnknownNames(files: files, nameService: nameService, stacks: stacks)
+            findings += names.all(configuration).map(NameCheck.finding)
+            findings += AllowanceCheck(files: files, configuration: configuration).findings()
         }
-        findings += stateFindings() + keyFindings() + settingFileFindings()
-        findings += socketFindings()
+        let state = StateFileCheck(files: files, nameService: nameService, isRoot: isRoot)
+        findings += state.findings()
+        findings += KeyCheck(files: files, nameService: nameService).findings()
+        findings += settings.fileFindings()
+        findings += ServiceChecks(files: files).socketFindings()
+
         let view = ask()
-        findings += view.serviceFindings(
-            version, files: fault, configuration: configuration)
-        findings += view.standingFindings(hasTPM: hasTPM) + registrationFindings(view)
-        findings += fprintdFindings() + tpmFindings() + machineFindings() + journalFindings()
-        if !isRoot { findings.append(.needsRoot) }
+        findings += ServiceChecks(files: files).daemonFindings(view, version: version)
+        findings += settings.daemonFindings(view)
+        findings += AccountCheck(view: view).findings()
+        findings += ReaderCheck(files: files).daemonFindings(view)
+        findings += VaultCheck(files: files).daemonFindings(view)
+        let demands = ServerDemands(self, stacks)
+        findings += RegistrationCheck(machine: self, demands: demands, view: view).findings()
+        findings += ReaderCheck(files: files).fprintdFindings()
+        findings += VaultCheck(files: files).deviceFindings()
+        findings += MachineChecks(machine: self).findings()
+        findings += JournalCheck(machine: self).findings()
         return Machine.sorted(findings)
     }
 
-    private func configuration() -> Configuration? {
-        try? ConfigurationFiles.load(root + "/etc/signet/signet.conf")
-    }
-
-    /// Problems with owner and mode of the configuration files, which make the daemon reject them.
-    private func settingFileFindings() -> [Finding] {
-        let file = "/etc/signet/signet.conf"
-        var findings = check(file, .publicFile) + check("/etc/signet", .publicDirectory)
-        findings += check("\(file).d", .publicDirectory)
-        for name in names("\(file).d") where name.hasSuffix(".conf") {
-            findings += check("\(file).d/\(name)", .publicFile)
+    /// Problems with the stacks, with the files they are in, and with those that they refer to.
+    private func stackFindings(
+        _ stacks: ServiceStacks, _ configuration: Configuration?, _ version: Bytes
+    ) -> [Finding] {
+        let module = ModuleCheck(files: files, stacks: stacks)
+        var findings = StackCheck(stacks, configuration).findings()
+        findings += PasswordStackCheck(files: stacks.files).findings()
+        findings += module.stackFindings()
+        findings += DirectoryCheck(machine: self, stacks: stacks).findings()
+        if !stacks.using.isEmpty { findings += ReaderCheck(files: files).profileFindings() }
+        findings += ServerFileCheck(machine: self, stacks: stacks).findings()
+        let check = FileCheck(files: files)
+        for name in stacks.usedFiles.union(["signet"]).sorted() {
+            let path = stacks.files.place(of: name).path
+            findings += check.findings(at: path, .publicFile, following: name != "signet")
         }
-        // It does no harm if only root can read the configuration.
-        return findings.filter { $0.code != .fileUnreadable }
+        findings += check.parents(of: "/etc/pam.d/signet")
+        return findings + module.fileFindings(version: version)
     }
 
     /// Sorts findings by area and severity, and removes duplicates.
     private static func sorted(_ findings: [Finding]) -> [Finding] {
         var unique: [Finding] = []
         for finding in findings where !unique.contains(finding) { unique.append(finding) }
-        func rank(_ finding: Finding) -> (Int, Int) {
-            let area = FindingArea.allCases.firstIndex(of: finding.code.area) ?? 0
-            let level = FindingLevel.allCases.firstIndex(of: finding.level) ?? 0
-            return (area, -level)
+        return FindingArea.allCases.flatMap { area in
+            FindingLevel.allCases.reversed().flatMap { level in
+                unique.filter { $0.area == area && $0.level == level }
+            }
         }
-        return unique.enumerated().sorted { one, other in
-            (rank(one.element).0, rank(one.element).1, one.offset)
-                < (rank(other.element).0, rank(other.element).1, other.offset)
-        }.map(\.element)
     }
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CommandMessages
-import LoginMessages
 import LoginProtocol
-import Posix
 import SignedFormats
 
 /// An entry of the journal.
@@ -62,44 +59,6 @@ extension JournalNote {
         case "PRIORITY": priority = Decimal.decode(value) ?? 7
         case "MESSAGE": message = Bytes(value.prefix(300))
         default: break
-        }
-    }
-}
-
-extension Machine {
-    private static let journalOptions = [
-        "-q", "--no-pager", "-o", "export", "--output-fields=PRIORITY,MESSAGE", "-S", "-7d",
-        "-n", "50",
-    ]
-
-    /// Alerts and warnings in the journal of the last week.
-    func journalFindings() -> [Finding] {
-        // The module's alerts are logged under the name of the program that loaded it.
-        let answers = [["-p", "alert", "-g", "signet"], ["-t", "signetd", "-p", "warning"]]
-            .map { journal(Machine.journalOptions + $0) }
-        let alerts = answers[0].entries
-        let warnings = answers[1].entries.filter { !alerts.contains($0) }
-        var findings: [Finding] = answers.contains(.unfinished) ? [.journalUnread] : []
-        if let newest = alerts.max(by: { $0.seconds < $1.seconds }) {
-            findings.append(
-                .journalAlert(
-                    count: UInt64(alerts.count), newest: newest.message, at: .date(newest.seconds)))
-        }
-        if let newest = warnings.max(by: { $0.seconds < $1.seconds }) {
-            findings.append(
-                .journalFailures(
-                    count: UInt64(warnings.count), newest: newest.message,
-                    at: .date(newest.seconds)))
-        }
-        return findings
-    }
-}
-
-extension ChildAnswer {
-    fileprivate var entries: [JournalNote] {
-        switch self {
-        case .said(let text): JournalExport.entries(text)
-        case .failed, .unfinished: []
         }
     }
 }

@@ -1,21 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import LoginProtocol
 import Posix
 
-/// The machine under examination, as the caller can see it.
+/// The machine under examination, as the caller can see it: the parts that the checks look at.
 ///
-/// Nothing here changes the machine. Tests replace the properties: `root` for files, the closures
-/// for the name service and the journal. The closures throw if the name service cannot answer,
-/// which must not be confused with a name that does not exist.
+/// Nothing here changes the machine. Tests replace the parts.
 package struct Machine: Sendable {
-    /// A prefix for every path.
-    package var root = ""
+    /// The files.
+    package var files = MachineFiles()
+    /// The accounts and groups.
+    package var nameService = NameService()
     /// The uid of the caller. Only root sees private files.
     package var uid = effectiveUID()
     /// Seconds since 1970.
     package var now = Clock.system.wallSeconds()
     /// Whether the clock is synchronised; nil if that is not known.
     package var isClockKept = isClockSynchronised()
+    /// Runs journalctl with these arguments; `failed` if there is no journal.
+    package var journal: @Sendable ([String]) -> ChildAnswer = { arguments in
+        ChildOutput.of(
+            "/usr/bin/journalctl", arguments, cap: 1 << 20, within: .milliseconds(400))
+    }
+
+    /// The machine that this program runs on.
+    package init() {}
+
+    /// The most accounts that are examined one by one.
+    static let mostAccounts = 64
+
+    var isRoot: Bool { uid == 0 }
+}
+
+extension Machine {
+    /// The accounts that Signet stores something for and that the caller may ask about, by uid.
+    ///
+    /// Root may ask about all accounts, others only about their own.
+    ///
+    /// - Returns: The names, `mostAccounts` at most, and whether these are all.
+    package func accounts() -> (names: [Bytes], areAll: Bool) {
+        guard isRoot else { return (name(of: uid).map { [$0.bytes] } ?? [], true) }
+        let kept = files.names("\(MachineFiles.state)/private/accounts").compactMap { UInt32($0) }
+        let found = Set(kept + files.publicFiles().map(\.uid)).sorted().compactMap(name(of:))
+        let names = found.prefix(Machine.mostAccounts).map(\.bytes)
+        return (Array(names), found.count <= Machine.mostAccounts)
+    }
+
+    /// The login name of a uid; nil if there is none, or the name service does not answer.
+    package func name(of uid: UInt32) -> String? { nameService.name(of: uid) }
+
+    /// The lines in all services' stacks that call the module.
+    package func moduleLines() -> [ModuleLine] { stacks().moduleLines }
+
+    /// Which services ask for a touch.
+    package func moduleUse() -> ModuleUse { ModuleUse(files, stacks()) }
+
+    /// The servers that the stacks require.
+    package func serverDemands() -> ServerDemands { ServerDemands(self, stacks()) }
+
+    /// The names in the configuration's lists that match nothing on this machine.
+    package func unknownNames(_ configuration: Configuration) -> [UnknownName] {
+        UnknownNames(files: files, nameService: nameService, stacks: stacks()).all(configuration)
+    }
+
+    func stacks() -> ServiceStacks { ServiceStacks(files.stackFiles()) }
+}
+
+/// The accounts and groups of a machine.
+///
+/// The closures throw if the name service cannot answer, which must not be confused with a name
+/// that does not exist.
+package struct NameService: Sendable {
     /// The login name of a uid; nil if there is none.
     package var account: @Sendable (UInt32) throws(SystemFault) -> String? = {
         (uid) throws(SystemFault) in try Account.with(uid: uid)?.name
@@ -34,90 +89,13 @@ package struct Machine: Sendable {
         guard let account = try Account.named(name) else { return false }
         return try !Group.memberships(of: account, among: [group]).isEmpty
     }
-    /// Runs journalctl with these arguments; `failed` if there is no journal.
-    package var journal: @Sendable ([String]) -> ChildAnswer = { arguments in
-        ChildOutput.of(
-            "/usr/bin/journalctl", arguments, cap: 1 << 20, within: .milliseconds(400))
-    }
-
-    /// The machine that this program runs on.
-    package init() {}
-
-    /// The directory of the daemon's files, public keys included.
-    package static let state = "/var/lib/signet"
-    /// The most accounts that are examined one by one.
-    package static let mostAccounts = 64
-    /// The most names that are read of one directory.
-    static let mostNames = 4_096
-
-    var isRoot: Bool { uid == 0 }
-
-    func look(_ path: String, following: Bool = false) -> FileLook? {
-        FileLook(root + path, following: following)
-    }
-
-    /// Whether certainly nothing exists at a path; false if the caller may not look.
-    func isMissing(_ path: String) -> Bool { FileLook.isMissing(root + path) }
-
-    func read(_ path: String, cap: Int = 65_536) -> Bytes? {
-        FileLook.beginning(of: root + path, cap: cap)
-    }
-
-    func text(_ path: String) -> String? {
-        read(path).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    func names(_ path: String) -> [String] {
-        FileLook.names(in: root + path, cap: Machine.mostNames) ?? []
-    }
-}
-
-extension Machine {
-    /// The accounts that Signet stores something for and that the caller may ask about, by uid.
-    ///
-    /// Root may ask about all accounts, others only about their own.
-    ///
-    /// - Returns: The names, `mostAccounts` at most, and whether these are all.
-    package func accounts() -> (names: [Bytes], areAll: Bool) {
-        guard isRoot else { return (name(of: uid).map { [Bytes($0.utf8)] } ?? [], true) }
-        let kept = names("\(Machine.state)/private/accounts").compactMap { UInt32($0) }
-        let found = Set(kept + publicFiles().map(\.uid)).sorted().compactMap(name(of:))
-        let names = found.prefix(Machine.mostAccounts).map { Bytes($0.utf8) }
-        return (Array(names), found.count <= Machine.mostAccounts)
-    }
 
     /// The login name of a uid; nil if there is none, or the name service does not answer.
-    package func name(of uid: UInt32) -> String? { try? account(uid) }
+    func name(of uid: UInt32) -> String? { try? account(uid) }
 
-    /// The files in keys/ whose names are of a kind that Signet creates.
-    func publicFiles() -> [PublicFile] {
-        names("\(Machine.state)/keys").compactMap(PublicFile.init)
-    }
-}
+    /// Whether there is certainly no account of this name.
+    func lacksAccount(_ name: String) -> Bool { (try? isAccount(name)) == false }
 
-/// The name of a file in keys/: `UID.pub`, `UID.off` or `UID.next`.
-struct PublicFile: Equatable {
-    enum Kind: String {
-        case pub = "pub"
-        case off = "off"
-        case next = "next"
-    }
-
-    let uid: UInt32
-    let kind: Kind
-
-    init?(_ name: String) {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let uid = UInt32(parts[0]), String(uid) == parts[0],
-            let kind = Kind(rawValue: String(parts[1]))
-        else { return nil }
-        self.uid = uid
-        self.kind = kind
-    }
-
-    var path: String { "\(Machine.state)/keys/\(uid).\(kind.rawValue)" }
-}
-
-extension String {
-    var bytes: Bytes { Bytes(utf8) }
+    /// Whether there is certainly no group of this name.
+    func lacksGroup(_ name: String) -> Bool { (try? isGroup(name)) == false }
 }

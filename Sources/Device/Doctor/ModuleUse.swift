@@ -25,53 +25,56 @@ package struct ModuleUse: Sendable {
                 missing.contains { $0.services.contains(service) }
             }
     }
+
+    init(_ files: MachineFiles, _ stacks: ServiceStacks) {
+        func has(_ program: String) -> Bool { files.exists(program, following: true) }
+        services = stacks.using
+        missing = stacks.modulePaths.map { (files.modulePath($0.path), $0.services) }
+            .filter { !files.exists($0.0, following: true) }
+        if has("/usr/sbin/pam-auth-update") {
+            activation = "pam-auth-update --enable signet".bytes
+        } else if has("/usr/bin/authselect") {
+            activation = "authselect select signet with-signet".bytes
+        } else {
+            activation = nil
+        }
+        installation =
+            has("/usr/bin/apt-get") ? "apt-get install --reinstall libpam-signet".bytes : nil
+    }
 }
 
-/// A line of a PAM stack that calls the module.
-package struct ModuleLine: Equatable, Sendable {
-    /// The services whose stacks contain the line.
-    package let services: [String]
-    /// `auth` or `password`.
-    package let type: String
-    /// The module's options.
-    package let options: [String]
-    /// The path of the file and the line number, as `path:line`.
-    package let place: String
-}
-
-extension Machine {
-    /// The lines in all services' stacks that call the module.
-    package func moduleLines() -> [ModuleLine] { StackExamination(stackFiles()).moduleLines }
-
-    /// Which services ask for a touch. Changes nothing.
-    package func moduleUse() -> ModuleUse {
-        let examination = StackExamination(stackFiles())
-        let missing = examination.modulePaths.filter { isModuleMissing($0.path) }
-        return ModuleUse(
-            services: examination.using,
-            missing: missing.map { (modulePath($0.path), $0.services) },
-            activation: activation,
-            installation: look("/usr/bin/apt-get", following: true) == nil
-                ? nil : "apt-get install --reinstall libpam-signet".bytes)
-    }
-
-    /// Whether libpam would not find a module under the path that a stack gives.
-    func isModuleMissing(_ path: String) -> Bool {
-        look(modulePath(path), following: true) == nil
-    }
-
-    /// The absolute path where libpam looks for a module.
+extension MachineFiles {
+    /// The absolute path where libpam looks for a module, by the path that a stack gives.
     func modulePath(_ path: String) -> String {
         path.hasPrefix("/") ? path : "\(moduleDirectory())/\(path)"
     }
 
-    private var activation: Bytes? {
-        if look("/usr/sbin/pam-auth-update", following: true) != nil {
-            return "pam-auth-update --enable signet".bytes
+    /// The directory where libpam looks for modules.
+    ///
+    /// It is the one that contains pam_signet, or else pam_unix. This architecture's directory
+    /// comes before those of others.
+    func moduleDirectory() -> String {
+        let libraries = ["/usr/lib", "/lib"].flatMap { base in
+            names(base).filter { $0.contains("-linux-") }.map { "\(base)/\($0)/security" }
         }
-        if look("/usr/bin/authselect", following: true) != nil {
-            return "authselect select signet with-signet".bytes
+        let all = libraries + ["/usr/lib64/security", "/lib64/security", "/usr/lib/security"]
+        let ordered = all.filter(Self.isNative) + all.filter { !Self.isNative($0) }
+        for module in ["pam_signet.so", "pam_unix.so"] {
+            let place = ordered.first { exists("\($0)/\(module)", following: true) }
+            if let place { return place }
         }
-        return nil
+        return "/usr/lib/security"
+    }
+
+    /// Whether a directory's name does not indicate another architecture.
+    private static func isNative(_ directory: String) -> Bool {
+        #if arch(x86_64)
+        let machine = "x86_64"
+        #elseif arch(arm64)
+        let machine = "aarch64"
+        #else
+        let machine = ""
+        #endif
+        return !directory.contains("-linux-") || directory.contains("/\(machine)-linux-")
     }
 }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Authorization
-import CommandMessages
 import CommandProtocol
 import LoginProtocol
 import ModuleOptions
-import Posix
 
 /// A server that must approve an account's logins in addition to the touch.
 package struct ServerDemand: Sendable {
@@ -34,7 +31,7 @@ package struct ServerDemand: Sendable {
     package let wish: Wish
 
     /// The services' names, as they are displayed.
-    package var serviceList: Bytes { StackExamination.list(services) }
+    package var serviceList: Bytes { ServiceStacks.list(services) }
 
     /// Why a touch does not authenticate, as far as this machine knows; nil if nothing is known.
     ///
@@ -49,37 +46,26 @@ package struct ServerDemand: Sendable {
 
 /// The servers that the stacks of a machine require, for any account.
 package struct ServerDemands: Sendable {
-    private enum Content: Sendable {
-        case server(LoginServer, url: Bytes)
-        case mistake(place: String)
-    }
-
     private struct File: Sendable {
         let path: String
         let services: [String]
-        let content: Content
+        let content: ServerFile
     }
 
-    private let machine: Machine
+    private let nameService: NameService
     private let files: [File]
     private let using: [String]
     private let withoutServer: Set<String>
 
     /// Reads the files. Files that the caller may not read are left out.
-    init(_ machine: Machine) {
-        let examination = StackExamination(machine.stackFiles())
-        self.machine = machine
-        using = examination.using
-        withoutServer = Set(examination.withoutServer)
-        files = examination.serverFiles.compactMap { path, services in
-            if let place = machine.mistake(in: path) {
-                return File(path: path, services: services, content: .mistake(place: place))
+    init(_ machine: Machine, _ stacks: ServiceStacks) {
+        nameService = machine.nameService
+        using = stacks.using
+        withoutServer = Set(stacks.withoutServer)
+        files = stacks.serverFiles.compactMap { path, services in
+            ServerFile(path, on: machine).map {
+                File(path: path, services: services, content: $0)
             }
-            guard let text = machine.read(path, cap: LoginServer.maximumLength),
-                let server = try? LoginServer(parsing: text), let url = ServerURL(server.url)
-            else { return nil }
-            return File(
-                path: path, services: services, content: .server(server, url: url.bytes))
         }
     }
 
@@ -133,51 +119,7 @@ package struct ServerDemands: Sendable {
         return server.accounts.contains { word in
             guard word.first == UInt8(ascii: "@") else { return word == account }
             let group = String(decoding: word.dropFirst(), as: UTF8.self)
-            return (try? machine.isMember(name, group)) == true
-        }
-    }
-}
-
-extension Machine {
-    /// The servers that the stacks require.
-    package func serverDemands() -> ServerDemands { ServerDemands(self) }
-
-    /// Accounts that lack a registration they need, and a missing connection to servers.
-    func registrationFindings(_ view: DaemonView) -> [Finding] {
-        let demands = serverDemands()
-        var findings: [Finding] = []
-        if view.reach == .answers {
-            let named = demands.named
-            for account in view.accounts {
-                guard account.status.prints > 0 || named.contains(account.name) else { continue }
-                findings += demands.findings(on: account.name, account.servers)
-            }
-            findings += neverSeen(named, view).flatMap { demands.findings(on: $0, []) }
-        }
-        let isRegistered = view.accounts.contains { $0.servers?.isEmpty == false }
-        if !demands.isEmpty || isRegistered, look("/run/signet/relay.sock") == nil {
-            findings.append(.relayMissing)
-        }
-        return findings
-    }
-
-    /// Accounts that exist and are named in a file, but that Signet stores nothing for.
-    private func neverSeen(_ named: [Bytes], _ view: DaemonView) -> [Bytes] {
-        guard isRoot, !view.isCut else { return [] }
-        let seen = view.accounts.map(\.name) + view.denied.map(\.name)
-        return named.filter { name in
-            !seen.contains(name) && (try? isAccount(String(decoding: name, as: UTF8.self))) == true
-        }
-    }
-}
-
-extension ServerDemands {
-    fileprivate func findings(on account: Bytes, _ known: [ServerAnswer]?) -> [Finding] {
-        demands(on: account).compactMap { demand in
-            guard case .server(let url) = demand.wish, demand.trouble(known) != nil else {
-                return nil
-            }
-            return .serverUnregistered(account, url: url, services: demand.serviceList)
+            return (try? nameService.isMember(name, group)) == true
         }
     }
 }

@@ -38,8 +38,8 @@ enum Stacks: Harness {
                 require(calls.allSatisfy(chain.handlers.indices.contains), "a module too many")
             }
         }
-        let examination = StackExamination(files)
-        for finding in examination.findings() + examination.passwordStackFindings() {
+        let stacks = StackCheck(ServiceStacks(files)).findings()
+        for finding in stacks + PasswordStackCheck(files: files).findings() {
             for text in [finding.what, finding.why, finding.mend] {
                 require(!text.bytes.contains { $0 < 0x20 || $0 == 0x7f }, "a finding with controls")
             }

@@ -1,9 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+/// A place in the PAM configuration: a file, or a line in it.
+struct StackPlace: Hashable {
+    /// The file's name, which services and includes refer to.
+    let file: String
+    /// The number of the line, starting at 1; nil for the whole file.
+    var line: Int?
+    /// The directory that the file is in.
+    var directory = StackFiles.directory
+
+    var path: String { "\(directory)/\(file)" }
+
+    /// The place without its line.
+    var whole: StackPlace { StackPlace(file: file, directory: directory) }
+
+    /// For display, as `file:line`: with the directory unless that is /etc/pam.d.
+    var shown: String {
+        let name = directory == StackFiles.directory ? file : path
+        return line.map { "\(name):\($0)" } ?? name
+    }
+}
+
 /// One entry in a chain: a module with its control, as libpam would call it.
 struct Handler: Equatable {
     /// What libpam calls.
     enum Call: Equatable {
-        case module(path: String, options: [String])
+        case module
         /// The start of a substack. It is not called, but jumps count it.
         case substack
         /// A line that cannot be read, or a missing include: it always fails.
@@ -14,10 +35,10 @@ struct Handler: Equatable {
     let control: Control
     /// The nesting depth of substacks.
     let level: Int
-    /// The file in which it is written.
-    let file: String
-    let line: Int
-    let isSilent: Bool
+    /// Where it is written.
+    let place: StackPlace
+    /// The module's path, as written; empty if it is not a module.
+    let path: String
     /// The module's name without directory and suffix, such as `pam_unix`; empty if it is not a
     /// module.
     let module: String
@@ -25,44 +46,45 @@ struct Handler: Equatable {
     /// What the module does.
     let role: ModuleRole
 
+    /// Describes a module.
     init(
-        _ call: Call, _ control: Control, level: Int, file: String, line: Int, isSilent: Bool
+        module path: String, _ options: [String], _ control: Control, level: Int,
+        place: StackPlace
     ) {
-        self.call = call
+        call = .module
         self.control = control
         self.level = level
-        self.file = file
-        self.line = line
-        self.isSilent = isSilent
-        guard case .module(let path, let options) = call else {
-            (module, self.options, role) = ("", [], .unknown)
-            return
-        }
+        self.place = place
+        self.path = path
         let name = path.split(separator: "/").last.map(String.init) ?? path
         module = name.hasSuffix(".so") ? String(name.dropLast(3)) : name
         self.options = options
         role = ModuleRole(module, options: options)
     }
+
+    /// Describes an entry that is not a module.
+    init(_ call: Call, level: Int, place: StackPlace) {
+        self.call = call
+        control = .refused
+        self.level = level
+        self.place = place
+        (path, module, options, role) = ("", "", [], .unknown)
+    }
 }
 
 /// Problems with a service's files, independent of what the modules decide.
 enum StackTrouble: Equatable {
-    /// libpam cannot parse the line.
-    case broken(file: String, line: Int)
-    /// libpam cannot parse the brackets of the line.
-    case control(file: String, line: Int)
+    /// libpam cannot parse the line, or it is longer than libpam accepts.
+    case broken(StackPlace)
     /// An included file does not exist.
-    case missing(file: String, line: Int, name: String)
+    case missing(StackPlace, name: String)
     /// Files include each other, or more deeply than libpam follows.
-    case loop(file: String, line: Int, name: String)
-    /// A line is longer than libpam accepts.
-    case overlong(file: String, line: Int)
+    case loop(StackPlace, name: String)
 }
 
 /// All entries of one type in a service's stack: its own file and everything it includes.
 ///
-/// The order is that in which libpam calls the modules. "Place" means the index of an entry in
-/// `handlers` here and in what follows.
+/// The order is that in which libpam calls the modules.
 struct Chain: Equatable {
     fileprivate(set) var handlers: [Handler] = []
     fileprivate(set) var troubles: [StackTrouble] = []
@@ -95,27 +117,15 @@ struct StackFiles {
         self.elsewhere = elsewhere
     }
 
-    init(parsed files: [String: StackFile]) {
-        self.files = files
-        elsewhere = [:]
-    }
-
     /// The names of the files, sorted.
     var names: [String] { files.keys.sorted() }
 
     /// The file of a name or path.
     subscript(name: String) -> StackFile? { files[StackFiles.key(name)] }
 
-    /// The path of a file.
-    func path(of name: String) -> String {
-        name.hasPrefix("/") ? name : "\(elsewhere[name] ?? StackFiles.directory)/\(name)"
-    }
-
-    /// A place, `file` or `file:line`, for display: with its directory unless that is /etc/pam.d.
-    func shown(_ place: String) -> String {
-        let name = place.lastIndex(of: ":").map { String(place[..<$0]) }
-        let directory = elsewhere[place] ?? name.flatMap { elsewhere[$0] }
-        return directory.map { "\($0)/\(place)" } ?? place
+    /// The place of a file, or of a line in it.
+    func place(of name: String, line: Int? = nil) -> StackPlace {
+        StackPlace(file: name, line: line, directory: elsewhere[name] ?? StackFiles.directory)
     }
 
     /// The entries of one type that libpam calls for a service.
@@ -127,20 +137,6 @@ struct StackFiles {
         guard chain.handlers.isEmpty, !chain.isAborted, service != "other", files["other"] != nil
         else { return chain }
         return self.chain(of: "other", type)
-    }
-
-    /// The files that another file includes.
-    var included: Set<String> {
-        var found: Set<String> = []
-        for file in files.values {
-            for line in file.lines {
-                switch line.content {
-                case .include(let name), .substack(let name): found.insert(StackFiles.key(name))
-                case .module, .broken: continue
-                }
-            }
-        }
-        return found
     }
 
     /// Adds the lines of a file, and of everything that it includes, to the chain.
@@ -156,7 +152,7 @@ struct StackFiles {
         chain.files.insert(name)
         chain.visits += 1
         if let line = file.overlong {
-            chain.troubles.append(.overlong(file: name, line: line))
+            chain.troubles.append(.broken(place(of: name, line: line)))
             chain.isAborted = true
         }
         for line in file.lines where line.type == type || line.type == nil {
@@ -170,40 +166,35 @@ struct StackFiles {
         _ line: StackLine, of file: String, _ type: StackType, depth: Int, level: Int,
         _ chain: inout Chain
     ) {
-        func handler(_ call: Handler.Call, _ control: Control) -> Handler {
-            Handler(
-                call, control, level: level, file: file, line: line.number,
-                isSilent: line.isSilent)
+        let place = place(of: file, line: line.number)
+        func append(_ call: Handler.Call) {
+            chain.handlers.append(Handler(call, level: level, place: place))
         }
         switch line.content {
         case .module(let control, let path, let options):
-            if !control.isUnderstood {
-                chain.troubles.append(.control(file: file, line: line.number))
-            }
-            chain.handlers.append(handler(.module(path: path, options: options), control))
+            if !control.isUnderstood { chain.troubles.append(.broken(place)) }
+            chain.handlers.append(
+                Handler(module: path, options, control, level: level, place: place))
         case .broken:
-            chain.troubles.append(.broken(file: file, line: line.number))
-            chain.handlers.append(handler(.mustFail, .refused))
+            chain.troubles.append(.broken(place))
+            append(.mustFail)
         case .include(let name), .substack(let name):
             var inner = level
             if case .substack = line.content {
-                chain.handlers.append(handler(.substack, .refused))
+                append(.substack)
                 inner += 1
             }
-            let problem: StackTrouble?
+            let trouble: StackTrouble
             if files[StackFiles.key(name)] == nil {
-                problem = .missing(file: file, line: line.number, name: name)
+                trouble = .missing(place, name: name)
             } else if depth + 1 >= StackFiles.deepest || chain.visits >= StackFiles.mostVisits {
-                problem = .loop(file: file, line: line.number, name: name)
+                trouble = .loop(place, name: name)
             } else {
-                problem = nil
-            }
-            guard let problem else {
                 collect(name, type, depth: depth + 1, level: inner, &chain)
                 return
             }
-            if !chain.troubles.contains(problem) { chain.troubles.append(problem) }
-            chain.handlers.append(handler(.mustFail, .refused))
+            if !chain.troubles.contains(trouble) { chain.troubles.append(trouble) }
+            append(.mustFail)
             // Without a type, libpam has no stack to add the failure to, and gives up.
             if line.type == nil { chain.isAborted = true }
         }

@@ -25,8 +25,6 @@ struct StackLine: Equatable {
     let number: Int
     /// The type; nil for `@include`.
     let type: StackType?
-    /// A `-` before the type: a missing module is not logged.
-    let isSilent: Bool
     let content: Content
 }
 
@@ -71,16 +69,16 @@ struct StackFile: Equatable {
     private static func line(_ number: Int, _ text: String) -> StackLine? {
         var words = Words(text)
         guard var word = words.next() else { return nil }
-        let isSilent = word.hasPrefix("-")
-        if isSilent { word.removeFirst() }
+        // A hyphen before the type only means that libpam does not log a missing module.
+        if word.hasPrefix("-") { word.removeFirst() }
         if word.lowercased() == "@include" {
             let content = words.next().map { StackLine.Content.include($0) } ?? .broken
-            return StackLine(number: number, type: nil, isSilent: isSilent, content: content)
+            return StackLine(number: number, type: nil, content: content)
         }
         // libpam treats an unknown type as `auth`, the most sensitive one.
         let type = StackType(rawValue: word.lowercased())
         return StackLine(
-            number: number, type: type ?? .auth, isSilent: isSilent,
+            number: number, type: type ?? .auth,
             content: type == nil ? .broken : content(&words))
     }
 

@@ -44,7 +44,7 @@ extension Chain {
 
     /// Every path that a user may take through the chain; nil if there are too many.
     func walks(of visitor: Visitor) -> [StackResult]? {
-        walks(handlers.map { $0.call == .substack ? [] : visitor.answers(of: $0) })
+        walks(handlers.map { visitor.answers(of: $0) })
     }
 
     /// Every path through the chain if each entry returns one of its answers; nil if there are too
@@ -73,8 +73,8 @@ extension Chain {
         return nil
     }
 
-    /// The places of all modules with a role.
-    func places(of role: ModuleRole) -> [Int] {
+    /// The indices of all modules with a role.
+    func indices(of role: ModuleRole) -> [Int] {
         handlers.indices.filter { handlers[$0].role == role }
     }
 }

@@ -4,7 +4,6 @@ import CommandMessages
 import Configuration
 import LoginMessages
 import LoginProtocol
-import Posix
 
 /// A name in a list of the configuration that matches nothing on this machine.
 ///
@@ -20,7 +19,7 @@ package struct UnknownName: Equatable, Sendable {
     package let kind: Kind
     /// The name, without a leading `!`.
     package let name: String
-    /// Whether the entry is meant to exclude something.
+    /// Whether the entry is a group whose members are excluded.
     package let isDenied: Bool
     /// An existing name that may have been meant.
     package let nearest: String?
@@ -52,93 +51,64 @@ package struct UnknownName: Equatable, Sendable {
     }
 }
 
-extension Machine {
-    /// The names in the configuration's lists that match nothing on this machine.
-    ///
-    /// They are mistakes, or refer to something that does not exist yet. If the name service cannot
-    /// tell, the name counts as known.
-    package func unknownNames(_ configuration: Configuration) -> [UnknownName] {
+/// Looks for the names in the configuration's lists that match nothing on this machine.
+///
+/// They are mistakes, or refer to something that does not exist yet. If the name service cannot
+/// tell, the name counts as known.
+struct UnknownNames {
+    let files: MachineFiles
+    let nameService: NameService
+    let stacks: ServiceStacks
+
+    func all(_ configuration: Configuration) -> [UnknownName] {
         let lists = LoginLists(configuration)
-        return unknownServices(lists, configuration)
-            + unknown(lists.accountNames, .account, lists, "/etc/passwd", isAccount)
-            + unknown(lists.groupNames, .group, lists, "/etc/group", isGroup)
-            + malformedUnits(configuration, Settings.loginConsoleUnits, .consoleUnit)
-            + malformedUnits(configuration, Settings.loginDisplayManagers, .displayManager)
+        let accounts = lists.accountNames.filter(nameService.lacksAccount)
+        let groups = lists.groupNames.filter(nameService.lacksGroup)
+        return services(lists, configuration)
+            + unknown(accounts, .account, in: "/etc/passwd")
+            + unknown(groups, .group, denied: lists.deniedGroupNames, in: "/etc/group")
+            + units(configuration, Settings.loginConsoleUnits, .consoleUnit)
+            + units(configuration, Settings.loginDisplayManagers, .displayManager)
     }
 
-    private func unknownServices(
-        _ lists: LoginLists, _ configuration: Configuration
-    ) -> [UnknownName] {
+    private func services(_ lists: LoginLists, _ configuration: Configuration) -> [UnknownName] {
         // The default lists the services of many programs, most of which a machine does not have.
         let keyring = Set(
             configuration.isDefault(Settings.keyringServices)
                 ? [] : configuration.words(Settings.keyringServices))
-        guard !lists.serviceNames.isEmpty || !keyring.isEmpty else { return [] }
-        let files = stackFiles()
         // For a service without a stack of its own, libpam uses 'other'.
-        guard !files.services.isEmpty, !StackExamination(files).servesOthers else { return [] }
+        guard !stacks.services.isEmpty, !stacks.servesOthers else { return [] }
         func unknown(_ names: Set<String>, _ kind: UnknownName.Kind) -> [UnknownName] {
-            names.subtracting(files.names).sorted().map { name in
+            names.subtracting(stacks.files.names).sorted().map { name in
                 UnknownName(
-                    kind: kind, name: name,
-                    isDenied: kind == .service && lists.exclusion(service: name) != nil,
-                    nearest: name.nearest(among: files.services))
+                    kind: kind, name: name, isDenied: false,
+                    nearest: name.nearest(among: stacks.services))
             }
         }
         return unknown(lists.serviceNames, .service) + unknown(keyring, .keyringService)
     }
 
-    /// Entries in a list of units that no service unit can have as its name.
-    private func malformedUnits(
-        _ configuration: Configuration, _ setting: Setting, _ kind: UnknownName.Kind
-    ) -> [UnknownName] {
-        configuration.words(setting).filter { !$0.isServiceUnit }.map { word in
-            let unit = word + ".service"
-            return UnknownName(
-                kind: kind, name: word, isDenied: false, nearest: unit.isServiceUnit ? unit : nil)
-        }
-    }
-
     private func unknown(
-        _ names: Set<String>, _ kind: UnknownName.Kind, _ lists: LoginLists, _ file: String,
-        _ isKnown: (String) throws(SystemFault) -> Bool
+        _ names: Set<String>, _ kind: UnknownName.Kind, denied: Set<String> = [],
+        in file: String
     ) -> [UnknownName] {
-        let unknown = names.filter { name in
-            do throws(SystemFault) {
-                return !(try isKnown(name))
-            } catch { return false }
-        }
-        guard !unknown.isEmpty else { return [] }
-        let local = firstFields(of: file)
-        let denied = kind == .group ? lists.deniedGroupNames : lists.deniedAccountNames
-        return unknown.sorted().map { name in
+        guard !names.isEmpty else { return [] }
+        let local = files.table(file).compactMap { $0.first.map(String.init) }
+        return names.sorted().map { name in
             UnknownName(
                 kind: kind, name: name, isDenied: denied.contains(name),
                 nearest: name.nearest(among: local))
         }
     }
 
-    /// The first field of each line of a colon-separated file such as /etc/passwd.
-    func firstFields(of path: String) -> [String] {
-        let text = read(path, cap: 1 << 20).map { String(decoding: $0, as: UTF8.self) } ?? ""
-        return text.split(separator: "\n").compactMap { line in
-            line.split(separator: ":", omittingEmptySubsequences: false).first.map(String.init)
-        }
-    }
-
-    /// The findings for unknown names.
-    func nameFindings(_ configuration: Configuration) -> [Finding] {
-        unknownNames(configuration).map { unknown in
-            switch unknown.kind {
-            case .service: .serviceUnknown(unknown.name.bytes, unknown.text)
-            case .account: .accountUnknown(unknown.name.bytes, unknown.text)
-            case .group where unknown.isDenied:
-                .deniedGroupUnknown(unknown.name.bytes, unknown.text)
-            case .group: .groupUnknown(unknown.name.bytes, unknown.text)
-            case .keyringService: .keyringServiceUnknown(unknown.name.bytes, unknown.text)
-            case .consoleUnit, .displayManager:
-                .unitMalformed(unknown.name.bytes, unknown.text)
-            }
+    /// Entries in a list of units that no service unit can have as its name.
+    private func units(
+        _ configuration: Configuration, _ setting: Setting, _ kind: UnknownName.Kind
+    ) -> [UnknownName] {
+        configuration.words(setting).filter { !$0.isServiceUnit }.map { word in
+            let unit = word + ".service"
+            return UnknownName(
+                kind: kind, name: word, isDenied: false, nearest: unit.isServiceUnit ? unit : nil)
         }
     }
 }

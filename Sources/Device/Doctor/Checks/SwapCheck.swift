@@ -1,39 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
+import LoginMessages
 import LoginProtocol
 
-extension Machine {
+/// Whether swap is encrypted. Where that cannot be determined, there is no finding.
+struct SwapCheck {
+    let files: MachineFiles
+
     /// Swap areas that are known to be on a disk without encryption.
-    func swapFindings() -> [Finding] {
-        (text("/proc/swaps") ?? "").split(separator: "\n").dropFirst().compactMap { line in
-            guard let path = line.split(separator: " ").first.map({ Machine.unescaped($0) }),
+    func findings() -> [Finding] {
+        files.lines("/proc/swaps").dropFirst().compactMap { line in
+            guard let path = line.split(separator: " ").first.map(Self.unescaped),
                 path.hasPrefix("/"),
                 let device = path.hasPrefix("/dev/") ? path : device(below: path),
                 isEncrypted(device) == false
             else { return nil }
-            return .swapPlain(path.bytes)
+            return Self.plain(path)
         }
+    }
+
+    /// Swap is not encrypted.
+    private static func plain(_ path: String) -> Finding {
+        Finding(
+            "swap-plain", level: .note, area: .machine, subject: path.bytes,
+            what: "swap on \(path) seems not to be encrypted",
+            why: """
+                Signet's own secrets are locked in memory; what programs get from it may go there
+                """,
+            mend: "swapon --show")
     }
 
     /// The device from which a file's file system is mounted, if any; proc_pid_mountinfo(5).
     private func device(below path: String) -> String? {
         var found: (point: String, source: String)?
-        for line in (text("/proc/self/mountinfo") ?? "").split(separator: "\n") {
+        for line in files.lines("/proc/self/mountinfo") {
             let fields = line.split(separator: " ")
             guard fields.count > 4, let dash = fields.firstIndex(of: "-"), dash + 2 < fields.count
             else { continue }
-            let point = Machine.unescaped(fields[4])
+            let point = Self.unescaped(fields[4])
             let isAbove = path.hasPrefix(point == "/" ? point : "\(point)/")
             // Of several mounts on one directory, the last one hides the others.
             guard isAbove, point.utf8.count >= found?.point.utf8.count ?? 0 else { continue }
-            found = (point, Machine.unescaped(fields[dash + 2]))
+            found = (point, Self.unescaped(fields[dash + 2]))
         }
         return found.flatMap { $0.source.hasPrefix("/dev/") ? $0.source : nil }
     }
 
     /// Whether a device's content is encrypted on disk; nil if that is not known.
     private func isEncrypted(_ device: String) -> Bool? {
-        let path = target(device) ?? device
+        let path = files.target(device) ?? device
         return path.split(separator: "/").last.flatMap { isEncrypted(block: String($0), depth: 0) }
     }
 
@@ -42,13 +57,13 @@ extension Machine {
         let place = "/sys/class/block/\(name)"
         // RAM devices are not disks; what is behind a loop or network device cannot be determined.
         let isDisk = !["zram", "ram", "loop", "nbd", "rbd"].contains { name.hasPrefix($0) }
-        guard isDisk, depth < Machine.deepestDevice, look(place) != nil else { return nil }
-        if let uuid = text("\(place)/dm/uuid"), uuid.hasPrefix("CRYPT-"),
+        guard isDisk, depth < Self.deepestDevice, files.exists(place) else { return nil }
+        if let uuid = files.lines("\(place)/dm/uuid").first, uuid.hasPrefix("CRYPT-"),
             !uuid.hasPrefix("CRYPT-VERITY-"), !uuid.hasPrefix("CRYPT-INTEGRITY-")
         {
             return true
         }
-        let below = names("\(place)/slaves").map { isEncrypted(block: $0, depth: depth + 1) }
+        let below = files.names("\(place)/slaves").map { isEncrypted(block: $0, depth: depth + 1) }
         if below.contains(false) { return false }
         if below.contains(nil) { return nil }
         return !below.isEmpty

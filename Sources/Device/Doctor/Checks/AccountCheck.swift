@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+
+/// Whether fingerprint login works for each account, as the daemon reports it.
+struct AccountCheck {
+    let view: DaemonView
+
+    /// The findings; none unless the daemon answers.
+    func findings() -> [Finding] {
+        guard view.reach == .answers else { return [] }
+        var findings: [Finding] = []
+        for account in view.accounts {
+            findings += Self.status(of: account) + Self.storage(of: account)
+            findings += printsElsewhere(account)
+        }
+        findings += view.denied.map { Self.unanswered($0.name, reason: $0.reason) }
+        return findings + (view.isCut ? [Self.many] : [])
+    }
+
+    /// Whether fingers, key and lockout let the account in.
+    private static func status(of account: AccountView) -> [Finding] {
+        let (name, status) = (account.name, account.status)
+        var findings: [Finding] = []
+        if let reason = status.closed {
+            findings.append(fingersClosed(name, reason: reason, status.cause))
+        }
+        if status.damaged > 0 { findings.append(printsDamaged(name, count: status.damaged)) }
+        switch status.state {
+        case .valid: break
+        case .invalidated: findings.append(credentialInvalid(name, status))
+        case .disabled: findings.append(disabled(name, since: status.since.map(Text.date)))
+        case .none: findings.append(status.prints > 0 ? off(name) : noFinger(name))
+        }
+        if let setting = status.keptOut { findings.append(keptOut(name, setting: setting)) }
+        switch status.lock {
+        case .open: break
+        case .forNow: findings.append(lockedForNow(name, seconds: status.seconds ?? 0))
+        case .untilPassword: findings.append(lockedOut(name))
+        }
+        // Findings about the machine or its readers cover these refusals, for all accounts.
+        if findings.isEmpty, let refusal = status.refusal, refusal.reason != .noReader,
+            refusal.reason != .lidClosed
+        {
+            findings.append(refused(name, refusal))
+        }
+        return findings
+    }
+
+    /// Whether the login password and the secrets that are kept for the account can be opened.
+    private static func storage(of account: AccountView) -> [Finding] {
+        var findings: [Finding] = []
+        switch account.status.keyring {
+        case .on, .off: break
+        case .passwordChanged, .fingersChanged, .damaged:
+            let reason = CommandStatus.keyring(account.status)
+            findings.append(keyringStale(account.name, reason: reason))
+        }
+        let stale = account.secrets.filter { $0.state != .fits }.map(\.name)
+        if !stale.isEmpty {
+            let names = Bytes(stale.joined(separator: ", ".utf8))
+            findings.append(secretsStale(account.name, names: names))
+        }
+        return findings
+    }
+
+    /// Readers that the account's prints were made on, and that are not there.
+    private func printsElsewhere(_ account: AccountView) -> [Finding] {
+        // Without any reader, the missing reader is the finding.
+        guard let readers = view.readers, !readers.isEmpty else { return [] }
+        let known = Set(readers.map(\.readerID))
+        let missing = Set(account.prints.filter(\.intact).map(\.readerID)).subtracting(known)
+        return missing.sorted { $0.lexicographicallyPrecedes($1) }
+            .map { Self.printsElsewhere(account.name, reader: $0) }
+    }
+}
+
+/// Findings that keep an account's finger out.
+extension AccountCheck {
+    /// The key does not fit the fingers.
+    private static func credentialInvalid(_ account: Bytes, _ status: StatusAnswer) -> Finding {
+        let cause = CommandStatus.cause(status)
+        let mend: Text =
+            switch status.cause {
+            case .tpmExchanged: LoginStep.startAnew.mend(of: account)
+            // Not before it is known which fingers are left.
+            case .printDamaged: "signet status --account \(Shell.word(account))"
+            default: Remedy.lookThenEnable(account)
+            }
+        return Finding(
+            "credential-invalid", level: .fault, area: .accounts, subject: account,
+            what: status.since.map {
+                "fingerprint login is off for \(account) since \(Text.date($0)): \(cause)"
+            } ?? "fingerprint login is off for \(account): \(cause)",
+            why: """
+                the key opens to just the fingers that it was made for. If the change was the \
+                account's own, turn login on again; see 'signet list' first
+                """,
+            mend: mend)
+    }
+
+    /// The fingerprints cannot be opened.
+    private static func fingersClosed(
+        _ account: Bytes, reason: Bytes, _ cause: InvalidationCause?
+    ) -> Finding {
+        Finding(
+            "fingers-closed", level: .fault, area: .accounts, subject: account,
+            what: "the fingerprints of \(account) cannot be opened: \(detail: reason)",
+            why: """
+                no touch lets in while that is so. share/doc/signet/docs/admin/VAULT.md tells \
+                what to do for each cause
+                """,
+            mend: LoginStep.closed(because: reason, cause).mend(of: account))
+    }
+
+    /// Some prints are damaged.
+    private static func printsDamaged(_ account: Bytes, count: UInt8) -> Finding {
+        Finding(
+            "prints-damaged", level: .fault, area: .accounts, subject: account,
+            what: "\(number: count) of the fingerprints of \(account) cannot be read",
+            why: """
+                a file was damaged or altered. 'signet list' shows which; delete and enroll it \
+                again
+                """,
+            mend: "signet list --account \(Shell.word(account))")
+    }
+
+    /// The daemon would refuse a login now, for a reason that no other finding tells.
+    private static func refused(_ account: Bytes, _ refusal: Denial) -> Finding {
+        Finding(
+            "login-refused", level: .fault, area: .accounts, subject: account,
+            what: """
+                fingerprint login does not work for \(account): \(refusal.text(account: account))
+                """,
+            why: "every login asks for the password while that is so",
+            mend: refusal.reason == .vaultUnavailable
+                ? LoginStep.closed(because: refusal.subject ?? [], nil).mend(of: account)
+                : "signet status --account \(Shell.word(account))")
+    }
+
+    /// The daemon does not tell how things stand.
+    private static func unanswered(_ account: Bytes, reason: Text) -> Finding {
+        Finding(
+            "account-unanswered", level: .fault, area: .accounts, subject: account,
+            what: "the daemon does not tell how things stand for \(account): \(reason)",
+            why: "no touch of this account lets in",
+            mend: "journalctl -t signetd -n 20")
+    }
+
+    /// Fingers are there, and login was never turned on.
+    private static func off(_ account: Bytes) -> Finding {
+        Finding(
+            "login-off", level: .warning, area: .accounts, subject: account,
+            what: "\(account) has fingers enrolled, and no key for them",
+            why: "no touch lets in until login by finger is turned on",
+            mend: "signet enable --account \(Shell.word(account))")
+    }
+
+    /// Somebody turned login off.
+    private static func disabled(_ account: Bytes, since: Text?) -> Finding {
+        Finding(
+            "login-disabled", level: .note, area: .accounts, subject: account,
+            what: since.map { "fingerprint login was turned off for \(account) on \($0)" }
+                ?? "fingerprint login was turned off for \(account)",
+            why: "somebody wanted it so; the fingers stay",
+            mend: "signet enable --account \(Shell.word(account))")
+    }
+
+    /// The administrator's lists keep the account out.
+    private static func keptOut(_ account: Bytes, setting: Bytes) -> Finding {
+        Finding(
+            "kept-out", level: .note, area: .accounts, subject: account,
+            what: CommandStatus.keptOut(account, setting),
+            why: "somebody wanted it so; fingers may be enrolled all the same",
+            mend: "signet config")
+    }
+
+    /// The account has no finger.
+    private static func noFinger(_ account: Bytes) -> Finding {
+        Finding(
+            "no-finger", level: .note, area: .accounts, subject: account,
+            what: "\(account) has no finger enrolled",
+            why: "the module stays out of this account's logins",
+            mend: "signet enroll --account \(Shell.word(account))")
+    }
+
+    /// A pause after failed matches.
+    private static func lockedForNow(_ account: Bytes, seconds: UInt32) -> Finding {
+        Finding(
+            "locked-for-now", level: .note, area: .accounts, subject: account,
+            what: "the finger of \(account) is kept out for \(number: seconds) s more",
+            why: "too many fingers did not match. It ends by itself; the password works",
+            mend: "signet unlock --account \(Shell.word(account))")
+    }
+
+    /// A lockout until the password.
+    private static func lockedOut(_ account: Bytes) -> Finding {
+        Finding(
+            "locked-out", level: .warning, area: .accounts, subject: account,
+            what: "the finger of \(account) is kept out until the password is given",
+            why: "twenty fingers did not match since the last that did: did somebody guess?",
+            mend: "signet unlock --account \(Shell.word(account))")
+    }
+}
+
+/// Findings about what is kept for accounts, and about all of them.
+extension AccountCheck {
+    /// Prints were made on readers that are not there.
+    private static func printsElsewhere(_ account: Bytes, reader: Bytes) -> Finding {
+        Finding(
+            "prints-elsewhere", level: .warning, area: .accounts, subject: account,
+            what: "fingers of \(account) were enrolled on a reader that is not there: \(reader)",
+            why: """
+                they match on that reader only. Plug it in, or delete them and enroll on the \
+                one that is there
+                """,
+            mend: "signet list --account \(Shell.word(account))")
+    }
+
+    /// The keyring does not open by touch any more.
+    private static func keyringStale(_ account: Bytes, reason: Text) -> Finding {
+        Finding(
+            "keyring-stale", level: .warning, area: .accounts, subject: account,
+            what: "a touch does not open the keyring of \(account) any more",
+            why: reason,
+            mend: "signet enable --keyring --account \(Shell.word(account))")
+    }
+
+    /// Secrets that open to former fingers.
+    private static func secretsStale(_ account: Bytes, names: Bytes) -> Finding {
+        Finding(
+            "secrets-stale", level: .warning, area: .accounts, subject: account,
+            what: "secrets of \(account) cannot be opened any more: \(names)",
+            why: "they were kept for other fingers, or are damaged. Keep them anew, or delete them",
+            mend: "signet secret list --account \(Shell.word(account))")
+    }
+
+    /// There are more accounts than were asked about.
+    private static let many = Finding(
+        "many-accounts", level: .note, area: .accounts,
+        what: "only the first \(number: UInt64(Machine.mostAccounts)) accounts were asked about",
+        why: "the doctor stays quick. Ask about another by name",
+        mend: "signet status --account NAME")
+}

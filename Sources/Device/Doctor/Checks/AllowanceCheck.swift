@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import Configuration
+import LoginMessages
+
+/// Whether settings allow a touch where the default refuses one.
+struct AllowanceCheck {
+    let files: MachineFiles
+    let configuration: Configuration
+
+    func findings() -> [Finding] {
+        var findings: [Finding] = []
+        if !says(Settings.loginOthers, Settings.refuse) { findings.append(Self.others) }
+        // Where logind runs, it decides who is present, and the setting has no effect.
+        if !files.exists("/run/systemd/seats") {
+            if says(Settings.loginWithoutLogind, "any") { findings.append(Self.anyone) }
+            if says(Settings.loginWithoutLogind, "terminals") { findings.append(Self.terminals) }
+        }
+        if !says(Settings.loginWithoutSeat, Settings.refuse) { findings.append(Self.seatless) }
+        return findings
+    }
+
+    private func says(_ setting: Setting, _ word: String) -> Bool {
+        configuration.word(setting) == word
+    }
+}
+
+extension AllowanceCheck {
+    /// `login.others` is not `refuse`.
+    private static let others = Finding(
+        "others-allowed", level: .warning, area: .service, subject: Settings.loginOthers.name.bytes,
+        what: """
+            \(Settings.loginOthers.name): users may ask for the fingerprint of another account, as \
+            su and doas do
+            """,
+        why: """
+            a touch that is meant for something else can open your account to the user who asks. \
+            The prompt names that user: read it before you touch. The default is 'refuse'
+            """,
+        mend: Remedy.editSettings)
+
+    /// `login.without-logind` is `any`, and there is no logind.
+    private static let anyone = Finding(
+        "anyone-allowed", level: .danger, area: .service,
+        subject: Settings.loginWithoutLogind.name.bytes,
+        what: """
+            \(Settings.loginWithoutLogind.name): without logind every program may ask for a touch, \
+            also for remote users
+            """,
+        why: """
+            cron jobs, services and ssh sessions can take a touch of the user at the machine. Set \
+            it to 'consoles', or run systemd-logind
+            """,
+        mend: Remedy.editSettings)
+
+    /// `login.without-logind` is `terminals`, and there is no logind.
+    private static let terminals = Finding(
+        "terminals-allowed", level: .warning, area: .service,
+        subject: Settings.loginWithoutLogind.name.bytes,
+        what: """
+            \(Settings.loginWithoutLogind.name): without logind every program with a terminal may \
+            ask for a touch
+            """,
+        why: """
+            ssh sessions have terminals, and script(1) makes one for any program: a terminal does \
+            not show that its user is at the machine. The default is 'consoles'
+            """,
+        mend: Remedy.editSettings)
+
+    /// `login.without-seat` is `allow`.
+    private static let seatless = Finding(
+        "seatless-allowed", level: .warning, area: .service,
+        subject: Settings.loginWithoutSeat.name.bytes,
+        what: """
+            \(Settings.loginWithoutSeat.name): sessions that are not at a seat may ask for a touch
+            """,
+        why: """
+            serial consoles, containers and remote desktops that logind takes for local can take a \
+            touch of the user at the reader. The default is 'refuse'
+            """,
+        mend: Remedy.editSettings)
+}

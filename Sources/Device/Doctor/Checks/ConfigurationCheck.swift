@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import Configuration
+import ConfigurationFiles
+import LoginMessages
+import LoginProtocol
+
+/// Whether the configuration is accepted, root's alone, and in use.
+struct ConfigurationCheck {
+    private let files: MachineFiles
+    /// The configuration in the files; nil if they would be rejected.
+    let configuration: Configuration?
+    /// Why the files would be rejected, even if the daemon does not use them.
+    private let fault: ConfigurationFault?
+
+    private static let file = "/etc/signet/signet.conf"
+
+    /// Reads the configuration.
+    init(_ files: MachineFiles) {
+        self.files = files
+        do throws(ConfigurationFault) {
+            configuration = try ConfigurationFiles.load(files.root + Self.file)
+            fault = nil
+        } catch {
+            (configuration, fault) = (nil, error)
+        }
+    }
+
+    /// Lines with settings that there are no more.
+    func lineFindings() -> [Finding] {
+        (configuration?.obsoleteLines ?? []).map { Self.obsolete($0.text) }
+    }
+
+    /// Problems with owner and mode of the files, which make the daemon reject them.
+    func fileFindings() -> [Finding] {
+        let (check, file) = (FileCheck(files: files), Self.file)
+        return check.findings(at: file, .settingFile)
+            + check.findings(at: "/etc/signet", .settingDirectory)
+            + check.findings(at: "\(file).d", .settingDirectory)
+            + files.names("\(file).d").filter { $0.hasSuffix(".conf") }
+            .flatMap { check.findings(at: "\(file).d/\($0)", .settingFile) }
+    }
+
+    /// What the daemon has rejected, or does not use yet.
+    func daemonFindings(_ view: DaemonView) -> [Finding] {
+        if let fault = fault?.text.bytes ?? view.configurationFault {
+            return [Self.refused(fault)]
+        }
+        guard let used = view.settings, let configuration else { return [] }
+        let differing = Settings.all.filter(\.isUsedByDaemon).filter { setting in
+            let value = used.first { $0.name == setting.name.bytes }?.value
+            return value != nil && value != configuration.value(setting).text.bytes
+        }
+        let names = differing.map(\.name).joined(separator: ", ")
+        return names.isEmpty ? [] : [Self.old(names)]
+    }
+}
+
+extension ConfigurationCheck {
+    /// A line with a setting that there is no more; `line` is file, line and what to write.
+    private static func obsolete(_ line: String) -> Finding {
+        Finding(
+            "setting-obsolete", level: .warning, area: .service, subject: file.bytes,
+            what: "\(line)",
+            why: "an earlier version had this setting. The rest of the file is in force",
+            mend: Remedy.editSettings)
+    }
+
+    /// The configuration was refused.
+    private static func refused(_ fault: Bytes) -> Finding {
+        Finding(
+            "configuration-refused", level: .fault, area: .service, subject: file.bytes,
+            what: "the configuration was refused: \(fault)",
+            why: "the defaults are in force, not what was written there. Correct it, then restart",
+            mend: "signet config --check; systemctl try-restart signetd")
+    }
+
+    /// The running daemon has other settings than the files.
+    private static func old(_ names: String) -> Finding {
+        Finding(
+            "configuration-old", level: .warning, area: .service, subject: file.bytes,
+            what: "the running daemon does not use what the files say: \(names)",
+            why: "it reads them when it starts",
+            mend: "systemctl try-restart signetd")
+    }
+}

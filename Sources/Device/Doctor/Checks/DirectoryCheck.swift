@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+
+/// Whether the stacks ask for the passwords of accounts that come from sssd.
+struct DirectoryCheck {
+    let machine: Machine
+    let stacks: ServiceStacks
+
+    /// Services that cannot ask for the password of accounts from sssd, if there are such accounts.
+    ///
+    /// Only accounts that Signet stores something for are considered.
+    func findings() -> [Finding] {
+        guard usesSSSD else { return [] }
+        let services = stacks.localOnly
+        let local = Set(machine.files.table("/etc/passwd").compactMap { $0.first.map(String.init) })
+        guard !services.isEmpty, !local.isEmpty else { return [] }
+        let accounts = machine.accounts().names.map { String(decoding: $0, as: UTF8.self) }
+        let foreign = accounts.filter { !local.contains($0) }
+        guard !foreign.isEmpty else { return [] }
+        return [Self.missing(ServiceStacks.list(services), ServiceStacks.list(foreign))]
+    }
+
+    /// Whether directory accounts come from sssd alone: it is configured, and no other source is
+    /// used.
+    private var usesSSSD: Bool {
+        let files = machine.files
+        let isConfigured =
+            files.exists("/etc/sssd/sssd.conf")
+            || files.names("/etc/sssd/conf.d").contains { $0.hasSuffix(".conf") }
+        guard isConfigured else { return false }
+        for line in files.lines("/etc/nsswitch.conf") {
+            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
+            guard words.first == "passwd:" else { continue }
+            let others: Set<Substring> = ["ldap", "winbind", "nis", "extrausers", "db"]
+            return words.contains("sss") && others.isDisjoint(with: words)
+        }
+        return false
+    }
+
+    /// Accounts of sssd have no password where only the machine's own are asked for.
+    private static func missing(_ services: Bytes, _ accounts: Bytes) -> Finding {
+        Finding(
+            "directory-password-missing", level: .warning, area: .stacks, subject: accounts,
+            what: "\(services): the password of \(accounts), who come from sssd, is not asked for",
+            why: """
+                only passwords of this machine's own files are checked there: without a finger \
+                these accounts are locked out. pam_sss belongs behind pam_unix
+                """,
+            mend: "pam-auth-update --enable sss")
+    }
+}

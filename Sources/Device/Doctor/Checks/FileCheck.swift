@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+import Posix
+
+/// Whether Signet's files, and those that it depends on, are of the right kind and root's alone.
+struct FileCheck {
+    let files: MachineFiles
+
+    /// How a file deviates from a rule; nothing if there is no file.
+    ///
+    /// - Parameter account: The account whose public key the file is.
+    func findings(
+        at path: String, _ rule: FileRule, keyOf account: Bytes? = nil, following: Bool = false
+    ) -> [Finding] {
+        guard let look = files.look(path, following: following) else { return [] }
+        return rule.findings(look, at: path, keyOf: account)
+    }
+
+    /// Problems with the directories above a path, which only root may own and write to.
+    func parents(of path: String) -> [Finding] {
+        var findings: [Finding] = []
+        var place = ""
+        for part in path.split(separator: "/").dropLast() {
+            place += "/" + part
+            // The target of a link is checked through its own path.
+            guard let look = files.look(place), look.kind == .directory else { continue }
+            findings += FileRule.settingDirectory.findings(look, at: place)
+        }
+        return findings
+    }
+}
+
+/// The kind and mode that a file must have. The owner must be root.
+struct FileRule {
+    let kind: FileLook.Kind
+    /// The mode with which it is created.
+    let mode: UInt32
+    /// The permissions that users other than root must have.
+    let needed: UInt32
+    var mayHaveLinks = false
+
+    static let publicDirectory = FileRule(kind: .directory, mode: 0o755, needed: 0o055)
+    static let privateDirectory = FileRule(kind: .directory, mode: 0o700, needed: 0)
+    static let publicFile = FileRule(kind: .file, mode: 0o644, needed: 0o044)
+    static let privateFile = FileRule(kind: .file, mode: 0o600, needed: 0)
+    static let socket = FileRule(kind: .socket, mode: 0o666, needed: 0o066)
+    /// The module: it may have several links.
+    static let module = FileRule(kind: .file, mode: 0o644, needed: 0o044, mayHaveLinks: true)
+    /// Settings: it does no harm if only root can read them.
+    static let settingFile = FileRule(kind: .file, mode: 0o644, needed: 0)
+    static let settingDirectory = FileRule(kind: .directory, mode: 0o755, needed: 0)
+
+    /// How a file deviates from the rule.
+    ///
+    /// Extra permissions are reported where they allow others to write, or to read a private file;
+    /// missing ones where others need them.
+    func findings(_ look: FileLook, at path: String, keyOf account: Bytes? = nil) -> [Finding] {
+        guard look.kind == kind else { return [FileRule.wrongKind(path)] }
+        var findings: [Finding] = []
+        if look.owner != 0 {
+            findings.append(FileRule.owner(path, uid: look.owner, keyOf: account))
+        }
+        let found = FileRule.octal(look.permissions)
+        let wanted = FileRule.octal(mode)
+        let excess = look.permissions & ~mode
+        if excess & 0o022 != 0 {
+            findings.append(FileRule.writable(path, mode: found, wanted: wanted, keyOf: account))
+        } else if excess & 0o077 != 0, mode & 0o077 == 0 {
+            findings.append(FileRule.exposed(path, mode: found, wanted: wanted))
+        } else if look.permissions & needed != needed {
+            findings.append(FileRule.unreadable(path, mode: found, wanted: wanted))
+        }
+        if kind == .file, look.links > 1, !mayHaveLinks {
+            findings.append(FileRule.linked(path))
+        }
+        return findings
+    }
+
+    private static func octal(_ mode: UInt32) -> String { "0\(String(mode, radix: 8))" }
+}
+
+extension FileRule {
+    /// It belongs to somebody else.
+    static func owner(_ path: String, uid: UInt32, keyOf account: Bytes?) -> Finding {
+        Finding(
+            "file-owner", level: .danger, area: .files, subject: path.bytes,
+            what: "\(path) belongs to uid \(number: uid), not to root",
+            why: "who owns it can exchange what logins depend on. What is not root's is refused",
+            mend: account.map { issueAgain(path, $0) } ?? "chown root:root \(word(path))")
+    }
+
+    /// Others may write to it.
+    private static func writable(
+        _ path: String, mode: String, wanted: String, keyOf account: Bytes?
+    ) -> Finding {
+        Finding(
+            "file-writable", level: .danger, area: .files, subject: path.bytes,
+            what: "\(path) has the mode \(mode): others than root may write to it",
+            why: "who writes there decides who gets in. What others may write is refused",
+            mend: account.map { issueAgain(path, $0) } ?? "chmod \(wanted) \(word(path))")
+    }
+
+    /// A key that another user may have written must not become trusted: it is deleted.
+    private static func issueAgain(_ path: String, _ account: Bytes) -> Text {
+        // Untranslated: a command
+        "rm -f \(word(path)); \(Remedy.lookThenEnable(account))"
+    }
+
+    /// Others may read it.
+    private static func exposed(_ path: String, mode: String, wanted: String) -> Finding {
+        Finding(
+            "file-exposed", level: .danger, area: .files, subject: path.bytes,
+            what: "\(path) has the mode \(mode): others than root may look into it",
+            why: """
+                it is, or holds, what is sealed or counted for accounts, and the daemon refuses \
+                it like that
+                """,
+            mend: "chmod \(wanted) \(word(path))")
+    }
+
+    /// Others cannot read it.
+    private static func unreadable(_ path: String, mode: String, wanted: String) -> Finding {
+        Finding(
+            "file-unreadable", level: .fault, area: .files, subject: path.bytes,
+            what: "\(path) has the mode \(mode): others than root cannot use it",
+            why: "a screen locker runs as its user, and finds no key, socket or stack then",
+            mend: "chmod \(wanted) \(word(path))")
+    }
+
+    /// It is not of the kind that it should be.
+    static func wrongKind(_ path: String) -> Finding {
+        Finding(
+            "file-kind", level: .fault, area: .files, subject: path.bytes,
+            what: "\(path) is a symbolic link, or something else than it should be",
+            why: "it is refused. See what put it there, and move it out of the way",
+            mend: "mv -n \(word(path)) /root/")
+    }
+
+    /// It has several names.
+    private static func linked(_ path: String) -> Finding {
+        let copy = word(path + "~")
+        return Finding(
+            "file-linked", level: .fault, area: .files, subject: path.bytes,
+            what: "\(path) has more than one hard link",
+            why: "it can be read or changed by another name, and is refused",
+            mend: "cp -p \(word(path)) \(copy) && mv \(copy) \(word(path))")
+    }
+
+    private static func word(_ path: String) -> Bytes { Shell.word(path.bytes) }
+}

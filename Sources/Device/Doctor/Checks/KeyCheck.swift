@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+import Posix
+import SignedFormats
+
+/// Whether the public keys are intact, and those of accounts that exist, as the module reads them.
+struct KeyCheck {
+    let files: MachineFiles
+    let nameService: NameService
+
+    func findings() -> [Finding] {
+        let all = files.publicFiles()
+        return all.compactMap { file in
+            let found: String?
+            do throws(SystemFault) {
+                found = try nameService.account(file.uid)
+            } catch {
+                // If the name service does not answer, that does not mean that there is no such
+                // account.
+                return nil
+            }
+            guard let account = found?.bytes else { return Self.ofNobody(file.path, uid: file.uid) }
+            switch file.kind {
+            case .pub: return finding(on: file, account: account)
+            case .next: return Self.halfChanged(file.path)
+            case .off:
+                let hasKey = all.contains { $0.uid == file.uid && $0.kind == .pub }
+                return hasKey ? Self.andMark(file.path, account: account) : nil
+            }
+        }
+    }
+
+    private func finding(on file: PublicFile, account: Bytes) -> Finding? {
+        // An unreadable file, or something other than a file, is reported by the check of its mode.
+        guard let line = files.read(file.path, cap: SSHPublicKey.maximumLineLength + 1) else {
+            return nil
+        }
+        guard let owner = Self.owner(ofKey: line) else {
+            return Self.damaged(file.path, account: account)
+        }
+        return owner == account
+            ? nil : Self.ofAnother(file.path, names: owner, account: account, uid: file.uid)
+    }
+
+    /// The account named in a key's comment, `signet:ACCOUNT:CREDENTIAL`.
+    ///
+    /// Nil unless the line is exactly as the daemon writes it: the credential has 16 bytes in
+    /// hexadecimal.
+    private static func owner(ofKey line: Bytes) -> Bytes? {
+        guard line.count <= SSHPublicKey.maximumLineLength,
+            let (_, comment) = try? SSHPublicKey.parse(line: line)
+        else { return nil }
+        let words = comment.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard words.count == 3, Bytes(words[0]) == "signet".bytes,
+            let name = PercentEncoding.decode(Bytes(words[1])),
+            Hexadecimal.decode(Bytes(words[2]))?.count == 16
+        else { return nil }
+        return name
+    }
+}
+
+extension KeyCheck {
+    /// A public key cannot be read.
+    static func damaged(_ path: String, account: Bytes) -> Finding {
+        Finding(
+            "key-damaged", level: .fault, area: .files, subject: path.bytes,
+            what: "\(path) is no public key as Signet writes one",
+            why: "the module refuses every touch of \(account), with an alert in the journal",
+            mend: Remedy.lookThenEnable(account))
+    }
+
+    /// A public key names another account.
+    static func ofAnother(
+        _ path: String, names: Bytes, account: Bytes, uid: UInt32
+    ) -> Finding {
+        Finding(
+            "key-of-another", level: .fault, area: .files, subject: path.bytes,
+            what: "\(path) is the key of \(names), but uid \(number: uid) is \(account)",
+            why: """
+                the account was renamed, or its number was given to somebody else. The key \
+                lets neither of them in. If it is another person, remove what was kept
+                """,
+            mend: "getent passwd \(number: uid); signet list --account \(Shell.word(account))")
+    }
+
+    /// A public key's account is gone.
+    static func ofNobody(_ path: String, uid: UInt32) -> Finding {
+        Finding(
+            "key-of-nobody", level: .warning, area: .files, subject: path.bytes,
+            what: "\(path) is the key of uid \(number: uid), which has no account",
+            why: "who gets that number next inherits it, and is refused for it. Remove it",
+            mend: """
+                getent passwd \(number: uid) || find /var/lib/signet/keys \
+                /var/lib/signet/private/accounts -maxdepth 1 '(' -name \(number: uid) -o -name \
+                '\(number: uid).*' ')' -exec mv -n -t /root/ {} +
+                """)
+    }
+
+    /// A change of a key was left half done.
+    private static func halfChanged(_ path: String) -> Finding {
+        Finding(
+            "key-half-changed", level: .warning, area: .files, subject: path.bytes,
+            what: "\(path) says that a key is being exchanged at this moment",
+            why: "if nobody enrols or enables just now, a crash left it. The daemon clears it up",
+            mend: "systemctl restart signetd")
+    }
+
+    /// A key is there and marked as destroyed.
+    static func andMark(_ path: String, account: Bytes) -> Finding {
+        Finding(
+            "key-and-mark", level: .warning, area: .files, subject: path.bytes,
+            what: "\(path) says that a key was destroyed, and the key is there too",
+            why: "one of them is not Signet's doing. Issue the key of \(account) anew",
+            mend: Remedy.lookThenEnable(account))
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import Configuration
+import LoginMessages
+import LoginProtocol
+
+/// Whether lines of pam_signet have the option `keyring` exactly where a touch may release the
+/// login password.
+struct KeyringLineCheck {
+    private let stacks: ServiceStacks
+    /// The services that may receive the login password.
+    private let listed: Set<String>
+    /// The places of pam_signet's lines in the stacks of those services.
+    private let listedPlaces: Set<StackPlace>
+
+    init(_ stacks: ServiceStacks, _ configuration: Configuration) {
+        self.stacks = stacks
+        let listed = Set(configuration.words(Settings.keyringServices))
+        self.listed = listed
+        let lines = stacks.services.filter(listed.contains).flatMap { service in
+            stacks.chain(of: service, .auth).handlers.filter { $0.role == .signet }
+        }
+        listedPlaces = Set(lines.map(\.place))
+    }
+
+    /// Problems with a service that requests the login password, or that should and does not.
+    func remarks(on service: String) -> [StackRemark] {
+        let chain = stacks.chain(of: service, .auth)
+        let releasing = chain.handlers.filter(\.releasesPassword).map(\.place)
+        let isListed = listed.contains(service)
+        let meant = isListed ? releasing : releasing.filter { !isShared($0) }
+        if NetworkService.has(service) {
+            return meant.map { place in { Self.remote($0, place) } }
+        }
+        guard isListed else { return meant.map { place in { Self.unlisted($0, place) } } }
+        guard releasing.isEmpty, let place = chain.touchWithoutKeyring else { return [] }
+        return [{ Self.missing($0, place) }]
+    }
+
+    /// Whether the daemon may release the password to a service, or the line is the service's own.
+    func mayRelease(to service: String) -> Bool {
+        listed.contains(service)
+            || stacks.chain(of: service, .auth).handlers.contains {
+                $0.releasesPassword && !isShared($0.place)
+            }
+    }
+
+    /// Whether a line is in a file that several services share, one of which may receive the
+    /// password.
+    ///
+    /// The other services then have the line too, which is harmless and cannot be avoided.
+    private func isShared(_ place: StackPlace) -> Bool {
+        listedPlaces.contains(place) || ServiceStacks.isShared(place.file)
+    }
+}
+
+extension Chain {
+    /// The pam_signet line after which a touch alone reaches a module that opens a keyring; nil if
+    /// it reaches none.
+    fileprivate var touchWithoutKeyring: StackPlace? {
+        let walks = walks(of: Visitor(finger: .success, knowsPassword: false)) ?? []
+        for walk in walks where walk.isAccepted {
+            guard let touch = walk.calls.first(where: { handlers[$0.index].role == .signet }),
+                walk.calls.contains(where: { handlers[$0.index].opensKeyring })
+            else { continue }
+            return handlers[touch.index].place
+        }
+        return nil
+    }
+}
+
+extension KeyringLineCheck {
+    /// A network service could get a login password.
+    private static func remote(_ services: Bytes, _ place: StackPlace) -> Finding {
+        Finding(
+            "keyring-remote", level: .danger, area: .stacks, subject: services,
+            what: "\(services): a network service asks for the login password (\(place.shown))",
+            why: """
+                a touch at this machine could release the password to a remote client. Remove \
+                'keyring' from pam_signet's line, and the service from keyring.services in \
+                signet.conf
+                """,
+            mend: Remedy.edit(place))
+    }
+
+    /// The option has no effect.
+    private static func unlisted(_ services: Bytes, _ place: StackPlace) -> Finding {
+        Finding(
+            "keyring-unlisted", level: .warning, area: .stacks, subject: services,
+            what: "\(services): 'keyring' on pam_signet's line has no effect (\(place.shown))",
+            why: """
+                keyring.services in signet.conf does not list this service, so a touch releases no \
+                password to it. Remove the option, or add the service if it opens login sessions
+                """,
+            mend: Remedy.edit(place))
+    }
+
+    /// The option is not there.
+    private static func missing(_ services: Bytes, _ place: StackPlace) -> Finding {
+        Finding(
+            "keyring-missing", level: .note, area: .stacks, subject: services,
+            what: """
+                \(services): a touch does not open the keyring: 'keyring' is missing \
+                (\(place.shown))
+                """,
+            why: """
+                after a login by touch the desktop asks for the keyring's password, even for \
+                accounts that have run 'signet enable --keyring'. Add the option to pam_signet's \
+                line if no module that checks passwords comes behind it
+                """,
+            mend: Remedy.edit(place))
+    }
+}

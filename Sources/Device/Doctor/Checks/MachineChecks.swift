@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+import Posix
+
+/// Whether the clock is right, the lid open, Secure Boot on, and the machine open for logins.
+struct MachineChecks {
+    let machine: Machine
+
+    private var files: MachineFiles { machine.files }
+
+    func findings() -> [Finding] {
+        [clock(), lid(), secureBoot()].compactMap(\.self) + SwapCheck(files: files).findings()
+            + ["/etc/nologin", "/run/nologin"].filter { files.exists($0) }.map(Self.closed)
+    }
+
+    /// How far in the future, in seconds, a file may be before the clock counts as wrong.
+    private static let clockTolerance: Int64 = 600
+
+    /// Something was written later than now, or nobody keeps the clock.
+    private func clock() -> Finding? {
+        let state = MachineFiles.state
+        var paths = ["\(state)/version", "\(state)/device-id"] + files.publicFiles().map(\.path)
+        if machine.isRoot {
+            let accounts = "\(state)/private/accounts"
+            paths += files.names(accounts).filter { UInt32($0) != nil }.flatMap { uid in
+                ["account", "counter", "receipts"].map { "\(accounts)/\(uid)/\($0)" }
+            }
+        }
+        let newest = paths.compactMap { path in files.look(path).map { (path, $0.modified) } }
+            .max { $0.1 < $1.1 }
+        if let (path, time) = newest, time > machine.now + Self.clockTolerance {
+            let day = Text.date(UInt64(clamping: time))
+            return Finding(
+                "clock-behind", level: .fault, area: .machine, subject: path.bytes,
+                what: "the clock is behind: \(path) was written on \(day), which is still to come",
+                why: "receipts carry the time, and certificates are judged by it. Set the clock",
+                mend: "timedatectl set-ntp true")
+        }
+        guard machine.isClockKept == false else { return nil }
+        return Finding(
+            "clock-unsynchronised", level: .note, area: .machine,
+            what: "the clock is not synchronised",
+            why: "receipts carry its time. Lockouts do not depend on it",
+            mend: "timedatectl set-ntp true")
+    }
+
+    /// The lid is closed.
+    private func lid() -> Finding? {
+        let lids = "/proc/acpi/button/lid"
+        let isClosed = files.names(lids).contains { name in
+            files.lines("\(lids)/\(name)/state").contains { $0.contains("closed") }
+        }
+        guard isClosed else { return nil }
+        return Finding(
+            "lid-closed", level: .note, area: .machine,
+            what: "the lid is closed",
+            why: "nobody can touch a reader below it, so none is asked for there",
+            mend: "cat /proc/acpi/button/lid/*/state")
+    }
+
+    /// Secure Boot is off.
+    private func secureBoot() -> Finding? {
+        let path = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+        // The variable has four bytes of attributes, then the value.
+        guard let variable = files.read(path, cap: 5), variable.count == 5, variable[4] == 0 else {
+            return nil
+        }
+        return Finding(
+            "secure-boot-off", level: .note, area: .machine,
+            what: "Secure Boot is off",
+            why: """
+                who starts another system on this machine can change this one. Keys in files are \
+                then as safe as the disk is encrypted
+                """,
+            mend: "mokutil --sb-state")
+    }
+
+    /// Logins are closed.
+    private static func closed(_ path: String) -> Finding {
+        Finding(
+            "logins-closed", level: .note, area: .machine, subject: path.bytes,
+            what: "\(path) is there: only root may log in",
+            why: "neither finger nor password helps others until it is gone",
+            mend: "cat \(path)")
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+
+/// Whether services use the module, and its file exists, is root's alone, and of this version.
+struct ModuleCheck {
+    let files: MachineFiles
+    let stacks: ServiceStacks
+
+    /// Stacks that name the module wrongly, or no stack that names it.
+    func stackFindings() -> [Finding] {
+        let misspelt = stacks.misspeltLines.filter { line in
+            !files.exists(files.modulePath(line.handler.path), following: true)
+        }
+        return misspelt.map { Self.misspelt(ServiceStacks.list($0.services), $0.handler) }
+            + (stacks.using.isEmpty ? [Self.unused] : [])
+    }
+
+    /// Problems with the files that stacks refer to.
+    ///
+    /// - Parameter version: The version of the program that examines.
+    func fileFindings(version: Bytes) -> [Finding] {
+        stacks.modulePaths.flatMap { path, services -> [Finding] in
+            let path = files.modulePath(path)
+            guard files.exists(path, following: true) else {
+                return [Self.missing(ServiceStacks.list(services), path)]
+            }
+            let check = FileCheck(files: files)
+            let mark = files.read(path, cap: ModuleMark.longestModule).flatMap(ModuleMark.version)
+            return check.findings(at: path, .module, following: true) + check.parents(of: path)
+                + (mark == version
+                    ? [] : [Self.otherVersion(mark ?? "unknown".bytes, expected: version, path)])
+        }
+    }
+}
+
+/// The version mark in the module's file, which can be read without loading the module.
+enum ModuleMark {
+    /// The longest file that is searched, in bytes.
+    static let longestModule = 1 << 20
+    private static let longestVersion = 32
+    private static let mark = "signet-module ".bytes
+
+    /// The version in a file's contents; nil if there is none, or the file is not an ELF file.
+    static func version(in contents: Bytes) -> Bytes? {
+        guard contents.starts(with: [0x7f] + "ELF".bytes) else { return nil }
+        var index = 0
+        while let start = contents[index...].firstIndex(of: mark[0]) {
+            let text = contents[start...]
+            if text.starts(with: mark) {
+                let version = text.dropFirst(mark.count).prefix(longestVersion)
+                    .prefix(while: isOfVersion)
+                if !version.isEmpty { return Bytes(version) }
+            }
+            index = start + 1
+        }
+        return nil
+    }
+
+    private static func isOfVersion(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."), UInt8(ascii: "-"),
+            UInt8(ascii: "+"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}
+
+extension ModuleCheck {
+    /// No service names the module.
+    private static let unused = Finding(
+        "module-unused", level: .warning, area: .stacks,
+        what: "no service in /etc/pam.d uses pam_signet",
+        why: "nobody is asked for a finger. The profile puts it into common-auth",
+        mend: "pam-auth-update --enable signet")
+
+    /// The module's file is not there.
+    private static func missing(_ services: Bytes, _ path: String) -> Finding {
+        Finding(
+            "module-missing", level: .fault, area: .stacks, subject: services,
+            what: "\(services): the module \(path) is not there",
+            why: """
+                with the shipped stacks the password is asked for; a 'required' line locks \
+                everybody out. Install the module, or take it out of the stacks
+                """,
+            mend: "pam-auth-update --remove signet")
+    }
+
+    /// A stack names a module that is not there and is called almost like this one.
+    private static func misspelt(_ services: Bytes, _ line: Handler) -> Finding {
+        Finding(
+            "module-misspelt", level: .fault, area: .stacks, subject: services,
+            what: """
+                \(services): \(line.place.shown) names the module \(line.path), which is not there. \
+                Is pam_signet.so meant?
+                """,
+            why: """
+                libpam takes a module that it does not find for one that fails: nobody is asked for \
+                a finger, and a 'required' line locks everybody out
+                """,
+            mend: Remedy.edit(line.place))
+    }
+
+    /// The module is of another version.
+    private static func otherVersion(_ version: Bytes, expected: Bytes, _ path: String) -> Finding {
+        Finding(
+            "version-module", level: .fault, area: .service, subject: path.bytes,
+            what: "the module \(path) is of version \(version), this command is \(expected)",
+            why: "module and daemon may not understand each other. Install both anew",
+            mend: "apt-get install --reinstall libpam-signet signet")
+    }
+}

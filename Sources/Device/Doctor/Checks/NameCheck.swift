@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+
+/// Whether the names in the lists of `signet.conf` are those of something on this machine.
+enum NameCheck {
+    /// An entry in a list of `signet.conf` has a name that nothing has, or that nothing can have.
+    static func finding(on unknown: UnknownName) -> Finding {
+        let (name, text) = (unknown.name.bytes, unknown.text)
+        return switch unknown.kind {
+        case .service:
+            Finding(
+                "service-unknown", level: .warning, area: .service, subject: name, what: text,
+                why: "an entry under a wrong name neither lets in nor keeps out. Correct it",
+                mend: Remedy.editSettings)
+        case .account:
+            Finding(
+                "account-unknown", level: .warning, area: .service, subject: name, what: text,
+                why: """
+                    an entry under a wrong name neither lets in nor keeps out whom it means. \
+                    Correct it
+                    """,
+                mend: Remedy.editSettings)
+        case .group: unknown.isDenied ? deniedGroup(name, text) : group(name, text)
+        case .keyringService:
+            Finding(
+                "keyring-service-unknown", level: .warning, area: .service, subject: name,
+                what: text,
+                why: "a touch releases the password to no service of this name. Correct the name",
+                mend: Remedy.editSettings)
+        case .consoleUnit, .displayManager:
+            Finding(
+                "unit-malformed", level: .warning, area: .service, subject: name, what: text,
+                why: """
+                    the entry has no effect. Write the whole name of the unit: NAME.service, or \
+                    NAME@.service for all instances of a template
+                    """,
+                mend: Remedy.editSettings)
+        }
+    }
+
+    /// No group has the name.
+    private static func group(_ name: Bytes, _ text: Text) -> Finding {
+        Finding(
+            "group-unknown", level: .warning, area: .service, subject: name, what: text,
+            why: "it lets nobody in. Correct it, or make the group",
+            mend: Remedy.editSettings)
+    }
+
+    /// No group has the name, and its members are to be kept out.
+    private static func deniedGroup(_ name: Bytes, _ text: Text) -> Finding {
+        Finding(
+            "denied-group-unknown", level: .fault, area: .service, subject: name, what: text,
+            why: """
+                nobody can tell whom it is to keep out, so all accounts are kept out, until the \
+                name is right, or the directory that knows it answers
+                """,
+            mend: Remedy.editSettings)
+    }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+
+/// Whether the right password lets in where no touch does, and nothing less than that.
+struct PasswordLoginCheck {
+    let runs: StackRuns
+    /// The service's own file.
+    let stack: StackPlace
+    /// The file with pam_signet's line.
+    let file: StackPlace
+    /// Whether the service runs alongside one that asks for the password.
+    let isForFingers: Bool
+    /// Whether the settings let the service ask for a finger.
+    let isOffered: Bool
+
+    /// Programs that show only a password field, and nothing else until PAM returns.
+    private static let passwordFields: Set<String> = [
+        "gdm-password", "lightdm", "sddm", "kde", "i3lock", "swaylock",
+    ]
+
+    func remarks() -> [StackRemark] {
+        let (file, stack, handlers) = (file, stack, runs.chain.handlers)
+        let unasked = runs.unaskedPasswords
+        var remarks: [StackRemark] = unasked.map { index in
+            { Self.unasked($0, handlers[index]) }
+        }
+        remarks += runs.shadowedPasswords.filter { !unasked.contains($0.module) }.map { shadow in
+            { Self.shadowed($0, handlers[shadow.module].module, by: handlers[shadow.by]) }
+        }
+        if runs.touchesBeforePassword, Self.passwordFields.contains(stack.file), isOffered {
+            remarks.append { Self.typingBlocked($0, stack) }
+        }
+        let hasPassword = handlers.contains { $0.role == .password }
+        if hasPassword {
+            remarks += lostRemarks()
+        } else if !isForFingers {
+            remarks.append { Self.noPassword($0, file) }
+        }
+        let open = (StackRuns.refusals + [.convErr]).filter { code in
+            runs.runs(code, knowsPassword: false).contains(where: \.isAccepted)
+        }
+        if !open.isEmpty { remarks.append { Self.open($0, Self.list(open), file) } }
+        return remarks
+    }
+
+    /// Codes of pam_signet after which the right password does not let in.
+    private func lostRemarks() -> [StackRemark] {
+        let file = file
+        let lost = StackRuns.refusals.filter { runs.runs(welcoming: $0).isEmpty }
+        if lost.contains(.authinfoUnavail) { return [{ Self.unreachable($0, file) }] }
+        let mismatches = lost.filter(StackRuns.mismatches.contains)
+        let faults = lost.filter(StackRuns.faults.contains)
+        var remarks: [StackRemark] = []
+        if !mismatches.isEmpty {
+            remarks.append { Self.lostAfterMismatch($0, Self.list(mismatches), file) }
+        }
+        if !faults.isEmpty {
+            remarks.append { Self.lostAfterFault($0, Self.list(faults), file) }
+        }
+        return remarks
+    }
+
+    /// The names of codes, in the order of their numbers.
+    private static func list(_ codes: [ReturnCode]) -> String {
+        codes.sorted { $0.rawValue < $1.rawValue }.map(\.constant).joined(separator: ", ")
+    }
+}
+
+extension StackRuns {
+    /// The indices of modules that only use an existing password, but are reached without one
+    /// while no finger is available.
+    fileprivate var unaskedPasswords: [Int] {
+        let handlers = chain.handlers
+        return chain.indices(of: .password).filter { index in
+            guard handlers[index].onlyTakesPassword else { return false }
+            let reaching = withoutFinger.compactMap { run -> ArraySlice<StackCall>? in
+                let before = run.calls.prefix { $0.index != index }
+                guard before.count < run.calls.count else { return nil }
+                // Accounts of a directory are not in this machine's own files.
+                let isLocal = before.contains {
+                    handlers[$0.index].module == "pam_localuser" && $0.code == .success
+                }
+                return isLocal && !handlers[index].isLocalPassword ? nil : before
+            }
+            return !reaching.isEmpty
+                && reaching.allSatisfy { calls in !calls.contains { handlers[$0.index].mayAsk } }
+        }
+    }
+
+    /// Modules whose accounts an earlier one rejects before they are asked, and those ones.
+    ///
+    /// Only pairs in which exactly one is pam_sss are considered.
+    fileprivate var shadowedPasswords: [(module: Int, by: Int)] {
+        let handlers = chain.handlers
+        let passed = runs(welcoming: .authinfoUnavail)
+        guard !passed.isEmpty else { return [] }
+        // An account is either sssd's or not, so a path on which both kinds succeed is impossible.
+        let accepted = Set(
+            passed.map { run in
+                run.calls.filter { $0.code == .success }.map(\.index)
+                    .filter { handlers[$0].role == .password }
+            }.filter { calls in Set(calls.map { handlers[$0].isSSSD }).count == 1 }.joined())
+        let passwords = chain.indices(of: .password)
+        return passwords.filter { !accepted.contains($0) }.compactMap { index in
+            let other = passwords.first { before in
+                before < index && handlers[before].fails(on: .userUnknown)
+                    && handlers[before].isSSSD != handlers[index].isSSSD
+            }
+            return other.map { (index, $0) }
+        }
+    }
+
+    /// Whether pam_signet waits for a finger before any password is asked for.
+    fileprivate var touchesBeforePassword: Bool {
+        guard let first = chain.indices(of: .signet).first,
+            // With `prompt=together` but no terminal, the module does not wait.
+            !chain.handlers[first].options.contains("prompt=together"),
+            !chain.handlers[first].waitsBriefly
+        else { return false }
+        return withoutFinger.contains { run in
+            let before = run.calls.prefix { $0.index != first }
+            return before.count < run.calls.count
+                && !before.contains { chain.handlers[$0.index].role == .password }
+        }
+    }
+
+    /// The runs of a user who knows the password, while no finger is available.
+    private var withoutFinger: [StackResult] { runs(.authinfoUnavail, knowsPassword: true) }
+}
+
+extension Handler {
+    fileprivate var isSSSD: Bool { module == "pam_sss" }
+
+    /// Whether the line has a timeout so short that it was chosen for a program without a prompt.
+    fileprivate var waitsBriefly: Bool {
+        options.contains { option in
+            guard option.hasPrefix("timeout="), let seconds = Int(option.dropFirst(8)) else {
+                return false
+            }
+            return seconds <= 10
+        }
+    }
+}
+
+extension PasswordLoginCheck {
+    /// The password does not let in where the finger cannot.
+    private static func unreachable(_ services: Bytes, _ file: StackPlace) -> Finding {
+        Finding(
+            "password-unreachable", level: .danger, area: .stacks, subject: services,
+            what: """
+                \(services): where no finger can be asked for, the right password lets nobody in
+                """,
+            why: """
+                without a reader, a finger or the daemon everybody is locked out. Make \
+                pam_signet's control [success=done conv_err=die default=ignore], in front of \
+                the password's lines
+                """,
+            mend: Remedy.edit(file))
+    }
+
+    /// No module asks for a password.
+    private static func noPassword(_ services: Bytes, _ file: StackPlace) -> Finding {
+        Finding(
+            "no-password", level: .danger, area: .stacks, subject: services,
+            what: "\(services): no module of this stack asks for a password",
+            why: """
+                when the reader fails everybody is locked out. Put '@include common-auth' \
+                behind pam_signet's line
+                """,
+            mend: Remedy.edit(file))
+    }
+
+    /// Neither finger nor password is needed.
+    private static func open(_ services: Bytes, _ codes: String, _ file: StackPlace) -> Finding {
+        Finding(
+            "stack-open", level: .danger, area: .stacks, subject: services,
+            what: """
+                \(services): lets in without a finger and without a password, when pam_signet \
+                returns \(codes)
+                """,
+            why: """
+                anybody gets in. Behind a 'sufficient' or 'done' line the stack has to end in a \
+                line that fails, as pam_deny.so does
+                """,
+            mend: Remedy.edit(file))
+    }
+
+    /// After a fault of the module the password does not let in.
+    private static func lostAfterFault(
+        _ services: Bytes, _ codes: String, _ file: StackPlace
+    ) -> Finding {
+        Finding(
+            "password-lost-after-fault", level: .fault, area: .stacks, subject: services,
+            what: "\(services): after \(codes) of pam_signet the right password lets nobody in",
+            why: """
+                a mistyped option or a module that is not there locks everybody out. Add \
+                default=ignore to pam_signet's control
+                """,
+            mend: Remedy.edit(file))
+    }
+
+    /// After a wrong finger the password does not let in.
+    private static func lostAfterMismatch(
+        _ services: Bytes, _ codes: String, _ file: StackPlace
+    ) -> Finding {
+        Finding(
+            "password-lost-after-mismatch", level: .warning, area: .stacks, subject: services,
+            what: "\(services): after \(codes) of pam_signet the right password lets nobody in",
+            why: """
+                whose finger is wet or hurt has to begin anew for the password. Add \
+                default=ignore to pam_signet's control
+                """,
+            mend: Remedy.edit(file))
+    }
+
+    /// A module never asks for a password, and nobody does before it.
+    private static func unasked(_ services: Bytes, _ line: Handler) -> Finding {
+        Finding(
+            "password-unasked", level: .danger, area: .stacks, subject: services,
+            what: """
+                \(services): \(line.module) takes only a password that is there, and none is \
+                (\(line.place.shown))
+                """,
+            why: """
+                with 'use_first_pass' \(line.module) never asks, and no module in front of it does \
+                where no finger can be asked for: its accounts are locked out then. Take the \
+                option out
+                """,
+            mend: Remedy.edit(line.place))
+    }
+
+    /// One password's module refuses the accounts of another.
+    private static func shadowed(
+        _ services: Bytes, _ module: String, by other: Handler
+    ) -> Finding {
+        Finding(
+            "password-shadowed", level: .danger, area: .stacks, subject: services,
+            what: """
+                \(services): \(other.module) refuses the accounts of \(module) before that is \
+                asked (\(other.place.shown))
+                """,
+            why: """
+                without a finger those accounts are locked out. Make the control of \
+                \(other.module) 'sufficient', and the last line of the stack one that fails
+                """,
+            mend: Remedy.edit(other.place))
+    }
+
+    /// A program whose field for the password takes nothing while the finger is awaited.
+    private static func typingBlocked(_ services: Bytes, _ stack: StackPlace) -> Finding {
+        let isGDM = stack.file == "gdm-password"
+        return Finding(
+            "typing-blocked", level: .warning, area: .stacks, subject: services,
+            what: "\(services): no password can be typed while the finger is awaited",
+            why: isGDM
+                ? """
+                GDM shows one thing at a time here, and has the service gdm-fingerprint for the \
+                finger. Keep it out of this one: 'services = !gdm-password' below [login] in \
+                signet.conf, or common-auth's lines without pam_signet's
+                """
+                : """
+                this program shows one thing at a time. Put the password's lines in front, as \
+                share/doc/signet/examples/lightdm and i3lock do, or keep the finger out: \
+                'services = !\(services)' below [login] in signet.conf
+                """,
+            mend: Remedy.edit(stack))
+    }
+}

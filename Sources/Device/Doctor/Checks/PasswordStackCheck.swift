@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+
+/// Whether the stack `signet`, through which the daemon has passwords checked, accepts right
+/// passwords alone.
+struct PasswordStackCheck {
+    let files: StackFiles
+
+    func findings() -> [Finding] {
+        guard files["signet"] != nil else { return [Self.missing] }
+        let chain = files.chain(of: "signet", .auth)
+        guard chain.indices(of: .signet).isEmpty else { return [Self.recursive] }
+        func lets(in knowsPassword: Bool) -> Bool {
+            let visitor = Visitor(finger: .authinfoUnavail, knowsPassword: knowsPassword)
+            return chain.walks(of: visitor)?.contains(where: \.isAccepted) ?? false
+        }
+        if lets(in: false) { return [Self.open] }
+        return lets(in: true) ? [] : [Self.closed]
+    }
+}
+
+extension PasswordStackCheck {
+    /// The command that writes the stack as it is shipped; what was there stays.
+    private static let write: Text =
+        // Untranslated: a command
+        """
+        printf 'auth required pam_unix.so\\naccount required pam_unix.so\\n' \
+        | install -m 644 --backup=numbered /dev/stdin /etc/pam.d/signet
+        """
+
+    /// There is no stack for passwords.
+    static let missing = Finding(
+        "password-stack-missing", level: .fault, area: .stacks,
+        what: "/etc/pam.d/signet is not there",
+        why: "the daemon accepts no password: nobody can enrol, enable or unlock",
+        mend: write)
+
+    /// The stack for passwords asks for a finger.
+    static let recursive = Finding(
+        "password-stack-recursive", level: .danger, area: .stacks,
+        what: "/etc/pam.d/signet names pam_signet, itself or by what it includes",
+        why: """
+            a touch would stand in for the password that guards the fingers, and the daemon \
+            waits for itself. Let it name the password's module alone
+            """,
+        mend: write)
+
+    /// The stack for passwords accepts a wrong one.
+    static let open = Finding(
+        "password-stack-open", level: .danger, area: .stacks,
+        what: "/etc/pam.d/signet accepts a wrong password",
+        why: "whoever sits at an open session can enrol a finger. Make the password 'required'",
+        mend: write)
+
+    /// The stack for passwords accepts none.
+    static let closed = Finding(
+        "password-stack-closed", level: .fault, area: .stacks,
+        what: "/etc/pam.d/signet accepts no password",
+        why: "nobody can enrol, enable or unlock. It has to name the password's module",
+        mend: write)
+}

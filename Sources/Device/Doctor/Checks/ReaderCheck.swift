@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+
+/// Whether there is a reader, and no other program that uses it: fprintd.
+struct ReaderCheck {
+    let files: MachineFiles
+
+    /// Whether the daemon knows no reader.
+    func daemonFindings(_ view: DaemonView) -> [Finding] {
+        view.reach == .answers && view.readers?.isEmpty == true ? [Self.noReader] : []
+    }
+
+    /// Whether fprintd is running or can be started over D-Bus.
+    func fprintdFindings() -> [Finding] {
+        let isRunning = files.names("/proc").contains { name in
+            UInt32(name) != nil && files.read("/proc/\(name)/comm", cap: 16) == "fprintd\n".bytes
+        }
+        if isRunning { return [Self.fprintdRunning] }
+        let isMasked = ["/etc", "/run"].contains {
+            files.target("\($0)/systemd/system/fprintd.service") == "/dev/null"
+        }
+        let activation = "/usr/share/dbus-1/system-services/net.reactivated.Fprint.service"
+        return files.exists(activation) && !isMasked ? [Self.fprintdInstalled] : []
+    }
+
+    /// fprintd's profiles in pam-auth-update, which matter if pam_signet is used as well.
+    func profileFindings() -> [Finding] {
+        let enabled = files.lines("/var/lib/pam/auth")
+        return ["fprintd", "fprint"].filter { enabled.contains("Module: \($0)") }
+            .map(Self.fprintdProfile)
+    }
+}
+
+extension ReaderCheck {
+    /// The daemon knows no reader.
+    private static let noReader = Finding(
+        "no-reader", level: .fault, area: .reader,
+        what: "no fingerprint reader was found",
+        why: """
+            nobody can touch anything. Is it plugged in, supported by libfprint, and not in \
+            reader.ignore of the configuration?
+            """,
+        mend: "lsusb; signet config")
+
+    /// fprintd has the reader.
+    private static let fprintdRunning = Finding(
+        "fprintd-running", level: .warning, area: .reader, subject: "fprintd".bytes,
+        what: "fprintd is running",
+        why: "only one program can have the reader: while it is open there, touches fail here",
+        mend: "systemctl mask --now fprintd.service")
+
+    /// fprintd may come.
+    private static let fprintdInstalled = Finding(
+        "fprintd-installed", level: .note, area: .reader, subject: "fprintd".bytes,
+        what: "fprintd is installed, and starts when a desktop asks for it",
+        why: "only one program can have the reader. Mask it, if nothing needs it",
+        mend: "systemctl mask --now fprintd.service")
+
+    /// The profile of fprintd is on too.
+    private static func fprintdProfile(_ profile: String) -> Finding {
+        Finding(
+            "fprintd-profile", level: .warning, area: .stacks, subject: profile.bytes,
+            what: "the profile '\(profile)' of pam-auth-update is on, and pam_signet is used too",
+            why: """
+                both want the reader, and pam_fprintd lets in on a bare 'yes'. One of the two is \
+                enough
+                """,
+            mend: "pam-auth-update --disable \(profile)")
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+
+/// Whether accounts are registered at the servers that must approve their logins, and the daemon
+/// has a way to them.
+struct RegistrationCheck {
+    let machine: Machine
+    let demands: ServerDemands
+    let view: DaemonView
+
+    func findings() -> [Finding] {
+        var findings: [Finding] = []
+        if view.reach == .answers {
+            let named = demands.named
+            for account in view.accounts {
+                guard account.status.prints > 0 || named.contains(account.name) else { continue }
+                findings += self.findings(on: account.name, account.servers)
+            }
+            findings += named.filter(isUnseen).flatMap { self.findings(on: $0, []) }
+        }
+        let isRegistered = view.accounts.contains { $0.servers?.isEmpty == false }
+        if !demands.isEmpty || isRegistered, !machine.files.exists("/run/signet/relay.sock") {
+            findings.append(Self.relayMissing)
+        }
+        return findings
+    }
+
+    /// Whether an account that a file names exists, and Signet stores nothing for it.
+    private func isUnseen(_ name: Bytes) -> Bool {
+        guard machine.isRoot, !view.isCut else { return false }
+        let seen = view.accounts.map(\.name) + view.denied.map(\.name)
+        let text = String(decoding: name, as: UTF8.self)
+        return !seen.contains(name) && (try? machine.nameService.isAccount(text)) == true
+    }
+
+    private func findings(on account: Bytes, _ known: [ServerAnswer]?) -> [Finding] {
+        demands.demands(on: account).compactMap { demand in
+            guard case .server(let url) = demand.wish, demand.trouble(known) != nil else {
+                return nil
+            }
+            return Self.unregistered(account, url: url, services: demand.serviceList)
+        }
+    }
+
+    /// A server has to say yes to an account's logins, and cannot.
+    private static func unregistered(_ account: Bytes, url: Bytes, services: Bytes) -> Finding {
+        Finding(
+            "server-unregistered", level: .warning, area: .accounts, subject: account,
+            what: """
+                \(services): \(account) is not registered at \(url), which has to say yes there
+                """,
+            why: """
+                no touch lets in there, only the password: it never was registered, or its fingers \
+                have changed since
+                """,
+            mend: "signet enable --server \(Shell.word(url)) --account \(Shell.word(account))")
+    }
+
+    /// No socket of the relay.
+    private static let relayMissing = Finding(
+        "relay-missing", level: .fault, area: .service, subject: "/run/signet/relay.sock".bytes,
+        what: "there is no socket at /run/signet/relay.sock",
+        why: """
+            the daemon has no way to servers: no login there, and none here that one has to agree \
+            to
+            """,
+        mend: "systemctl enable --now signet-relay.socket")
+}

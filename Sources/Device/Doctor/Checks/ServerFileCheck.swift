@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+import ModuleOptions
+
+/// Whether the files that `server=` refers to are root's alone, and name what exists.
+struct ServerFileCheck {
+    let machine: Machine
+    let stacks: ServiceStacks
+
+    func findings() -> [Finding] {
+        let check = FileCheck(files: machine.files)
+        return stacks.serverFiles.flatMap { path, services in
+            // If only root can read it, the module can still do so where it runs as root.
+            check.findings(at: path, .settingFile) + check.parents(of: path)
+                + findings(on: path, ServiceStacks.list(services))
+        }
+    }
+
+    private func findings(on path: String, _ services: Bytes) -> [Finding] {
+        switch ServerFile(path, on: machine) {
+        case .mistake(let place)?: [Self.mistake(services, place: place, file: path)]
+        case .server(let server, _)?:
+            server.accounts.compactMap { stranger($0, services, file: path) }
+        case nil: []
+        }
+    }
+
+    /// The finding on a name that does not exist. If the name service cannot tell, there is none.
+    private func stranger(_ word: Bytes, _ services: Bytes, file: String) -> Finding? {
+        guard word.first == UInt8(ascii: "@") else {
+            let name = String(decoding: word, as: UTF8.self)
+            return machine.nameService.lacksAccount(name)
+                ? Self.noAccount(word, services, file: file) : nil
+        }
+        let group = Bytes(word.dropFirst())
+        return machine.nameService.lacksGroup(String(decoding: group, as: UTF8.self))
+            ? Self.noGroup(group, services, file: file) : nil
+    }
+}
+
+extension ServerFileCheck {
+    /// The file behind `server=` is not one; `place` is a file, or a file and line.
+    private static func mistake(_ services: Bytes, place: String, file: String) -> Finding {
+        Finding(
+            "server-file", level: .fault, area: .stacks, subject: file.bytes,
+            what: """
+                \(services): the file of the server that logins are to be at cannot be used: \(place)
+                """,
+            why: """
+                no touch lets in there, only the password. The file is missing, or that line of it \
+                has a mistake: 'signet-server admin application pam-file' prints a good one
+                """,
+            mend: Remedy.edit(file))
+    }
+
+    /// Nobody has the name that the file behind `server=` has among its accounts.
+    private static func noAccount(_ name: Bytes, _ services: Bytes, file: String) -> Finding {
+        Finding(
+            "server-file-account", level: .fault, area: .stacks, subject: name,
+            what: "\(services): there is no account \(name) on this machine, which \(file) names",
+            why: "whom it means logs in there by a touch alone, without the server. Correct it",
+            mend: Remedy.edit(file))
+    }
+
+    /// The same of a group.
+    private static func noGroup(_ name: Bytes, _ services: Bytes, file: String) -> Finding {
+        Finding(
+            "server-file-group", level: .fault, area: .stacks, subject: name,
+            what: "\(services): there is no group \(name) on this machine, which \(file) names",
+            why: """
+                nobody can tell whom it means, so no touch lets in there, until the name is right, \
+                or the directory that knows it answers
+                """,
+            mend: Remedy.edit(file))
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+
+/// Whether the sockets of the daemon and of the reader process are open, also after a reboot, and
+/// the daemon that answers is root's and of this version.
+struct ServiceChecks {
+    let files: MachineFiles
+
+    private static let socket = "/run/signet/signetd.sock"
+
+    /// Problems with the sockets, and with the units that hold them.
+    func socketFindings() -> [Finding] {
+        var findings: [Finding] = []
+        if files.exists(Self.socket) {
+            let check = FileCheck(files: files)
+            findings += check.findings(at: Self.socket, .socket) + check.parents(of: Self.socket)
+        } else {
+            findings.append(Self.socketMissing)
+        }
+        // Only root could learn more about the reader process; the daemon reports it.
+        if !files.exists("/run/signet/reader.sock") { findings.append(Self.readersMissing) }
+        if files.exists("/run/systemd/system") {
+            if !isEnabled("signetd.socket") { findings.append(Self.socketDisabled) }
+            if !isEnabled("signet-reader.socket") { findings.append(Self.readersDisabled) }
+        }
+        return findings
+    }
+
+    private func isEnabled(_ socket: String) -> Bool {
+        if files.target("/etc/systemd/system/\(socket)") == "/dev/null" { return false }
+        return ["/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system"].contains {
+            files.exists("\($0)/sockets.target.wants/\(socket)")
+        }
+    }
+
+    /// Problems with the daemon's identity and version.
+    ///
+    /// - Parameter version: The version of the program that examines.
+    func daemonFindings(_ view: DaemonView, version: Bytes) -> [Finding] {
+        var findings: [Finding] = []
+        switch view.reach {
+        case .answers, .absent: break
+        case .foreign(let uid): findings.append(Self.foreign(uid: uid))
+        case .silent(let reason): findings.append(Self.silent(reason))
+        }
+        if let running = view.version, running != version {
+            findings.append(Self.otherVersion(running, expected: version))
+        }
+        return findings
+    }
+}
+
+extension ServiceChecks {
+    /// There is no socket.
+    private static let socketMissing = Finding(
+        "socket-missing", level: .fault, area: .service, subject: socket.bytes,
+        what: "there is no socket at /run/signet/signetd.sock",
+        why: "nobody can ask the daemon, and it is not started: only passwords work",
+        mend: "systemctl enable --now signetd.socket")
+
+    /// The unit is not enabled.
+    private static let socketDisabled = Finding(
+        "socket-disabled", level: .fault, area: .service, subject: "signetd.socket".bytes,
+        what: "signetd.socket is not enabled",
+        why: "after the next start of the machine only passwords work",
+        mend: "systemctl unmask signetd.socket; systemctl enable --now signetd.socket")
+
+    /// No socket of the process of the readers.
+    private static let readersMissing = Finding(
+        "readers-missing", level: .fault, area: .reader, subject: "/run/signet/reader.sock".bytes,
+        what: "there is no socket at /run/signet/reader.sock",
+        why: "the daemon has no way to fingerprint readers: only passwords work",
+        mend: "systemctl enable --now signet-reader.socket")
+
+    /// Its unit is not enabled.
+    private static let readersDisabled = Finding(
+        "readers-disabled", level: .fault, area: .reader, subject: "signet-reader.socket".bytes,
+        what: "signet-reader.socket is not enabled",
+        why: "after the next start of the machine only passwords work",
+        mend: "systemctl unmask signet-reader.socket; systemctl enable --now signet-reader.socket")
+
+    /// The socket is somebody else's, or who listens is.
+    private static func foreign(uid: UInt32) -> Finding {
+        Finding(
+            "service-foreign", level: .danger, area: .service, subject: socket.bytes,
+            what: "who listens at /run/signet/signetd.sock is uid \(number: uid), not root",
+            why: """
+                passwords and secrets would go to somebody else; Signet's own programs refuse \
+                to send any
+                """,
+            mend: """
+                rm -f /run/signet/signetd.sock; chown root:root /run/signet; \
+                systemctl restart signetd.socket
+                """)
+    }
+
+    /// The daemon does not answer.
+    private static func silent(_ reason: Text) -> Finding {
+        Finding(
+            "service-silent", level: .fault, area: .service, subject: "signetd".bytes,
+            what: reason,
+            why: "only passwords work",
+            mend: "systemctl restart signetd.socket signetd.service")
+    }
+
+    /// The daemon is of another version.
+    private static func otherVersion(_ version: Bytes, expected: Bytes) -> Finding {
+        Finding(
+            "version-daemon", level: .fault, area: .service, subject: "signetd".bytes,
+            what: "the daemon that runs is \(version), this command is \(expected)",
+            why: "an upgrade is complete only when the daemon was started anew",
+            mend: "systemctl try-restart signetd")
+    }
+}

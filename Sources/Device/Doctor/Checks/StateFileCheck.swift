@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+import Posix
+
+/// Whether the files below /var/lib/signet are there, root's alone, and Signet's.
+///
+/// Private ones are examined for root only.
+struct StateFileCheck {
+    let files: MachineFiles
+    let nameService: NameService
+    let isRoot: Bool
+
+    private var check: FileCheck { FileCheck(files: files) }
+
+    func findings() -> [Finding] { stateFindings() + (isRoot ? [] : [Self.needsRoot]) }
+
+    private func stateFindings() -> [Finding] {
+        let state = MachineFiles.state
+        guard let look = files.look(state), !(look.kind == .directory && isUnused) else {
+            return [Self.none]
+        }
+        var findings = check.findings(at: state, .publicDirectory)
+        guard look.kind == .directory else { return findings }
+        findings += check.parents(of: state) + fileSystemFindings()
+        for name in files.names(state) {
+            let path = "\(state)/\(name)"
+            switch name {
+            case "keys": findings += check.findings(at: path, .publicDirectory) + keyFiles(path)
+            case "private":
+                findings += check.findings(at: path, .privateDirectory)
+                if isRoot { findings += privateFiles(path) }
+            case "device-id", "version": findings += check.findings(at: path, .publicFile)
+            default: findings += foreign(name, path)
+            }
+        }
+        return findings
+    }
+
+    /// Whether the daemon has not stored anything yet.
+    private var isUnused: Bool { files.names(MachineFiles.state).allSatisfy(Self.isLeftover) }
+
+    private func keyFiles(_ directory: String) -> [Finding] {
+        files.names(directory).flatMap { name in
+            let path = "\(directory)/\(name)"
+            guard let file = PublicFile(name) else { return foreign(name, path) }
+            // A mark denies login; a key allows it, so a key that someone else could write is
+            // serious.
+            let account = file.kind == .pub ? nameService.name(of: file.uid) : nil
+            return check.findings(at: path, .publicFile, keyOf: account?.bytes)
+        }
+    }
+
+    private func privateFiles(_ directory: String) -> [Finding] {
+        files.names(directory).flatMap { name -> [Finding] in
+            let path = "\(directory)/\(name)"
+            switch name {
+            case "host-secret", "tpm-root", "reader-work", "offers":
+                return check.findings(at: path, .privateFile)
+            case "template-keys", "stored", "comparisons": return privateDirectory(path)
+            case "accounts":
+                return check.findings(at: path, .privateDirectory)
+                    + files.names(path).flatMap { accountFiles($0, "\(path)/\($0)") }
+            default: return foreign(name, path)
+            }
+        }
+    }
+
+    private func accountFiles(_ name: String, _ directory: String) -> [Finding] {
+        guard let uid = UInt32(name) else { return foreign(name, directory) }
+        var findings = check.findings(at: directory, .privateDirectory)
+        let found = files.names(directory)
+        for name in found {
+            let path = "\(directory)/\(name)"
+            switch name {
+            case "account", "credential", "keyring", "lockout", "counter", "receipts", "refusals",
+                "signers":
+                findings += check.findings(at: path, .privateFile)
+            case "prints", "secrets", "servers", "mac-tokens": findings += privateDirectory(path)
+            default: findings += foreign(name, path)
+            }
+        }
+        // Without this record the account was never completed, and is not in use.
+        if found.contains("account") {
+            let account = (nameService.name(of: uid) ?? name).bytes
+            if !found.contains("lockout") {
+                findings.append(Self.lockoutMissing("\(directory)/lockout", account: account))
+            }
+            if !found.contains("counter") {
+                findings.append(Self.counterMissing("\(directory)/counter", account: account))
+            }
+        }
+        return findings
+    }
+
+    private func privateDirectory(_ path: String) -> [Finding] {
+        check.findings(at: path, .privateDirectory)
+            + files.names(path).filter { !Self.isLeftover($0) }
+            .flatMap { check.findings(at: "\(path)/\($0)", .privateFile) }
+    }
+
+    private func foreign(_ name: String, _ path: String) -> [Finding] {
+        Self.isLeftover(name) ? [] : [Self.foreign(path)]
+    }
+
+    /// Whether a name is that of a temporary file, which the daemon sweeps up.
+    private static func isLeftover(_ name: String) -> Bool { name.hasPrefix(".new-") }
+
+    private func fileSystemFindings() -> [Finding] {
+        guard let type = files.fileSystem(MachineFiles.state) else { return [] }
+        if type == 0x0102_1994 || type == 0x8584_58f6 { return [Self.volatile] }
+        return Self.foreignFileSystems[type].map { [Self.onFileSystem($0)] } ?? []
+    }
+
+    /// File systems without owners, or whose owners another machine determines; statfs(2).
+    static let foreignFileSystems: [UInt64: String] = [
+        0x6969: "nfs", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb", 0x517b: "smb", 0x6573_5546: "fuse",
+        0x0102_1997: "9p", 0x00c3_6400: "ceph", 0x5346_414f: "afs", 0x4d44: "vfat",
+        0x2011_bab0: "exfat", 0x5346_544e: "ntfs", 0x7366_746e: "ntfs", 0x786f_4256: "vboxsf",
+        0xbacb_acbc: "vmhgfs", 0x4244: "hfs",
+    ]
+}
+
+extension StateFileCheck {
+    /// The record of failed matches is missing.
+    private static func lockoutMissing(_ path: String, account: Bytes) -> Finding {
+        Finding(
+            "file-missing", level: .fault, area: .files, subject: path.bytes,
+            what: "\(path) is missing",
+            why: "the finger of \(account) is kept out until the record is made anew",
+            mend: "signet unlock --account \(Shell.word(account))")
+    }
+
+    /// The counter of receipts is missing.
+    private static func counterMissing(_ path: String, account: Bytes) -> Finding {
+        Finding(
+            "counter-missing", level: .warning, area: .files, subject: path.bytes,
+            what: "\(path) is missing",
+            why: """
+                who took it away may have taken receipts too. The next touch goes on with a \
+                number far behind the last receipt of \(account)
+                """,
+            mend: "signet log --verify --account \(Shell.word(account))")
+    }
+
+    /// Signet did not put it there.
+    static func foreign(_ path: String) -> Finding {
+        Finding(
+            "file-foreign", level: .warning, area: .files, subject: path.bytes,
+            what: "\(path) is nothing of Signet's",
+            why: "somebody put it between the keys. See what it is, and move it away",
+            mend: "mv -n \(Shell.word(path.bytes)) /root/")
+    }
+
+    /// The state lies on a file system that keeps no owners, or is elsewhere.
+    private static func onFileSystem(_ type: String) -> Finding {
+        Finding(
+            "state-file-system", level: .danger, area: .files, subject: MachineFiles.state.bytes,
+            what: "\(MachineFiles.state) lies on a file system of the type \(type)",
+            why: """
+                others than this machine's root may change what is there. Keys and counters \
+                belong on a disk of this machine
+                """,
+            mend: "findmnt --target /var/lib/signet")
+    }
+
+    /// The state lies in memory.
+    private static let volatile = Finding(
+        "state-volatile", level: .note, area: .files, subject: MachineFiles.state.bytes,
+        what: "\(MachineFiles.state) lies in memory",
+        why: "fingers, keys and receipts are gone after the next start of the machine",
+        mend: "findmnt --target /var/lib/signet")
+
+    /// There is no state yet.
+    private static let none = Finding(
+        "state-none", level: .note, area: .files, subject: MachineFiles.state.bytes,
+        what: "/var/lib/signet is empty or not there",
+        why: "the daemon makes it when it is first asked; until then nobody has a finger",
+        mend: "signet enroll")
+
+    /// The caller may not see all.
+    private static let needsRoot = Finding(
+        "needs-root", level: .note, area: .files,
+        what: """
+            not looked at: what is kept in /var/lib/signet/private, other accounts, files that only \
+            root may read
+            """,
+        why: "you are not root",
+        mend: "sudo signet doctor")
+}

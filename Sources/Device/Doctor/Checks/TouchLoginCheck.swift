@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+
+/// What a touch does in a service's stack: whether it is enough, and what it passes by.
+struct TouchLoginCheck {
+    let runs: StackRuns
+    /// The file with pam_signet's line.
+    let file: StackPlace
+    /// Whether a touch may release the login password to this service.
+    let mayRelease: Bool
+
+    private var chain: Chain { runs.chain }
+
+    func remarks() -> [StackRemark] {
+        let (file, handlers, touched) = (file, chain.handlers, runs.touched)
+        // For other services the daemon does not release the password, so it is asked for.
+        var remarks: [StackRemark] = (mayRelease ? runs.satisfiedByRelease : []).map { index in
+            { Self.released($0, handlers[index]) }
+        }
+        // With a released password the touch alone authenticates, though a password is asked for.
+        if remarks.isEmpty, touched.isEmpty {
+            if let demanding = passwordBeforeTouch {
+                remarks.append { Self.behindPassword($0, demanding) }
+            } else {
+                remarks.append { Self.notEnough($0, file) }
+            }
+        }
+        let areCounted = countsFingers
+        if areCounted { remarks.append { Self.fingersCounted($0, file) } }
+        guard !touched.isEmpty else { return remarks }
+
+        // What the paths of a password have that those of a touch lack.
+        let reached = Set(touched.flatMap(\.calls).map(\.index))
+        let welcomed = Set(runs.runs(welcoming: .authinfoUnavail).flatMap(\.calls).map(\.index))
+        let missed = welcomed.subtracting(reached).sorted().map { handlers[$0] }
+        if missed.contains(where: { $0.role == .failureReset }) {
+            remarks.append { Self.failuresStay($0, file) }
+        }
+        // pam_faillock keeps users out only after failed passwords, which a touch neither adds nor
+        // clears. The finger has a lockout of its own.
+        let isReset = reached.contains { handlers[$0].role == .failureReset }
+        let gates = missed.filter { handler in
+            handler.role == .gate
+                && (handler.module != "pam_faillock" || areCounted || isReset)
+                || handler.role == .rule && handler.fails(on: .authErr)
+        }
+        return remarks + gates.map { gate in { Self.gateSkipped($0, gate) } }
+    }
+
+    /// The module that requires a password before pam_signet can authenticate; nil if no touch
+    /// fails for that reason.
+    private var passwordBeforeTouch: Handler? {
+        let passwords = chain.indices(of: .password)
+        guard let demanding = passwords.first(where: { chain.handlers[$0].fails(on: .authErr) }),
+            let first = chain.indices(of: .signet).first, demanding < first
+        else { return nil }
+        let isReached = runs.runs(.success, knowsPassword: true).contains { run in
+            run.isAccepted && run.calls.contains { $0.index == first }
+        }
+        return isReached ? chain.handlers[demanding] : nil
+    }
+
+    /// Whether pam_faillock counts a failure although no password was asked for.
+    ///
+    /// Only if every path to the counter bypasses passwords; a rule may exclude some.
+    private var countsFingers: Bool {
+        ([.authinfoUnavail] + StackRuns.mismatches).contains { code in
+            let counting = runs.runs(code, knowsPassword: false).compactMap(countsFinger)
+            return !counting.isEmpty && counting.allSatisfy(\.self)
+        }
+    }
+
+    /// Whether a run counted a failure before a password was asked for; nil if it counted none.
+    private func countsFinger(in run: StackResult) -> Bool? {
+        let roles = run.calls.map { chain.handlers[$0.index].role }
+        switch roles.first(where: { $0 == .password || $0 == .failureCounter }) {
+        case .failureCounter?: return true
+        case .password? where roles.contains(.failureCounter): return false
+        default: return nil
+        }
+    }
+}
+
+extension TouchLoginCheck {
+    /// A touch does not let in.
+    private static func notEnough(_ services: Bytes, _ file: StackPlace) -> Finding {
+        Finding(
+            "touch-not-enough", level: .warning, area: .stacks, subject: services,
+            what: """
+                \(services): a touch alone does not let in, the password is asked for all the same
+                """,
+            why: """
+                the finger is asked for in vain, unless both are wanted. pam_signet's control \
+                has to say success=done, or success=N over the password's lines
+                """,
+            mend: Remedy.edit(file))
+    }
+
+    /// A touch counts only for who has typed the password.
+    private static func behindPassword(_ services: Bytes, _ line: Handler) -> Finding {
+        Finding(
+            "touch-behind-password", level: .warning, area: .stacks, subject: services,
+            what: """
+                \(services): a touch counts only after \(line.module) has accepted a password \
+                (\(line.place.shown))
+                """,
+            why: """
+                the finger spares nobody the password, unless both are wanted. Put pam_signet's \
+                line in front of it
+                """,
+            mend: Remedy.edit(line.place))
+    }
+
+    /// A touch passes a module that keeps out.
+    private static func gateSkipped(_ services: Bytes, _ line: Handler) -> Finding {
+        Finding(
+            "gate-skipped", level: .fault, area: .stacks, subject: services,
+            what: """
+                \(services): a touch passes \(line.module) by, which a password does not \
+                (\(line.place.shown))
+                """,
+            why: """
+                whom \(line.module) keeps out gets in by finger. Put its line in front of \
+                pam_signet's
+                """,
+            mend: Remedy.edit(line.place))
+    }
+
+    /// A touch does not reset pam_faillock.
+    private static func failuresStay(_ services: Bytes, _ file: StackPlace) -> Finding {
+        Finding(
+            "failures-stay", level: .note, area: .stacks, subject: services,
+            what: "\(services): a touch does not take back failed passwords (\(file.shown))",
+            why: """
+                pam_faillock counts on until the next right password. That is safe, and may \
+                surprise
+                """,
+            mend: "faillock")
+    }
+
+    /// pam_faillock counts failed fingers.
+    private static func fingersCounted(_ services: Bytes, _ file: StackPlace) -> Finding {
+        Finding(
+            "fingers-counted", level: .warning, area: .stacks, subject: services,
+            what: "\(services): pam_faillock counts a failed touch like a failed password",
+            why: """
+                some wet fingers lock the password too. Let every code of pam_signet but \
+                success reach the password's line
+                """,
+            mend: Remedy.edit(file))
+    }
+
+    /// A password that a touch releases stands in for one that should be typed.
+    private static func released(_ services: Bytes, _ line: Handler) -> Finding {
+        Finding(
+            "released-password", level: .danger, area: .stacks, subject: services,
+            what: """
+                \(services): \(line.module) takes the password that a touch releases instead of \
+                asking for one (\(line.place.shown))
+                """,
+            why: """
+                once an account has run 'signet enable --keyring', a touch alone is enough. To \
+                require finger and password, remove 'keyring' from pam_signet's line, as \
+                share/doc/signet/examples/finger-and-password does. To require one of the two, \
+                have a touch skip this line
+                """,
+            mend: Remedy.edit(line.place))
+    }
+}

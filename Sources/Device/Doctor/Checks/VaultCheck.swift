@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import Posix
+
+/// Whether the vaults that keys are in can be used, and the daemon can reach the TPM.
+struct VaultCheck {
+    let files: MachineFiles
+
+    private static let device = "/dev/tpmrm0"
+
+    /// Problems that the daemon reports; none unless it answers.
+    func daemonFindings(_ view: DaemonView) -> [Finding] {
+        guard view.reach == .answers else { return [] }
+        // Logins may need a vault even though new keys are made in the other one.
+        let vaults = view.vaults.filter { vault in
+            vault.isChosen
+                || view.accounts.contains {
+                    $0.status.state == .valid && $0.status.vault == vault.vault
+                }
+        }
+        return vaults.compactMap { vault in
+            if let trouble = vault.trouble { return Self.trouble(vault.vault, reason: trouble) }
+            let isUnused = vault.isChosen && vault.vault == "file".bytes
+            return isUnused && files.look(Self.device)?.kind == .device ? Self.tpmUnused : nil
+        }
+    }
+
+    /// Problems with access to the TPM device, which the daemon opens without any capability.
+    func deviceFindings() -> [Finding] {
+        guard let look = files.look(Self.device), look.kind == .device else { return [] }
+        let isOwners = look.owner == 0 && look.permissions & 0o600 == 0o600
+        let tss = files.table("/etc/group").first { $0.count >= 3 && $0[0] == "tss" }
+        let groups = [tss.flatMap { UInt32($0[2]) }, 0]
+        let isGroups = groups.contains(look.group) && look.permissions & 0o060 == 0o060
+        return isOwners || isGroups ? [] : [Self.access]
+    }
+}
+
+extension VaultCheck {
+    /// The vault that new keys are made in cannot be used.
+    private static func trouble(_ vault: Bytes, reason: Bytes) -> Finding {
+        Finding(
+            "vault-trouble", level: .fault, area: .vault, subject: vault,
+            what: "the vault '\(vault)' is wanted and cannot be used: \(detail: reason)",
+            why: """
+                no key can be made, and those in it do not open. share/doc/signet/docs/admin/VAULT.md \
+                tells what to do
+                """,
+            mend: LoginStep.closed(because: reason, nil).mend(of: []))
+    }
+
+    /// There is a TPM, and keys are made in files.
+    private static let tpmUnused = Finding(
+        "tpm-unused", level: .note, area: .vault, subject: "file".bytes,
+        what: "this machine has a TPM, and new keys are kept in files",
+        why: "a copy of the whole disk opens what is in files, and nothing of what is in the TPM",
+        mend: "signet vault")
+
+    /// The TPM's device is not as it should be.
+    private static let access = Finding(
+        "tpm-access", level: .warning, area: .vault, subject: device.bytes,
+        what: "\(device) does not belong to the group tss, or the group may not use it",
+        why: "the daemon has no capabilities, and comes to the TPM as a member of that group",
+        mend: "systemd-sysusers signet.conf; chgrp tss /dev/tpmrm0; chmod 660 /dev/tpmrm0")
+}

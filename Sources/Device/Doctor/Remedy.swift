@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
+
+/// Commands that several findings name. They are for a root shell, and never translated.
+enum Remedy {
+    /// Edits the configuration, checks it, and has the daemon read it.
+    static let editSettings: Text =
+        "${EDITOR:-vi} /etc/signet/signet.conf; signet config --check; systemctl try-restart signetd"
+
+    /// Edits a file.
+    static func edit(_ path: String) -> Text { "${EDITOR:-vi} \(Shell.word(path.bytes))" }
+
+    /// Edits a file of the PAM configuration. A distribution's own is copied to /etc/pam.d before,
+    /// where the copy overrides it.
+    static func edit(_ place: StackPlace) -> Text {
+        let own = StackPlace(file: place.file).path
+        guard own != place.path else { return edit(own) }
+        return "cp -n \(Shell.word(place.path.bytes)) \(Shell.word(own.bytes)) && \(edit(own))"
+    }
+
+    /// Shows the fingers, and behind a `#` has the command that makes a key for them: a stranger's
+    /// finger must be seen before.
+    static func lookThenEnable(_ account: Bytes) -> Text {
+        let account = Shell.word(account)
+        return "signet list --account \(account) # signet enable --account \(account)"
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What happens in a service's `auth` stack: all its runs, as libpam does them.
+///
+/// The stack is run for a finger that matches, fails or is unavailable, with and without the right
+/// password, and with every combination of answers that its other modules may give (`Visitor`).
+struct StackRuns {
+    let chain: Chain
+    /// The runs of a user who knows the password, and of one who does not, by the code of
+    /// pam_signet.
+    private let withPassword: [ReturnCode: [StackResult]]
+    private let withoutPassword: [ReturnCode: [StackResult]]
+    /// The indices of modules that should ask for a password, but are satisfied by a touch alone,
+    /// because it released one.
+    let satisfiedByRelease: [Int]
+
+    /// The codes of pam_signet after a finger that did not match.
+    static let mismatches: [ReturnCode] = [.authErr, .maxtries]
+    /// Its codes, and libpam's for it, after a fault.
+    static let faults: [ReturnCode] = [.serviceErr, .systemErr, .bufErr, .moduleUnknown]
+    /// All codes after which the password must be enough.
+    static let refusals = [.authinfoUnavail] + mismatches + faults
+
+    /// Runs a stack that calls pam_signet; nil if there are too many runs.
+    init?(_ chain: Chain) {
+        self.chain = chain
+        var (right, wrong): ([ReturnCode: [StackResult]], [ReturnCode: [StackResult]]) = ([:], [:])
+        for code in StackRuns.refusals + [.convErr, .success] {
+            wrong[code] = chain.walks(of: Visitor(finger: code, knowsPassword: false))
+            guard let runs = wrong[code] else { return nil }
+            // What a password changes matters only where a touch is not enough.
+            if code == .convErr || code == .success && runs.contains(where: \.isAccepted) {
+                continue
+            }
+            right[code] = chain.walks(of: Visitor(finger: code, knowsPassword: true))
+            guard right[code] != nil else { return nil }
+        }
+        guard let satisfied = chain.satisfiedByRelease() else { return nil }
+        (withPassword, withoutPassword) = (right, wrong)
+        satisfiedByRelease = satisfied
+    }
+
+    /// The runs of a user for whom pam_signet returns a code.
+    func runs(_ finger: ReturnCode, knowsPassword: Bool) -> [StackResult] {
+        (knowsPassword ? withPassword : withoutPassword)[finger] ?? []
+    }
+
+    /// The runs in which a touch lets in, without a password.
+    var touched: [StackResult] { runs(.success, knowsPassword: false).filter(\.isAccepted) }
+
+    /// The runs in which the right password lets in after a code of pam_signet.
+    func runs(welcoming finger: ReturnCode) -> [StackResult] {
+        runs(finger, knowsPassword: true).filter { $0.isAccepted && chain.acceptsPassword(in: $0) }
+    }
+}
+
+extension StackResult {
+    /// Whether the user is let in.
+    var isAccepted: Bool { code == .success }
+}
+
+extension Chain {
+    /// Whether a module accepted a password in a run.
+    fileprivate func acceptsPassword(in run: StackResult) -> Bool {
+        run.calls.contains { $0.code == .success && handlers[$0.index].role == .password }
+    }
+
+    /// The indices of modules that are satisfied by a password that a touch released.
+    ///
+    /// Nil if there are too many paths.
+    fileprivate func satisfiedByRelease() -> [Int]? {
+        guard let first = indices(of: .signet).first(where: { handlers[$0].releasesPassword })
+        else { return [] }
+        let touch = Visitor(finger: .success, knowsPassword: false)
+        let answers = handlers.indices.map { index in
+            index > first && handlers[index].takesPassword
+                ? [.success, .userUnknown] : touch.answers(of: handlers[index])
+        }
+        guard let walks = walks(answers) else { return nil }
+        var found: Set<Int> = []
+        for walk in walks where walk.isAccepted {
+            guard let released = walk.calls.first(where: { handlers[$0.index].releasesPassword })
+            else { continue }
+            for call in walk.calls where call.index > released.index && call.code == .success {
+                guard handlers[call.index].takesPassword, !isAccepted(walk, without: call.index)
+                else { continue }
+                found.insert(call.index)
+            }
+        }
+        return found.sorted()
+    }
+
+    /// Whether a path would still authenticate if one of its modules had refused.
+    ///
+    /// Modules that are not on the path answer as they do to a user who touches and knows no
+    /// password.
+    private func isAccepted(_ walk: StackResult, without refusing: Int) -> Bool {
+        let touch = Visitor(finger: .success, knowsPassword: false)
+        let given = Dictionary(
+            walk.calls.map { ($0.index, $0.code) }, uniquingKeysWith: { first, _ in first })
+        return run { index in
+            if index == refusing { return .authErr }
+            return given[index] ?? touch.answers(of: handlers[index]).first ?? .permDenied
+        }.isAccepted
+    }
+}
