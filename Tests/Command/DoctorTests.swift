@@ -73,15 +73,15 @@ struct DoctorTests {
                 """
                 PAM stacks
                   warning  no service in /etc/pam.d uses pam_signet
-                           why   nobody is asked for a finger. The profile puts it into common-auth
-                           mend  pam-auth-update --enable signet
+                           why  no touch is ever asked for. The profile adds the module to common-auth
+                           fix  pam-auth-update --enable signet
 
                 files
 
                 """), "\(run.output)")
         #expect(
             run.output.hasSuffix(
-                "something does not work: mend the faults (faults: 2, warnings: 1, notes: 2)\n"))
+                "something does not work: fix the faults (faults: 2, warnings: 1, notes: 2)\n"))
     }
 
     @Test("shows how many fingers an account has on each reader, and whether that is there")
@@ -105,8 +105,8 @@ struct DoctorTests {
             output.contains(
                 """
                 enrolled fingers
-                  alice: 1 finger, made on gone, which is not there
-                  alice: 2 fingers, made on \(name), which is there
+                  alice: 1 finger, enrolled on gone (missing)
+                  alice: 2 fingers, enrolled on \(name) (present)
 
 
                 """), "\(output)")
@@ -280,7 +280,9 @@ struct DoctorTests {
             let run = try signet(["doctor", "--json"], in: scratch) { $0.machine.uid = 1_000 }
             #expect(try codes(run).contains("module-misspelt") == isTold, "\(name)")
             guard isTold else { continue }
-            #expect(run.output.contains("sudo:2 names the module \(name), which is not there. Is"))
+            #expect(
+                run.output.contains(
+                    "sudo:2 names the module \(name), which does not exist. Did you mean"))
         }
     }
 

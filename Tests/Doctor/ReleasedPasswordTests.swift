@@ -84,7 +84,8 @@ struct ReleasedPasswordTests {
             #expect(found?.level == .danger)
             let told = String(decoding: found?.what.bytes ?? [], as: UTF8.self)
             #expect(
-                told.contains("(\(place))") && told.hasPrefix("login: pam_unix takes"), "\(files)")
+                told.contains("(\(place))") && told.hasPrefix("login: pam_unix does not ask"),
+                "\(files)")
         }
     }
 

@@ -48,10 +48,10 @@ struct ServerFileTests {
     func unknown() throws {
         #expect(
             try told("accounts = alice aliec @staff @stuff") == [
-                "server-file-account: sudo: there is no account aliec on this machine, which "
-                    + "/etc/signet/corp names",
-                "server-file-group: sudo: there is no group stuff on this machine, which "
-                    + "/etc/signet/corp names",
+                "server-file-account: sudo: the account aliec does not exist on this machine, "
+                    + "but /etc/signet/corp names it",
+                "server-file-group: sudo: the group stuff does not exist on this machine, but "
+                    + "/etc/signet/corp names it",
             ])
     }
 

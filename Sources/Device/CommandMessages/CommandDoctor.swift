@@ -98,7 +98,7 @@ package enum CommandDoctor {
     /// In front of what a finding matters.
     package static let why: Text = "why"
     /// In front of the command that mends it.
-    package static let mend: Text = "mend"
+    package static let mend: Text = "fix"
 
     /// Above what is enrolled.
     package static let enrolled: Text = "enrolled fingers"
@@ -108,32 +108,32 @@ package enum CommandDoctor {
     ) -> Text {
         let fingers = CommandOutcome.fingers(count)
         return switch isThere {
-        case nil: "\(account): \(fingers), made on \(reader)"
-        case true?: "\(account): \(fingers), made on \(reader), which is there"
-        case false?: "\(account): \(fingers), made on \(reader), which is not there"
+        case nil: "\(account): \(fingers), enrolled on \(reader)"
+        case true?: "\(account): \(fingers), enrolled on \(reader) (present)"
+        case false?: "\(account): \(fingers), enrolled on \(reader) (missing)"
         }
     }
 
     /// The last line.
     package static func summary(_ counts: FindingCounts) -> Text {
         switch counts.worst {
-        case nil: "sound: nothing was found"
-        case .note: "sound: nothing has to be done (notes: \(number: counts.notes))"
+        case nil: "no problems found"
+        case .note: "nothing to fix (notes: \(number: counts.notes))"
         case .warning:
             """
-            it works, but see to the warnings (warnings: \(number: counts.warnings), \
-            notes: \(number: counts.notes))
+            working, with warnings (warnings: \(number: counts.warnings), notes: \
+            \(number: counts.notes))
             """
         case .fault:
             """
-            something does not work: mend the faults (faults: \(number: counts.faults), \
-            warnings: \(number: counts.warnings), notes: \(number: counts.notes))
+            something does not work: fix the faults (faults: \(number: counts.faults), warnings: \
+            \(number: counts.warnings), notes: \(number: counts.notes))
             """
         case .danger:
             """
-            somebody may be let in or locked out: see to the dangers first (dangers: \
-            \(number: counts.dangers), faults: \(number: counts.faults), \
-            warnings: \(number: counts.warnings), notes: \(number: counts.notes))
+            the wrong person may get in, or a user may be locked out: fix the dangers first \
+            (dangers: \(number: counts.dangers), faults: \(number: counts.faults), warnings: \
+            \(number: counts.warnings), notes: \(number: counts.notes))
             """
         }
     }

@@ -92,11 +92,11 @@ extension AccountCheck {
         return Finding(
             "credential-invalid", level: .fault, area: .accounts, subject: account,
             what: status.since.map {
-                "fingerprint login is off for \(account) since \(Text.date($0)): \(cause)"
+                "fingerprint login has been off for \(account) since \(Text.date($0)): \(cause)"
             } ?? "fingerprint login is off for \(account): \(cause)",
             why: """
-                the key opens to just the fingers that it was made for. If the change was the \
-                account's own, turn login on again; see 'signet list' first
+                the key opens only for the fingers that it was made for. Check the fingers with \
+                'signet list'. If the user made the change, turn fingerprint login on again
                 """,
             mend: mend)
     }
@@ -109,8 +109,8 @@ extension AccountCheck {
             "fingers-closed", level: .fault, area: .accounts, subject: account,
             what: "the fingerprints of \(account) cannot be opened: \(detail: reason)",
             why: """
-                no touch lets in while that is so. share/doc/signet/docs/admin/VAULT.md tells \
-                what to do for each cause
+                no touch is accepted until this is fixed. share/doc/signet/docs/admin/VAULT.md \
+                describes what to do for each cause
                 """,
             mend: LoginStep.closed(because: reason, cause).mend(of: account))
     }
@@ -121,8 +121,8 @@ extension AccountCheck {
             "prints-damaged", level: .fault, area: .accounts, subject: account,
             what: "\(number: count) of the fingerprints of \(account) cannot be read",
             why: """
-                a file was damaged or altered. 'signet list' shows which; delete and enroll it \
-                again
+                a file was damaged or altered. 'signet list' shows which finger it is: delete it \
+                and enrol it again
                 """,
             mend: "signet list --account \(Shell.word(account))")
     }
@@ -134,7 +134,7 @@ extension AccountCheck {
             what: """
                 fingerprint login does not work for \(account): \(refusal.text(account: account))
                 """,
-            why: "every login asks for the password while that is so",
+            why: "every login asks for the password until this is fixed",
             mend: refusal.reason == .vaultUnavailable
                 ? LoginStep.closed(because: refusal.subject ?? [], nil).mend(of: account)
                 : "signet status --account \(Shell.word(account))")
@@ -144,8 +144,8 @@ extension AccountCheck {
     private static func unanswered(_ account: Bytes, reason: Text) -> Finding {
         Finding(
             "account-unanswered", level: .fault, area: .accounts, subject: account,
-            what: "the daemon does not tell how things stand for \(account): \(reason)",
-            why: "no touch of this account lets in",
+            what: "the daemon does not report the state of \(account): \(reason)",
+            why: "no touch of this account is accepted",
             mend: "journalctl -t signetd -n 20")
     }
 
@@ -153,8 +153,8 @@ extension AccountCheck {
     private static func off(_ account: Bytes) -> Finding {
         Finding(
             "login-off", level: .warning, area: .accounts, subject: account,
-            what: "\(account) has fingers enrolled, and no key for them",
-            why: "no touch lets in until login by finger is turned on",
+            what: "\(account) has enrolled fingers, but no key for them",
+            why: "no touch is accepted until fingerprint login is turned on",
             mend: "signet enable --account \(Shell.word(account))")
     }
 
@@ -164,7 +164,7 @@ extension AccountCheck {
             "login-disabled", level: .note, area: .accounts, subject: account,
             what: since.map { "fingerprint login was turned off for \(account) on \($0)" }
                 ?? "fingerprint login was turned off for \(account)",
-            why: "somebody wanted it so; the fingers stay",
+            why: "this was done on purpose; the fingers stay enrolled",
             mend: "signet enable --account \(Shell.word(account))")
     }
 
@@ -173,7 +173,7 @@ extension AccountCheck {
         Finding(
             "kept-out", level: .note, area: .accounts, subject: account,
             what: CommandStatus.keptOut(account, setting),
-            why: "somebody wanted it so; fingers may be enrolled all the same",
+            why: "this was configured on purpose; fingers can still be enrolled",
             mend: "signet config")
     }
 
@@ -182,7 +182,7 @@ extension AccountCheck {
         Finding(
             "no-finger", level: .note, area: .accounts, subject: account,
             what: "\(account) has no finger enrolled",
-            why: "the module stays out of this account's logins",
+            why: "the module does nothing when this account logs in",
             mend: "signet enroll --account \(Shell.word(account))")
     }
 
@@ -190,8 +190,8 @@ extension AccountCheck {
     private static func lockedForNow(_ account: Bytes, seconds: UInt32) -> Finding {
         Finding(
             "locked-for-now", level: .note, area: .accounts, subject: account,
-            what: "the finger of \(account) is kept out for \(number: seconds) s more",
-            why: "too many fingers did not match. It ends by itself; the password works",
+            what: "fingerprint login for \(account) is locked for another \(number: seconds) s",
+            why: "too many failed scans. The lockout ends by itself; the password works",
             mend: "signet unlock --account \(Shell.word(account))")
     }
 
@@ -199,8 +199,8 @@ extension AccountCheck {
     private static func lockedOut(_ account: Bytes) -> Finding {
         Finding(
             "locked-out", level: .warning, area: .accounts, subject: account,
-            what: "the finger of \(account) is kept out until the password is given",
-            why: "twenty fingers did not match since the last that did: did somebody guess?",
+            what: "fingerprint login for \(account) is locked until the password is entered",
+            why: "20 failed scans since the last success. Someone may be trying to get in",
             mend: "signet unlock --account \(Shell.word(account))")
     }
 }
@@ -211,10 +211,12 @@ extension AccountCheck {
     private static func printsElsewhere(_ account: Bytes, reader: Bytes) -> Finding {
         Finding(
             "prints-elsewhere", level: .warning, area: .accounts, subject: account,
-            what: "fingers of \(account) were enrolled on a reader that is not there: \(reader)",
+            what: """
+                fingers of \(account) were enrolled on a reader that is not connected: \(reader)
+                """,
             why: """
-                they match on that reader only. Plug it in, or delete them and enroll on the \
-                one that is there
+                they match on that reader only. Connect it, or delete the fingers and enrol them \
+                on a reader that is connected
                 """,
             mend: "signet list --account \(Shell.word(account))")
     }
@@ -223,7 +225,7 @@ extension AccountCheck {
     private static func keyringStale(_ account: Bytes, reason: Text) -> Finding {
         Finding(
             "keyring-stale", level: .warning, area: .accounts, subject: account,
-            what: "a touch does not open the keyring of \(account) any more",
+            what: "a touch no longer opens the keyring of \(account)",
             why: reason,
             mend: "signet enable --keyring --account \(Shell.word(account))")
     }
@@ -232,15 +234,18 @@ extension AccountCheck {
     private static func secretsStale(_ account: Bytes, names: Bytes) -> Finding {
         Finding(
             "secrets-stale", level: .warning, area: .accounts, subject: account,
-            what: "secrets of \(account) cannot be opened any more: \(names)",
-            why: "they were kept for other fingers, or are damaged. Keep them anew, or delete them",
+            what: "secrets of \(account) can no longer be opened: \(names)",
+            why: """
+                they were stored for other fingers, or are damaged. Store them again, or delete \
+                them
+                """,
             mend: "signet secret list --account \(Shell.word(account))")
     }
 
     /// There are more accounts than were asked about.
     private static let many = Finding(
         "many-accounts", level: .note, area: .accounts,
-        what: "only the first \(number: UInt64(Machine.mostAccounts)) accounts were asked about",
-        why: "the doctor stays quick. Ask about another by name",
+        what: "only the first \(number: UInt64(Machine.mostAccounts)) accounts were examined",
+        why: "this limit keeps the doctor fast. To check another account, name it",
         mend: "signet status --account NAME")
 }

@@ -44,11 +44,11 @@ extension AllowanceCheck {
         "anyone-allowed", level: .danger, area: .service,
         subject: Settings.loginWithoutLogind.name.bytes,
         what: """
-            \(Settings.loginWithoutLogind.name): without logind every program may ask for a touch, \
-            also for remote users
+            \(Settings.loginWithoutLogind.name): without logind, every program may ask for a \
+            touch, even for remote users
             """,
         why: """
-            cron jobs, services and ssh sessions can take a touch of the user at the machine. Set \
+            cron jobs, services and ssh sessions can use a touch of the user at the machine. Set \
             it to 'consoles', or run systemd-logind
             """,
         mend: Remedy.editSettings)
@@ -58,12 +58,12 @@ extension AllowanceCheck {
         "terminals-allowed", level: .warning, area: .service,
         subject: Settings.loginWithoutLogind.name.bytes,
         what: """
-            \(Settings.loginWithoutLogind.name): without logind every program with a terminal may \
+            \(Settings.loginWithoutLogind.name): without logind, every program with a terminal may \
             ask for a touch
             """,
         why: """
-            ssh sessions have terminals, and script(1) makes one for any program: a terminal does \
-            not show that its user is at the machine. The default is 'consoles'
+            ssh sessions have terminals, and script(1) creates one for any program: a terminal \
+            does not show that its user is at the machine. The default is 'consoles'
             """,
         mend: Remedy.editSettings)
 
@@ -75,7 +75,7 @@ extension AllowanceCheck {
             \(Settings.loginWithoutSeat.name): sessions that are not at a seat may ask for a touch
             """,
         why: """
-            serial consoles, containers and remote desktops that logind takes for local can take a \
+            serial consoles, containers and remote desktops that logind considers local can use a \
             touch of the user at the reader. The default is 'refuse'
             """,
         mend: Remedy.editSettings)

@@ -72,7 +72,10 @@ extension ConfigurationCheck {
         Finding(
             "configuration-refused", level: .fault, area: .service, subject: file.bytes,
             what: "the configuration was refused: \(fault)",
-            why: "the defaults are in force, not what was written there. Correct it, then restart",
+            why: """
+                the defaults are in force instead of what the files say. Correct the file, then \
+                restart the daemon
+                """,
             mend: "signet config --check; systemctl try-restart signetd")
     }
 
@@ -80,8 +83,8 @@ extension ConfigurationCheck {
     private static func old(_ names: String) -> Finding {
         Finding(
             "configuration-old", level: .warning, area: .service, subject: file.bytes,
-            what: "the running daemon does not use what the files say: \(names)",
-            why: "it reads them when it starts",
+            what: "the running daemon does not use these settings from the files: \(names)",
+            why: "the daemon reads the files only when it starts",
             mend: "systemctl try-restart signetd")
     }
 }

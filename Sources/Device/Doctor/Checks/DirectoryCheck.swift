@@ -43,10 +43,10 @@ struct DirectoryCheck {
     private static func missing(_ services: Bytes, _ accounts: Bytes) -> Finding {
         Finding(
             "directory-password-missing", level: .warning, area: .stacks, subject: accounts,
-            what: "\(services): the password of \(accounts), who come from sssd, is not asked for",
+            what: "\(services): the passwords of these sssd accounts are not checked: \(accounts)",
             why: """
-                only passwords of this machine's own files are checked there: without a finger \
-                these accounts are locked out. pam_sss belongs behind pam_unix
+                the stack checks only the passwords in this machine's own files: without a finger, \
+                these accounts are locked out. Put pam_sss after pam_unix
                 """,
             mend: "pam-auth-update --enable sss")
     }

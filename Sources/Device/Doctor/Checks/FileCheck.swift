@@ -86,8 +86,11 @@ extension FileRule {
     static func owner(_ path: String, uid: UInt32, keyOf account: Bytes?) -> Finding {
         Finding(
             "file-owner", level: .danger, area: .files, subject: path.bytes,
-            what: "\(path) belongs to uid \(number: uid), not to root",
-            why: "who owns it can exchange what logins depend on. What is not root's is refused",
+            what: "\(path) is owned by uid \(number: uid), not by root",
+            why: """
+                the owner can replace what logins depend on. Signet refuses files that are not \
+                owned by root
+                """,
             mend: account.map { issueAgain(path, $0) } ?? "chown root:root \(word(path))")
     }
 
@@ -97,8 +100,11 @@ extension FileRule {
     ) -> Finding {
         Finding(
             "file-writable", level: .danger, area: .files, subject: path.bytes,
-            what: "\(path) has the mode \(mode): others than root may write to it",
-            why: "who writes there decides who gets in. What others may write is refused",
+            what: "\(path) has mode \(mode): users other than root can write to it",
+            why: """
+                users who can write there decide who can log in. Signet refuses files that other \
+                users can write to
+                """,
             mend: account.map { issueAgain(path, $0) } ?? "chmod \(wanted) \(word(path))")
     }
 
@@ -112,10 +118,10 @@ extension FileRule {
     private static func exposed(_ path: String, mode: String, wanted: String) -> Finding {
         Finding(
             "file-exposed", level: .danger, area: .files, subject: path.bytes,
-            what: "\(path) has the mode \(mode): others than root may look into it",
+            what: "\(path) has mode \(mode): users other than root can access it",
             why: """
-                it is, or holds, what is sealed or counted for accounts, and the daemon refuses \
-                it like that
+                it is, or contains, sealed data or counters of accounts, and the daemon refuses it \
+                with this mode
                 """,
             mend: "chmod \(wanted) \(word(path))")
     }
@@ -124,8 +130,8 @@ extension FileRule {
     private static func unreadable(_ path: String, mode: String, wanted: String) -> Finding {
         Finding(
             "file-unreadable", level: .fault, area: .files, subject: path.bytes,
-            what: "\(path) has the mode \(mode): others than root cannot use it",
-            why: "a screen locker runs as its user, and finds no key, socket or stack then",
+            what: "\(path) has mode \(mode): users other than root cannot use it",
+            why: "a screen locker runs as the user, and then finds no key, socket or stack",
             mend: "chmod \(wanted) \(word(path))")
     }
 
@@ -133,8 +139,8 @@ extension FileRule {
     static func wrongKind(_ path: String) -> Finding {
         Finding(
             "file-kind", level: .fault, area: .files, subject: path.bytes,
-            what: "\(path) is a symbolic link, or something else than it should be",
-            why: "it is refused. See what put it there, and move it out of the way",
+            what: "\(path) is a symbolic link, or not the kind of file that it should be",
+            why: "Signet refuses it. Find out what created it, and move it away",
             mend: "mv -n \(word(path)) /root/")
     }
 
@@ -144,7 +150,7 @@ extension FileRule {
         return Finding(
             "file-linked", level: .fault, area: .files, subject: path.bytes,
             what: "\(path) has more than one hard link",
-            why: "it can be read or changed by another name, and is refused",
+            why: "it can be read or changed under another name, so Signet refuses it",
             mend: "cp -p \(word(path)) \(copy) && mv \(copy) \(word(path))")
     }
 

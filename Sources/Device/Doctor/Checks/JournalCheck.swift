@@ -29,10 +29,13 @@ struct JournalCheck {
         return Finding(
             "journal-alert", level: .warning, area: .journal, subject: "signetd".bytes,
             what: """
-                alerts in the journal of the last week: \(number: UInt64(entries.count)), the \
-                newest of \(Text.date(newest.seconds)): \(newest.message)
+                alerts in the journal in the last week: \(number: UInt64(entries.count)), the \
+                latest on \(Text.date(newest.seconds)): \(newest.message)
                 """,
-            why: "an alert is a proof that did not verify, or a file that somebody else wrote",
+            why: """
+                an alert means, for example, that a proof did not verify, or that another user \
+                wrote a file
+                """,
             mend: "journalctl -p alert -S -7d -g signet")
     }
 
@@ -42,10 +45,10 @@ struct JournalCheck {
         return Finding(
             "journal-failures", level: .note, area: .journal, subject: "signetd".bytes,
             what: """
-                warnings in the journal of the last week: \(number: UInt64(entries.count)), the \
-                newest of \(Text.date(newest.seconds)): \(newest.message)
+                warnings in the journal in the last week: \(number: UInt64(entries.count)), the \
+                latest on \(Text.date(newest.seconds)): \(newest.message)
                 """,
-            why: "they tell why logins were refused",
+            why: "they show why logins were refused",
             mend: "journalctl -t signetd -p warning -S -7d")
     }
 
@@ -53,7 +56,7 @@ struct JournalCheck {
     private static let unread = Finding(
         "journal-unread", level: .note, area: .journal,
         what: "the journal could not be read in time",
-        why: "alerts of the last week may be in it",
+        why: "it may contain alerts from the last week",
         mend: "journalctl -p alert -S -7d -g signet")
 }
 

@@ -66,8 +66,8 @@ extension KeyCheck {
     static func damaged(_ path: String, account: Bytes) -> Finding {
         Finding(
             "key-damaged", level: .fault, area: .files, subject: path.bytes,
-            what: "\(path) is no public key as Signet writes one",
-            why: "the module refuses every touch of \(account), with an alert in the journal",
+            what: "\(path) is not a public key in Signet's format",
+            why: "the module refuses every touch of \(account), and logs an alert in the journal",
             mend: Remedy.lookThenEnable(account))
     }
 
@@ -79,8 +79,9 @@ extension KeyCheck {
             "key-of-another", level: .fault, area: .files, subject: path.bytes,
             what: "\(path) is the key of \(names), but uid \(number: uid) is \(account)",
             why: """
-                the account was renamed, or its number was given to somebody else. The key \
-                lets neither of them in. If it is another person, remove what was kept
+                the account was renamed, or its uid was given to another account. Neither of them \
+                can log in with this key. If the uid now belongs to another person, remove the \
+                stored data
                 """,
             mend: "getent passwd \(number: uid); signet list --account \(Shell.word(account))")
     }
@@ -89,8 +90,11 @@ extension KeyCheck {
     static func ofNobody(_ path: String, uid: UInt32) -> Finding {
         Finding(
             "key-of-nobody", level: .warning, area: .files, subject: path.bytes,
-            what: "\(path) is the key of uid \(number: uid), which has no account",
-            why: "who gets that number next inherits it, and is refused for it. Remove it",
+            what: "\(path) is the key of uid \(number: uid), but no account has this uid",
+            why: """
+                the next account with this uid inherits the key, and its touches are refused. \
+                Remove the key
+                """,
             mend: """
                 getent passwd \(number: uid) || find /var/lib/signet/keys \
                 /var/lib/signet/private/accounts -maxdepth 1 '(' -name \(number: uid) -o -name \
@@ -102,8 +106,11 @@ extension KeyCheck {
     private static func halfChanged(_ path: String) -> Finding {
         Finding(
             "key-half-changed", level: .warning, area: .files, subject: path.bytes,
-            what: "\(path) says that a key is being exchanged at this moment",
-            why: "if nobody enrols or enables just now, a crash left it. The daemon clears it up",
+            what: "\(path) says that a key is being replaced right now",
+            why: """
+                if no user is enrolling a finger or enabling login right now, a crash left this \
+                file behind. The daemon cleans it up
+                """,
             mend: "systemctl restart signetd")
     }
 
@@ -111,8 +118,8 @@ extension KeyCheck {
     static func andMark(_ path: String, account: Bytes) -> Finding {
         Finding(
             "key-and-mark", level: .warning, area: .files, subject: path.bytes,
-            what: "\(path) says that a key was destroyed, and the key is there too",
-            why: "one of them is not Signet's doing. Issue the key of \(account) anew",
+            what: "\(path) says that a key was destroyed, but the key still exists",
+            why: "one of the two was not written by Signet. Issue the key of \(account) again",
             mend: Remedy.lookThenEnable(account))
     }
 }

@@ -100,13 +100,13 @@ extension KeyringLineCheck {
         Finding(
             "keyring-missing", level: .note, area: .stacks, subject: services,
             what: """
-                \(services): a touch does not open the keyring: 'keyring' is missing \
+                \(services): a touch does not open the keyring: the option 'keyring' is missing \
                 (\(place.shown))
                 """,
             why: """
-                after a login by touch the desktop asks for the keyring's password, even for \
+                after a login by touch, the desktop asks for the keyring's password, even for \
                 accounts that have run 'signet enable --keyring'. Add the option to pam_signet's \
-                line if no module that checks passwords comes behind it
+                line if no module that checks passwords follows it
                 """,
             mend: Remedy.edit(place))
     }

@@ -34,15 +34,18 @@ struct MachineChecks {
             let day = Text.date(UInt64(clamping: time))
             return Finding(
                 "clock-behind", level: .fault, area: .machine, subject: path.bytes,
-                what: "the clock is behind: \(path) was written on \(day), which is still to come",
-                why: "receipts carry the time, and certificates are judged by it. Set the clock",
+                what: "the clock is behind: \(path) was written on \(day), which is in the future",
+                why: """
+                    receipts contain the time, and certificates are checked against it. Set the \
+                    clock
+                    """,
                 mend: "timedatectl set-ntp true")
         }
         guard machine.isClockKept == false else { return nil }
         return Finding(
             "clock-unsynchronised", level: .note, area: .machine,
             what: "the clock is not synchronised",
-            why: "receipts carry its time. Lockouts do not depend on it",
+            why: "receipts contain the time. Lockouts do not depend on it",
             mend: "timedatectl set-ntp true")
     }
 
@@ -56,7 +59,7 @@ struct MachineChecks {
         return Finding(
             "lid-closed", level: .note, area: .machine,
             what: "the lid is closed",
-            why: "nobody can touch a reader below it, so none is asked for there",
+            why: "a reader under the lid cannot be touched, so no touch is asked for there",
             mend: "cat /proc/acpi/button/lid/*/state")
     }
 
@@ -71,8 +74,8 @@ struct MachineChecks {
             "secure-boot-off", level: .note, area: .machine,
             what: "Secure Boot is off",
             why: """
-                who starts another system on this machine can change this one. Keys in files are \
-                then as safe as the disk is encrypted
+                anyone who boots another system on this machine can change this one. Keys in files \
+                are then only as safe as the disk encryption
                 """,
             mend: "mokutil --sb-state")
     }
@@ -81,8 +84,11 @@ struct MachineChecks {
     private static func closed(_ path: String) -> Finding {
         Finding(
             "logins-closed", level: .note, area: .machine, subject: path.bytes,
-            what: "\(path) is there: only root may log in",
-            why: "neither finger nor password helps others until it is gone",
+            what: "\(path) exists: only root can log in",
+            why: """
+                until it is removed, other users can log in neither with a fingerprint nor with a \
+                password
+                """,
             mend: "cat \(path)")
     }
 }

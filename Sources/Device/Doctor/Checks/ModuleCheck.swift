@@ -74,17 +74,17 @@ extension ModuleCheck {
     private static let unused = Finding(
         "module-unused", level: .warning, area: .stacks,
         what: "no service in /etc/pam.d uses pam_signet",
-        why: "nobody is asked for a finger. The profile puts it into common-auth",
+        why: "no touch is ever asked for. The profile adds the module to common-auth",
         mend: "pam-auth-update --enable signet")
 
     /// The module's file is not there.
     private static func missing(_ services: Bytes, _ path: String) -> Finding {
         Finding(
             "module-missing", level: .fault, area: .stacks, subject: services,
-            what: "\(services): the module \(path) is not there",
+            what: "\(services): the module \(path) does not exist",
             why: """
-                with the shipped stacks the password is asked for; a 'required' line locks \
-                everybody out. Install the module, or take it out of the stacks
+                with the shipped stacks, the password is asked for; a 'required' line locks all \
+                users out. Install the module, or remove it from the stacks
                 """,
             mend: "pam-auth-update --remove signet")
     }
@@ -94,12 +94,12 @@ extension ModuleCheck {
         Finding(
             "module-misspelt", level: .fault, area: .stacks, subject: services,
             what: """
-                \(services): \(line.place.shown) names the module \(line.path), which is not there. \
-                Is pam_signet.so meant?
+                \(services): \(line.place.shown) names the module \(line.path), which does not \
+                exist. Did you mean pam_signet.so?
                 """,
             why: """
-                libpam takes a module that it does not find for one that fails: nobody is asked for \
-                a finger, and a 'required' line locks everybody out
+                libpam treats a missing module as one that fails: no touch is asked for, and a \
+                'required' line locks all users out
                 """,
             mend: Remedy.edit(line.place))
     }
@@ -108,8 +108,8 @@ extension ModuleCheck {
     private static func otherVersion(_ version: Bytes, expected: Bytes, _ path: String) -> Finding {
         Finding(
             "version-module", level: .fault, area: .service, subject: path.bytes,
-            what: "the module \(path) is of version \(version), this command is \(expected)",
-            why: "module and daemon may not understand each other. Install both anew",
+            what: "the module \(path) has version \(version), this command has \(expected)",
+            why: "the module and the daemon may be incompatible. Reinstall both",
             mend: "apt-get install --reinstall libpam-signet signet")
     }
 }

@@ -12,14 +12,14 @@ enum NameCheck {
         case .service:
             Finding(
                 "service-unknown", level: .warning, area: .service, subject: name, what: text,
-                why: "an entry under a wrong name neither lets in nor keeps out. Correct it",
+                why: "an entry with a wrong name neither allows nor excludes anything. Correct it",
                 mend: Remedy.editSettings)
         case .account:
             Finding(
                 "account-unknown", level: .warning, area: .service, subject: name, what: text,
                 why: """
-                    an entry under a wrong name neither lets in nor keeps out whom it means. \
-                    Correct it
+                    an entry with a wrong name neither allows nor excludes the account that it was \
+                    meant for. Correct it
                     """,
                 mend: Remedy.editSettings)
         case .group: unknown.isDenied ? deniedGroup(name, text) : group(name, text)
@@ -33,7 +33,7 @@ enum NameCheck {
             Finding(
                 "unit-malformed", level: .warning, area: .service, subject: name, what: text,
                 why: """
-                    the entry has no effect. Write the whole name of the unit: NAME.service, or \
+                    the entry has no effect. Write the full name of the unit: NAME.service, or \
                     NAME@.service for all instances of a template
                     """,
                 mend: Remedy.editSettings)
@@ -44,7 +44,7 @@ enum NameCheck {
     private static func group(_ name: Bytes, _ text: Text) -> Finding {
         Finding(
             "group-unknown", level: .warning, area: .service, subject: name, what: text,
-            why: "it lets nobody in. Correct it, or make the group",
+            why: "the entry allows no account. Correct it, or create the group",
             mend: Remedy.editSettings)
     }
 
@@ -53,8 +53,8 @@ enum NameCheck {
         Finding(
             "denied-group-unknown", level: .fault, area: .service, subject: name, what: text,
             why: """
-                nobody can tell whom it is to keep out, so all accounts are kept out, until the \
-                name is right, or the directory that knows it answers
+                the members of the group are unknown, so all accounts are excluded until the name \
+                is correct or the directory that knows the group answers
                 """,
             mend: Remedy.editSettings)
     }

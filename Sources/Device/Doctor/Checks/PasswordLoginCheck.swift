@@ -150,12 +150,12 @@ extension PasswordLoginCheck {
         Finding(
             "password-unreachable", level: .danger, area: .stacks, subject: services,
             what: """
-                \(services): where no finger can be asked for, the right password lets nobody in
+                \(services): when no touch can be requested, the correct password is not accepted
                 """,
             why: """
-                without a reader, a finger or the daemon everybody is locked out. Make \
-                pam_signet's control [success=done conv_err=die default=ignore], in front of \
-                the password's lines
+                without a reader, an enrolled finger or the daemon, all users are locked out. Set \
+                pam_signet's control to [success=done conv_err=die default=ignore], and put the \
+                line before the password lines
                 """,
             mend: Remedy.edit(file))
     }
@@ -164,10 +164,10 @@ extension PasswordLoginCheck {
     private static func noPassword(_ services: Bytes, _ file: StackPlace) -> Finding {
         Finding(
             "no-password", level: .danger, area: .stacks, subject: services,
-            what: "\(services): no module of this stack asks for a password",
+            what: "\(services): no module in this stack asks for a password",
             why: """
-                when the reader fails everybody is locked out. Put '@include common-auth' \
-                behind pam_signet's line
+                if the reader fails, all users are locked out. Put '@include common-auth' after \
+                pam_signet's line
                 """,
             mend: Remedy.edit(file))
     }
@@ -177,12 +177,12 @@ extension PasswordLoginCheck {
         Finding(
             "stack-open", level: .danger, area: .stacks, subject: services,
             what: """
-                \(services): lets in without a finger and without a password, when pam_signet \
+                \(services): login succeeds with neither finger nor password when pam_signet \
                 returns \(codes)
                 """,
             why: """
-                anybody gets in. Behind a 'sufficient' or 'done' line the stack has to end in a \
-                line that fails, as pam_deny.so does
+                anyone can log in. After a 'sufficient' or 'done' line, the stack has to end with \
+                a line that fails, such as pam_deny.so
                 """,
             mend: Remedy.edit(file))
     }
@@ -193,10 +193,13 @@ extension PasswordLoginCheck {
     ) -> Finding {
         Finding(
             "password-lost-after-fault", level: .fault, area: .stacks, subject: services,
-            what: "\(services): after \(codes) of pam_signet the right password lets nobody in",
+            what: """
+                \(services): after pam_signet returns \(codes), the correct password is not \
+                accepted
+                """,
             why: """
-                a mistyped option or a module that is not there locks everybody out. Add \
-                default=ignore to pam_signet's control
+                a mistyped option or a missing module locks all users out. Add default=ignore to \
+                pam_signet's control
                 """,
             mend: Remedy.edit(file))
     }
@@ -207,10 +210,13 @@ extension PasswordLoginCheck {
     ) -> Finding {
         Finding(
             "password-lost-after-mismatch", level: .warning, area: .stacks, subject: services,
-            what: "\(services): after \(codes) of pam_signet the right password lets nobody in",
+            what: """
+                \(services): after pam_signet returns \(codes), the correct password is not \
+                accepted
+                """,
             why: """
-                whose finger is wet or hurt has to begin anew for the password. Add \
-                default=ignore to pam_signet's control
+                users whose finger is wet or injured have to start the login again to use the \
+                password. Add default=ignore to pam_signet's control
                 """,
             mend: Remedy.edit(file))
     }
@@ -220,13 +226,13 @@ extension PasswordLoginCheck {
         Finding(
             "password-unasked", level: .danger, area: .stacks, subject: services,
             what: """
-                \(services): \(line.module) takes only a password that is there, and none is \
-                (\(line.place.shown))
+                \(services): \(line.module) uses only a password that was already entered, but \
+                there is none (\(line.place.shown))
                 """,
             why: """
-                with 'use_first_pass' \(line.module) never asks, and no module in front of it does \
-                where no finger can be asked for: its accounts are locked out then. Take the \
-                option out
+                with 'use_first_pass', \(line.module) never asks for a password, and no module \
+                before it asks when no touch can be requested: its accounts are then locked out. \
+                Remove the option
                 """,
             mend: Remedy.edit(line.place))
     }
@@ -238,12 +244,12 @@ extension PasswordLoginCheck {
         Finding(
             "password-shadowed", level: .danger, area: .stacks, subject: services,
             what: """
-                \(services): \(other.module) refuses the accounts of \(module) before that is \
-                asked (\(other.place.shown))
+                \(services): \(other.module) rejects the accounts of \(module) before that module \
+                is called (\(other.place.shown))
                 """,
             why: """
-                without a finger those accounts are locked out. Make the control of \
-                \(other.module) 'sufficient', and the last line of the stack one that fails
+                without a finger, those accounts are locked out. Make the control of \
+                \(other.module) 'sufficient', and end the stack with a line that fails
                 """,
             mend: Remedy.edit(other.place))
     }
@@ -253,17 +259,17 @@ extension PasswordLoginCheck {
         let isGDM = stack.file == "gdm-password"
         return Finding(
             "typing-blocked", level: .warning, area: .stacks, subject: services,
-            what: "\(services): no password can be typed while the finger is awaited",
+            what: "\(services): no password can be typed while the program waits for a touch",
             why: isGDM
                 ? """
-                GDM shows one thing at a time here, and has the service gdm-fingerprint for the \
-                finger. Keep it out of this one: 'services = !gdm-password' below [login] in \
-                signet.conf, or common-auth's lines without pam_signet's
+                GDM shows one prompt at a time here, and has the service gdm-fingerprint for the \
+                finger. Turn fingerprint login off for this service: 'services = !gdm-password' \
+                below [login] in signet.conf, or use the lines of common-auth without pam_signet's
                 """
                 : """
-                this program shows one thing at a time. Put the password's lines in front, as \
-                share/doc/signet/examples/lightdm and i3lock do, or keep the finger out: \
-                'services = !\(services)' below [login] in signet.conf
+                this program shows one prompt at a time. Put the password lines first, as \
+                share/doc/signet/examples/lightdm and i3lock do, or turn fingerprint login off for \
+                this service: 'services = !\(services)' below [login] in signet.conf
                 """,
             mend: Remedy.edit(stack))
     }

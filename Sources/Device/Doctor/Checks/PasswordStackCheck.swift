@@ -33,31 +33,31 @@ extension PasswordStackCheck {
     /// There is no stack for passwords.
     static let missing = Finding(
         "password-stack-missing", level: .fault, area: .stacks,
-        what: "/etc/pam.d/signet is not there",
-        why: "the daemon accepts no password: nobody can enrol, enable or unlock",
+        what: "/etc/pam.d/signet does not exist",
+        why: "the daemon accepts no password: users cannot enrol, enable or unlock",
         mend: write)
 
     /// The stack for passwords asks for a finger.
     static let recursive = Finding(
         "password-stack-recursive", level: .danger, area: .stacks,
-        what: "/etc/pam.d/signet names pam_signet, itself or by what it includes",
+        what: "/etc/pam.d/signet uses pam_signet, directly or through an include",
         why: """
-            a touch would stand in for the password that guards the fingers, and the daemon \
-            waits for itself. Let it name the password's module alone
+            a touch would replace the password that protects the fingers, and the daemon would \
+            wait for itself. Name only the password module in this file
             """,
         mend: write)
 
     /// The stack for passwords accepts a wrong one.
     static let open = Finding(
         "password-stack-open", level: .danger, area: .stacks,
-        what: "/etc/pam.d/signet accepts a wrong password",
-        why: "whoever sits at an open session can enrol a finger. Make the password 'required'",
+        what: "/etc/pam.d/signet accepts wrong passwords",
+        why: "anyone at an unlocked session can enrol a finger. Make the password 'required'",
         mend: write)
 
     /// The stack for passwords accepts none.
     static let closed = Finding(
         "password-stack-closed", level: .fault, area: .stacks,
-        what: "/etc/pam.d/signet accepts no password",
-        why: "nobody can enrol, enable or unlock. It has to name the password's module",
+        what: "/etc/pam.d/signet rejects every password",
+        why: "users cannot enrol, enable or unlock. The file has to name the password module",
         mend: write)
 }

@@ -39,8 +39,8 @@ extension ReaderCheck {
         "no-reader", level: .fault, area: .reader,
         what: "no fingerprint reader was found",
         why: """
-            nobody can touch anything. Is it plugged in, supported by libfprint, and not in \
-            reader.ignore of the configuration?
+            no touch is possible. Is a reader plugged in, supported by libfprint, and not listed \
+            in reader.ignore of the configuration?
             """,
         mend: "lsusb; signet config")
 
@@ -48,25 +48,24 @@ extension ReaderCheck {
     private static let fprintdRunning = Finding(
         "fprintd-running", level: .warning, area: .reader, subject: "fprintd".bytes,
         what: "fprintd is running",
-        why: "only one program can have the reader: while it is open there, touches fail here",
+        why: "only one program can use the reader: while fprintd has it open, touches fail here",
         mend: "systemctl mask --now fprintd.service")
 
     /// fprintd may come.
     private static let fprintdInstalled = Finding(
         "fprintd-installed", level: .note, area: .reader, subject: "fprintd".bytes,
         what: "fprintd is installed, and starts when a desktop asks for it",
-        why: "only one program can have the reader. Mask it, if nothing needs it",
+        why: "only one program can use the reader. Mask fprintd if nothing needs it",
         mend: "systemctl mask --now fprintd.service")
 
     /// The profile of fprintd is on too.
     private static func fprintdProfile(_ profile: String) -> Finding {
         Finding(
             "fprintd-profile", level: .warning, area: .stacks, subject: profile.bytes,
-            what: "the profile '\(profile)' of pam-auth-update is on, and pam_signet is used too",
-            why: """
-                both want the reader, and pam_fprintd lets in on a bare 'yes'. One of the two is \
-                enough
+            what: """
+                the pam-auth-update profile '\(profile)' is enabled, and pam_signet is also in use
                 """,
+            why: "both use the reader, and pam_fprintd accepts a bare 'yes'. Keep only one of them",
             mend: "pam-auth-update --disable \(profile)")
     }
 }

@@ -50,11 +50,12 @@ struct RegistrationCheck {
         Finding(
             "server-unregistered", level: .warning, area: .accounts, subject: account,
             what: """
-                \(services): \(account) is not registered at \(url), which has to say yes there
+                \(services): \(account) is not registered at \(url), which must approve these \
+                logins
                 """,
             why: """
-                no touch lets in there, only the password: it never was registered, or its fingers \
-                have changed since
+                no touch is accepted there, only the password: the account was never registered, \
+                or its fingers have changed since
                 """,
             mend: "signet enable --server \(Shell.word(url)) --account \(Shell.word(account))")
     }
@@ -64,8 +65,8 @@ struct RegistrationCheck {
         "relay-missing", level: .fault, area: .service, subject: "/run/signet/relay.sock".bytes,
         what: "there is no socket at /run/signet/relay.sock",
         why: """
-            the daemon has no way to servers: no login there, and none here that one has to agree \
-            to
+            the daemon cannot reach servers: logins at servers do not work, nor do logins at this \
+            machine that need a server's approval
             """,
         mend: "systemctl enable --now signet-relay.socket")
 }

@@ -45,12 +45,10 @@ extension ServerFileCheck {
     private static func mistake(_ services: Bytes, place: String, file: String) -> Finding {
         Finding(
             "server-file", level: .fault, area: .stacks, subject: file.bytes,
-            what: """
-                \(services): the file of the server that logins are to be at cannot be used: \(place)
-                """,
+            what: "\(services): the file given with 'server=' cannot be used: \(place)",
             why: """
-                no touch lets in there, only the password. The file is missing, or that line of it \
-                has a mistake: 'signet-server admin application pam-file' prints a good one
+                no touch is accepted there, only the password. The file is missing, or that line \
+                has a mistake: 'signet-server admin application pam-file' prints a correct file
                 """,
             mend: Remedy.edit(file))
     }
@@ -59,8 +57,14 @@ extension ServerFileCheck {
     private static func noAccount(_ name: Bytes, _ services: Bytes, file: String) -> Finding {
         Finding(
             "server-file-account", level: .fault, area: .stacks, subject: name,
-            what: "\(services): there is no account \(name) on this machine, which \(file) names",
-            why: "whom it means logs in there by a touch alone, without the server. Correct it",
+            what: """
+                \(services): the account \(name) does not exist on this machine, but \(file) names \
+                it
+                """,
+            why: """
+                the user that the name was meant for logs in there with a touch alone, without the \
+                server. Correct the name
+                """,
             mend: Remedy.edit(file))
     }
 
@@ -68,10 +72,12 @@ extension ServerFileCheck {
     private static func noGroup(_ name: Bytes, _ services: Bytes, file: String) -> Finding {
         Finding(
             "server-file-group", level: .fault, area: .stacks, subject: name,
-            what: "\(services): there is no group \(name) on this machine, which \(file) names",
+            what: """
+                \(services): the group \(name) does not exist on this machine, but \(file) names it
+                """,
             why: """
-                nobody can tell whom it means, so no touch lets in there, until the name is right, \
-                or the directory that knows it answers
+                the members of the group are unknown, so no touch is accepted there until the name \
+                is correct or the directory that knows the group answers
                 """,
             mend: Remedy.edit(file))
     }

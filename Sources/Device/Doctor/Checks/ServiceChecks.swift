@@ -57,38 +57,40 @@ extension ServiceChecks {
     private static let socketMissing = Finding(
         "socket-missing", level: .fault, area: .service, subject: socket.bytes,
         what: "there is no socket at /run/signet/signetd.sock",
-        why: "nobody can ask the daemon, and it is not started: only passwords work",
+        why: "programs cannot reach the daemon, and it is not started: only passwords work",
         mend: "systemctl enable --now signetd.socket")
 
     /// The unit is not enabled.
     private static let socketDisabled = Finding(
         "socket-disabled", level: .fault, area: .service, subject: "signetd.socket".bytes,
         what: "signetd.socket is not enabled",
-        why: "after the next start of the machine only passwords work",
+        why: "after the next reboot, only passwords work",
         mend: "systemctl unmask signetd.socket; systemctl enable --now signetd.socket")
 
     /// No socket of the process of the readers.
     private static let readersMissing = Finding(
         "readers-missing", level: .fault, area: .reader, subject: "/run/signet/reader.sock".bytes,
         what: "there is no socket at /run/signet/reader.sock",
-        why: "the daemon has no way to fingerprint readers: only passwords work",
+        why: "the daemon cannot reach fingerprint readers: only passwords work",
         mend: "systemctl enable --now signet-reader.socket")
 
     /// Its unit is not enabled.
     private static let readersDisabled = Finding(
         "readers-disabled", level: .fault, area: .reader, subject: "signet-reader.socket".bytes,
         what: "signet-reader.socket is not enabled",
-        why: "after the next start of the machine only passwords work",
+        why: "after the next reboot, only passwords work",
         mend: "systemctl unmask signet-reader.socket; systemctl enable --now signet-reader.socket")
 
     /// The socket is somebody else's, or who listens is.
     private static func foreign(uid: UInt32) -> Finding {
         Finding(
             "service-foreign", level: .danger, area: .service, subject: socket.bytes,
-            what: "who listens at /run/signet/signetd.sock is uid \(number: uid), not root",
+            what: """
+                the service at /run/signet/signetd.sock belongs to uid \(number: uid), not to root
+                """,
             why: """
-                passwords and secrets would go to somebody else; Signet's own programs refuse \
-                to send any
+                passwords and secrets would go to that user; Signet's own programs refuse to send \
+                any
                 """,
             mend: """
                 rm -f /run/signet/signetd.sock; chown root:root /run/signet; \
@@ -109,8 +111,8 @@ extension ServiceChecks {
     private static func otherVersion(_ version: Bytes, expected: Bytes) -> Finding {
         Finding(
             "version-daemon", level: .fault, area: .service, subject: "signetd".bytes,
-            what: "the daemon that runs is \(version), this command is \(expected)",
-            why: "an upgrade is complete only when the daemon was started anew",
+            what: "the running daemon has version \(version), this command has \(expected)",
+            why: "an upgrade is complete only after the daemon is restarted",
             mend: "systemctl try-restart signetd")
     }
 }

@@ -66,8 +66,11 @@ struct StackCheck {
     private static func tangled(_ services: Bytes, _ file: StackPlace) -> Finding {
         Finding(
             "stack-tangled", level: .note, area: .stacks, subject: services,
-            what: "\(services): there are too many ways through this stack to follow them all",
-            why: "whether the password is reached was not judged. Try it with a second terminal",
+            what: "\(services): this stack has too many paths to follow them all",
+            why: """
+                the doctor could not judge whether the password is reached. Test the stack with a \
+                second terminal open
+                """,
             mend: Remedy.edit(file))
     }
 }

@@ -73,12 +73,10 @@ extension StackLineCheck {
     ) -> Finding {
         Finding(
             "wrong-type", level: .fault, area: .stacks, subject: services,
-            what: """
-                \(services): pam_signet stands in a stack of the type '\(type)' (\(place.shown))
-                """,
+            what: "\(services): pam_signet is in a stack of type '\(type)' (\(place.shown))",
             why: """
-                it serves 'auth' and 'password' and does nothing there; alone in such a stack \
-                it lets nobody in. Remove the line
+                pam_signet works in 'auth' and 'password' stacks and does nothing in others; alone \
+                in such a stack, it denies every login. Remove the line
                 """,
             mend: Remedy.edit(place))
     }
@@ -87,8 +85,8 @@ extension StackLineCheck {
     private static func twice(_ services: Bytes, _ places: String, _ file: StackPlace) -> Finding {
         Finding(
             "module-twice", level: .warning, area: .stacks, subject: services,
-            what: "\(services): pam_signet is asked more than once (\(places))",
-            why: "the finger is asked for twice, and each wrong one counts. Remove one line",
+            what: "\(services): pam_signet is called more than once (\(places))",
+            why: "a touch is asked for twice, and each failed scan counts. Remove one line",
             mend: Remedy.edit(file))
     }
 
@@ -100,8 +98,8 @@ extension StackLineCheck {
             "other-fingerprint", level: .warning, area: .stacks, subject: services,
             what: "\(services): \(module) is in the same stack",
             why: """
-                both want the reader, and it lets in on a bare 'yes'. Take it out: \
-                'pam-auth-update --remove fprintd' where its profile put it in
+                both modules use the reader, and this one accepts a bare 'yes'. Remove it: \
+                'pam-auth-update --remove fprintd' if its profile added it
                 """,
             mend: Remedy.edit(file))
     }
@@ -113,10 +111,13 @@ extension StackLineCheck {
         Finding(
             "module-option", level: .fault, area: .stacks, subject: services,
             what: """
-                \(services): '\(option)' is no option of pam_signet, or is there twice \
+                \(services): '\(option)' is not an option of pam_signet, or is given twice \
                 (\(place.shown))
                 """,
-            why: "the module refuses to work with it, and the password is asked for. Correct it",
+            why: """
+                the module refuses to work with it, and the password is asked for. Correct the \
+                option
+                """,
             mend: Remedy.edit(place))
     }
 
@@ -124,8 +125,8 @@ extension StackLineCheck {
     private static func otherSocket(_ services: Bytes, _ path: Bytes) -> Finding {
         Finding(
             "socket-elsewhere", level: .note, area: .stacks, subject: services,
-            what: "\(services): pam_signet is told to ask the daemon at \(path)",
-            why: "this command, and everybody else, asks at /run/signet/signetd.sock",
+            what: "\(services): pam_signet is configured to use the daemon at \(path)",
+            why: "this command and all other programs use /run/signet/signetd.sock",
             mend: "grep -r socket= /etc/pam.d")
     }
 
@@ -133,8 +134,8 @@ extension StackLineCheck {
     private static func broken(_ services: Bytes, _ place: StackPlace) -> Finding {
         Finding(
             "stack-broken", level: .fault, area: .stacks, subject: services,
-            what: "\(services): libpam cannot read the line \(place.shown)",
-            why: "it takes such a line for one that denies. Correct it, or remove it",
+            what: "\(services): libpam cannot parse the line \(place.shown)",
+            why: "libpam treats such a line as one that denies. Correct or remove it",
             mend: Remedy.edit(place))
     }
 
@@ -144,8 +145,10 @@ extension StackLineCheck {
     ) -> Finding {
         Finding(
             "include-missing", level: .danger, area: .stacks, subject: services,
-            what: "\(services): /etc/pam.d/\(name) is included and not there (\(place.shown))",
-            why: "libpam denies everybody. Restore the file, or remove the line",
+            what: """
+                \(services): /etc/pam.d/\(name) is included, but does not exist (\(place.shown))
+                """,
+            why: "libpam denies every login. Restore the file, or remove the line",
             mend: Remedy.edit(place))
     }
 
@@ -155,8 +158,8 @@ extension StackLineCheck {
     ) -> Finding {
         Finding(
             "include-loop", level: .danger, area: .stacks, subject: services,
-            what: "\(services): \(name) is included without end (\(place.shown))",
-            why: "libpam gives up and denies everybody. Remove the line",
+            what: "\(services): \(name) is included in an endless loop (\(place.shown))",
+            why: "libpam gives up and denies every login. Remove the line",
             mend: Remedy.edit(place))
     }
 
@@ -165,10 +168,10 @@ extension StackLineCheck {
         Finding(
             "long-jump", level: .fault, area: .stacks, subject: services,
             what: """
-                \(services): \(line.module) jumps over more lines than there are \
+                \(services): \(line.module) jumps over more lines than follow it \
                 (\(line.place.shown))
                 """,
-            why: "libpam denies where it takes such a jump. Count the lines that follow",
+            why: "libpam denies the login when it takes such a jump. Count the lines that follow",
             mend: Remedy.edit(line.place))
     }
 }

@@ -128,7 +128,7 @@ extension StateFileCheck {
         Finding(
             "file-missing", level: .fault, area: .files, subject: path.bytes,
             what: "\(path) is missing",
-            why: "the finger of \(account) is kept out until the record is made anew",
+            why: "fingerprint login for \(account) is locked until the record is created again",
             mend: "signet unlock --account \(Shell.word(account))")
     }
 
@@ -138,8 +138,8 @@ extension StateFileCheck {
             "counter-missing", level: .warning, area: .files, subject: path.bytes,
             what: "\(path) is missing",
             why: """
-                who took it away may have taken receipts too. The next touch goes on with a \
-                number far behind the last receipt of \(account)
+                if it was removed on purpose, receipts may have been removed too. The next touch \
+                continues with a number far above that of the last receipt of \(account)
                 """,
             mend: "signet log --verify --account \(Shell.word(account))")
     }
@@ -148,8 +148,8 @@ extension StateFileCheck {
     static func foreign(_ path: String) -> Finding {
         Finding(
             "file-foreign", level: .warning, area: .files, subject: path.bytes,
-            what: "\(path) is nothing of Signet's",
-            why: "somebody put it between the keys. See what it is, and move it away",
+            what: "\(path) was not created by Signet",
+            why: "another program or user put it there. Find out what it is, and move it away",
             mend: "mv -n \(Shell.word(path.bytes)) /root/")
     }
 
@@ -157,10 +157,10 @@ extension StateFileCheck {
     private static func onFileSystem(_ type: String) -> Finding {
         Finding(
             "state-file-system", level: .danger, area: .files, subject: MachineFiles.state.bytes,
-            what: "\(MachineFiles.state) lies on a file system of the type \(type)",
+            what: "\(MachineFiles.state) is on a file system of type \(type)",
             why: """
-                others than this machine's root may change what is there. Keys and counters \
-                belong on a disk of this machine
+                parties other than this machine's root may be able to change its contents. Keep \
+                keys and counters on a disk of this machine
                 """,
             mend: "findmnt --target /var/lib/signet")
     }
@@ -168,23 +168,26 @@ extension StateFileCheck {
     /// The state lies in memory.
     private static let volatile = Finding(
         "state-volatile", level: .note, area: .files, subject: MachineFiles.state.bytes,
-        what: "\(MachineFiles.state) lies in memory",
-        why: "fingers, keys and receipts are gone after the next start of the machine",
+        what: "\(MachineFiles.state) is on a file system in memory",
+        why: "fingers, keys and receipts are lost at the next reboot",
         mend: "findmnt --target /var/lib/signet")
 
     /// There is no state yet.
     private static let none = Finding(
         "state-none", level: .note, area: .files, subject: MachineFiles.state.bytes,
-        what: "/var/lib/signet is empty or not there",
-        why: "the daemon makes it when it is first asked; until then nobody has a finger",
+        what: "/var/lib/signet is empty or does not exist",
+        why: """
+            the daemon creates it at the first request; until then, no account has an enrolled \
+            finger
+            """,
         mend: "signet enroll")
 
     /// The caller may not see all.
     private static let needsRoot = Finding(
         "needs-root", level: .note, area: .files,
         what: """
-            not looked at: what is kept in /var/lib/signet/private, other accounts, files that only \
-            root may read
+            not examined: the contents of /var/lib/signet/private, other accounts, and files that \
+            only root can read
             """,
         why: "you are not root",
         mend: "sudo signet doctor")

@@ -23,9 +23,10 @@ struct SwapCheck {
     private static func plain(_ path: String) -> Finding {
         Finding(
             "swap-plain", level: .note, area: .machine, subject: path.bytes,
-            what: "swap on \(path) seems not to be encrypted",
+            what: "swap on \(path) does not appear to be encrypted",
             why: """
-                Signet's own secrets are locked in memory; what programs get from it may go there
+                Signet's own secrets are locked in memory, but what other programs get from Signet \
+                may be written to swap
                 """,
             mend: "swapon --show")
     }

@@ -88,12 +88,10 @@ extension TouchLoginCheck {
     private static func notEnough(_ services: Bytes, _ file: StackPlace) -> Finding {
         Finding(
             "touch-not-enough", level: .warning, area: .stacks, subject: services,
-            what: """
-                \(services): a touch alone does not let in, the password is asked for all the same
-                """,
+            what: "\(services): a touch alone is not enough; the password is still asked for",
             why: """
-                the finger is asked for in vain, unless both are wanted. pam_signet's control \
-                has to say success=done, or success=N over the password's lines
+                the touch serves no purpose, unless you want to require both. pam_signet's control \
+                must have success=done, or success=N to skip the password lines
                 """,
             mend: Remedy.edit(file))
     }
@@ -107,8 +105,8 @@ extension TouchLoginCheck {
                 (\(line.place.shown))
                 """,
             why: """
-                the finger spares nobody the password, unless both are wanted. Put pam_signet's \
-                line in front of it
+                the touch does not replace the password. If you do not want to require both, put \
+                pam_signet's line before that line
                 """,
             mend: Remedy.edit(line.place))
     }
@@ -118,12 +116,12 @@ extension TouchLoginCheck {
         Finding(
             "gate-skipped", level: .fault, area: .stacks, subject: services,
             what: """
-                \(services): a touch passes \(line.module) by, which a password does not \
+                \(services): a touch skips \(line.module), but a password does not \
                 (\(line.place.shown))
                 """,
             why: """
-                whom \(line.module) keeps out gets in by finger. Put its line in front of \
-                pam_signet's
+                users that \(line.module) blocks can still log in with a fingerprint. Put its line \
+                before pam_signet's
                 """,
             mend: Remedy.edit(line.place))
     }
@@ -132,10 +130,12 @@ extension TouchLoginCheck {
     private static func failuresStay(_ services: Bytes, _ file: StackPlace) -> Finding {
         Finding(
             "failures-stay", level: .note, area: .stacks, subject: services,
-            what: "\(services): a touch does not take back failed passwords (\(file.shown))",
+            what: """
+                \(services): a touch does not reset the count of failed passwords (\(file.shown))
+                """,
             why: """
-                pam_faillock counts on until the next right password. That is safe, and may \
-                surprise
+                pam_faillock keeps its count until the next correct password. This is safe, but \
+                may be surprising
                 """,
             mend: "faillock")
     }
@@ -146,8 +146,8 @@ extension TouchLoginCheck {
             "fingers-counted", level: .warning, area: .stacks, subject: services,
             what: "\(services): pam_faillock counts a failed touch like a failed password",
             why: """
-                some wet fingers lock the password too. Let every code of pam_signet but \
-                success reach the password's line
+                a few failed touches, for example with a wet finger, also lock the password. Make \
+                every code of pam_signet except success lead to the password line
                 """,
             mend: Remedy.edit(file))
     }
@@ -157,14 +157,14 @@ extension TouchLoginCheck {
         Finding(
             "released-password", level: .danger, area: .stacks, subject: services,
             what: """
-                \(services): \(line.module) takes the password that a touch releases instead of \
-                asking for one (\(line.place.shown))
+                \(services): \(line.module) does not ask for a password, but uses the one that a \
+                touch releases (\(line.place.shown))
                 """,
             why: """
                 once an account has run 'signet enable --keyring', a touch alone is enough. To \
                 require finger and password, remove 'keyring' from pam_signet's line, as \
                 share/doc/signet/examples/finger-and-password does. To require one of the two, \
-                have a touch skip this line
+                make a touch skip this line
                 """,
             mend: Remedy.edit(line.place))
     }

@@ -44,10 +44,10 @@ extension VaultCheck {
     private static func trouble(_ vault: Bytes, reason: Bytes) -> Finding {
         Finding(
             "vault-trouble", level: .fault, area: .vault, subject: vault,
-            what: "the vault '\(vault)' is wanted and cannot be used: \(detail: reason)",
+            what: "the vault '\(vault)' is needed, but cannot be used: \(detail: reason)",
             why: """
-                no key can be made, and those in it do not open. share/doc/signet/docs/admin/VAULT.md \
-                tells what to do
+                keys in it cannot be opened, and no new ones can be created in it. \
+                share/doc/signet/docs/admin/VAULT.md describes what to do
                 """,
             mend: LoginStep.closed(because: reason, nil).mend(of: []))
     }
@@ -55,14 +55,17 @@ extension VaultCheck {
     /// There is a TPM, and keys are made in files.
     private static let tpmUnused = Finding(
         "tpm-unused", level: .note, area: .vault, subject: "file".bytes,
-        what: "this machine has a TPM, and new keys are kept in files",
-        why: "a copy of the whole disk opens what is in files, and nothing of what is in the TPM",
+        what: "this machine has a TPM, but new keys are stored in files",
+        why: """
+            a copy of the whole disk is enough to open what is stored in files, but not what is \
+            stored in the TPM
+            """,
         mend: "signet vault")
 
     /// The TPM's device is not as it should be.
     private static let access = Finding(
         "tpm-access", level: .warning, area: .vault, subject: device.bytes,
-        what: "\(device) does not belong to the group tss, or the group may not use it",
-        why: "the daemon has no capabilities, and comes to the TPM as a member of that group",
+        what: "\(device) does not belong to the group tss, or the group has no access to it",
+        why: "the daemon has no capabilities, and accesses the TPM as a member of that group",
         mend: "systemd-sysusers signet.conf; chgrp tss /dev/tpmrm0; chmod 660 /dev/tpmrm0")
 }
