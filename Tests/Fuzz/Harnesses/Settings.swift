@@ -66,9 +66,11 @@ enum LoginServers: Harness {
 enum CommandLines: Harness {
     static let name = "command-lines"
     static var seeds: [[UInt8]] {
-        let all = Action.allCases.flatMap { action in
-            let words = action.rawValue.replacing(" ", with: "\n")
-            return action.options.map { "\(words)\n\($0.name)\($0.value.map { "=\($0)" } ?? "")" }
+        let all = Commands.all.map { $0.description }.flatMap { command in
+            let words = command.name.replacing(" ", with: "\n")
+            return command.options.map(\.option).map {
+                "\(words)\n\($0.name)\($0.value.map { "=\($0)" } ?? "")"
+            }
         }
         return (all + ["enroll\n--\n--json", "secret\nget\n-n\nmail", "-h"]).map(bytes)
     }
@@ -77,10 +79,13 @@ enum CommandLines: Harness {
         let words = bytes.split(separator: 10, omittingEmptySubsequences: false)
         do throws(CommandFault) {
             let arguments = try Arguments(words.map { String(decoding: $0, as: UTF8.self) })
-            let most = arguments.action.operands.most
+            let command = arguments.command.description
+            let most = command.operands.most
             require(arguments.operands.count <= most || arguments.has(.help), "too many words")
             for option in Option.allCases where arguments.has(option) {
-                require(arguments.action.options.contains(option), "an option of another command")
+                require(
+                    command.options.contains { $0.option == option },
+                    "an option of another command")
                 let isEmpty = arguments.value(option)?.isEmpty ?? true
                 require(isEmpty == (option.value == nil), "a value too many or too few")
             }

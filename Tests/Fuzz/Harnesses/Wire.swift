@@ -21,23 +21,18 @@ enum Answers: Harness {
     static func feed(_ bytes: [UInt8]) {
         let answer = try? Answer(decoding: bytes)
         let toLogin = try? LoginAnswer(decoding: bytes)
-        require(toLogin.map(widened) == answer.flatMap(answerToLogin), "the module reads another")
+        require(toLogin == answer.flatMap(answerToLogin), "the module reads another")
         guard let answer else { return }
         require((try? answer.encoded()) == bytes, "an answer has a second form")
     }
 
-    private static func widened(_ answer: LoginAnswer) -> Answer {
+    /// The answer as the module has to read it; nil if the module has to reject it.
+    private static func answerToLogin(_ answer: Answer) -> LoginAnswer? {
         switch answer {
         case .notice(let notice): .notice(notice)
         case .assertion(let assertion): .assertion(assertion)
         case .confirmed(let password): .confirmed(password: password)
-        case .denial(let denial): .denial(denial)
-        }
-    }
-
-    private static func answerToLogin(_ answer: Answer) -> Answer? {
-        switch answer {
-        case .notice, .assertion, .denial, .confirmed: answer
+        case .denial(let denial): denial.toLogin.map { .denial($0) }
         default: nil
         }
     }
