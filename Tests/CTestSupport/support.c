@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -77,14 +78,14 @@ static void spawn_become(const struct spawn_plan *plan) {
     spawn_reset_signals();
     umask(022);
     if (plan->changes_user) {
-        if (setgroups(1, &plan->gid) != 0) return;
-        if (setresgid(plan->gid, plan->gid, plan->gid) != 0) return;
-        if (setresuid(plan->uid, plan->uid, plan->uid) != 0) return;
+        // Not libc's functions: they have all threads follow, and here those are the caller's.
+        if (syscall(SYS_setgroups, 1, &plan->gid) != 0) return;
+        if (syscall(SYS_setresgid, plan->gid, plan->gid, plan->gid) != 0) return;
+        if (syscall(SYS_setresuid, plan->uid, plan->uid, plan->uid) != 0) return;
     }
     if (chdir(plan->directory) != 0) return;
     if (plan->connects != NULL) spawn_connect(plan->connects);
-    environ = (char **)plan->environment;
-    execvp(plan->arguments[0], plan->arguments);
+    execvpe(plan->arguments[0], plan->arguments, plan->environment);
 }
 
 // Moves this process to the control group of a cgroup.procs file.
@@ -111,33 +112,61 @@ static void spawn_report(int pipe_end, int value) {
     (void)ignored;
 }
 
-// In the forked child: joins the stage through a second child, which is the *caller's* child
-// (CLONE_PARENT) so that the caller itself can wait for it, then becomes the program.
-static void spawn_in_child(const struct spawn_plan *plan, int report) {
-    if (plan->stage >= 0) {
-        if (spawn_join(plan) != 0) {
-            spawn_report(report, -errno);
-            _exit(127);
-        }
-        long child = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
-        if (child != 0) {
-            spawn_report(report, child > 0 ? (int)child : -errno);
-            _exit(0);
-        }
-    }
-    spawn_become(plan);
-    spawn_report(report, -errno);
+// What the children of one `spawn_child` share with it.
+struct spawn_family {
+    const struct spawn_plan *plan;
+    int report;
+    // The flags of a clone(2) whose child borrows the caller's memory until its exec, or 0.
+    int borrowing;
+    // A stack for each of the two children.
+    char *stacks;
+};
+
+enum { spawn_stack = 256 << 10 };
+
+static int spawn_program(void *argument) {
+    const struct spawn_family *family = argument;
+    spawn_become(family->plan);
+    spawn_report(family->report, -errno);
     _exit(127);
 }
 
+// Joins the stage, and leaves a second child there, which is the *caller's* child (CLONE_PARENT) so
+// that the caller itself can wait for it.
+static int spawn_on_stage(void *argument) {
+    struct spawn_family *family = argument;
+    int child = -1;
+    if (spawn_join(family->plan) == 0)
+        child = clone(
+            spawn_program, family->stacks + 2 * spawn_stack,
+            family->borrowing | CLONE_PARENT | SIGCHLD, family);
+    spawn_report(family->report, child > 0 ? child : -errno);
+    _exit(child > 0 ? 0 : 127);
+}
+
 int spawn_child(const struct spawn_plan *plan) {
+    struct spawn_family family = { .plan = plan };
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0) return -errno;
+    family.report = report[1];
+    // The memory of a whole test process is not copied for a program that replaces it at once. What
+    // does not become a program gets a copy: its caller would wait for it.
+    if (plan->connects == NULL) family.borrowing = CLONE_VM | CLONE_VFORK;
+    family.stacks = mmap(
+        NULL, 2 * spawn_stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK,
+        -1, 0);
+    if (family.stacks == MAP_FAILED) {
+        int error = errno;
+        close(report[0]);
+        close(report[1]);
+        return -error;
+    }
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t first = fork();
-    if (first == 0) spawn_in_child(plan, report[1]);
+    pid_t first = clone(
+        plan->stage >= 0 ? spawn_on_stage : spawn_program, family.stacks + spawn_stack,
+        family.borrowing | SIGCHLD, &family);
     int forked = first > 0 ? 0 : -errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
@@ -153,6 +182,7 @@ int spawn_child(const struct spawn_plan *plan) {
         else forked = value;
     }
     close(report[0]);
+    munmap(family.stacks, 2 * spawn_stack);
     if (first > 0 && (plan->stage >= 0 || forked != 0)) waitpid(first, NULL, 0);
     if (forked != 0 && child > 0 && child != first) waitpid(child, NULL, 0);
     return forked != 0 ? forked : child > 0 ? child : -ESRCH;

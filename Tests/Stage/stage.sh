@@ -108,8 +108,14 @@ ln -s /proc/self/fd/0 dev/stdin
 ln -s /proc/self/fd/1 dev/stdout
 ln -s /proc/self/fd/2 dev/stderr
 
-cp -a /etc .
-if [ -n "$over" ]; then cp -a "$over/etc/." etc; fi
+# Laid over the machine's, or a copy where that cannot be.
+mkdir -m 700 .etc
+mkdir etc .etc/ours .etc/work
+if ! mount -t overlay -o "lowerdir=${over:+$over/etc:}/etc,upperdir=.etc/ours,workdir=.etc/work" \
+    etc etc 2>/dev/null; then
+    cp -a /etc .
+    if [ -n "$over" ]; then cp -a "$over/etc/." etc; fi
+fi
 mkdir -p proc home run/lock run/sudo run/signet run/dbus run/systemd/journal \
     run/systemd/sessions run/systemd/seats run/systemd/users \
     var/log var/mail var/cache var/lib/sudo var/lib/dbus old
@@ -165,7 +171,7 @@ awk -F: '{ print $1 ":*:19000:0:99999:7:::" }' passwd >shadow
 awk -F: '{ print $1 ":*::" }' group >gshadow
 chown root:shadow shadow gshadow
 chmod 640 shadow gshadow
-printf '%s' "$passwords" | chpasswd -c SHA512
+printf '%s' "$passwords" | chpasswd -c SHA512 -s 1000
 rm -f passwd- group- shadow- gshadow-
 passwords=
 
