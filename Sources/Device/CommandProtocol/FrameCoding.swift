@@ -22,4 +22,11 @@ extension FrameReader {
         guard name.isAccountName else { throw .malformedValue }
         return name
     }
+
+    /// Reads an account's name if the field is present; nil otherwise.
+    mutating func accountNameIfPresent() throws(WireFault) -> Bytes? {
+        guard let name = try bytesIfPresent(.account) else { return nil }
+        guard name.isAccountName else { throw .malformedValue }
+        return name
+    }
 }

@@ -68,7 +68,7 @@ package struct StoredPrintAnswer: Equatable, Sendable {
 
     /// Reads the fields from a frame.
     init(from frame: inout FrameReader) throws(WireFault) {
-        let account = try frame.bytesIfPresent(.account)
+        let account = try frame.accountNameIfPresent()
         let finger: Finger? = try frame.choiceIfPresent(.finger)
         let readerID = try frame.bytes(.readerID)
         self.init(
