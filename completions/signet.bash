@@ -155,7 +155,7 @@ _signet() {
         config) options=(--check --json) ;;
         'secret set') options=(--account --replace --json) ;;
         'secret get') options=(--account --no-newline --force) ;;
-        readers) options=(--prints --delete-foreign --clear --reader --force --json) ;;
+        readers) options=(--watch --prints --delete-foreign --clear --reader --force --json) ;;
         doctor | help) options=(--json) ;;
         notify) options=() ;;
         *) return ;;

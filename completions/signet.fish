@@ -92,6 +92,7 @@ complete -c signet -l password-stdin -d 'read the password from standard input' 
     -n '__signet_is enroll delete enable disable unlock vault import-fprintd'
 complete -c signet -l reader -x -a '(__signet_strings id readers)' -d 'the reader to use' \
     -n '__signet_is enroll readers'
+complete -c signet -l watch -d 'show what a reader reports' -n '__signet_is readers'
 complete -c signet -l prints -d 'list what the readers store' -n '__signet_is readers'
 complete -c signet -l delete-foreign -d 'delete what belongs to no account here' \
     -n '__signet_is readers'

@@ -37,6 +37,7 @@ struct RequestRuleTests {
         (PasswordChangedRequest.self, false, false, .none, true),
         (WatchRequest.self, true, false, .none, true),
         (ReaderPrintsRequest.self, false, false, .none, true),
+        (WatchReaderRequest.self, false, false, .none, true),
         (ImportPrintRequest.self, true, false, .password, true),
         (ConfirmRequest.self, true, false, .none, true),
         (ShownRequest.self, true, true, .none, false),

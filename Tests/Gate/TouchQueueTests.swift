@@ -364,6 +364,33 @@ struct YieldingTests {
         login.cancel()
     }
 
+    @Test(
+        "an observation gives way to anything else at once, and to no other observation",
+        arguments: [Applicant.Purpose.touch, .enrolment, .upkeep])
+    @ServiceActor
+    func observation(other: Applicant.Purpose) async throws {
+        let queue = TouchQueue(limit: 8, patience: .seconds(60))
+        let turn = HeldTurn(
+            try await queue.turn(for: applicant(.observation, 0), within: .seconds(1)))
+        let interruption = Interruption()
+        queue.mayInterrupt(turn.turn, by: interruption)
+        let second = Task { @ServiceActor in
+            try? HeldTurn(await queue.turn(for: applicant(.observation, 0), within: .seconds(30)))
+        }
+        while queue.waiting < 1 { try? await Timer.sleep(for: .zero) }
+        try? await Timer.sleep(for: .milliseconds(5))
+        #expect(!interruption.isRaised)
+        let waiting = Task { @ServiceActor in
+            try? HeldTurn(await queue.turn(for: applicant(other, 3), within: .seconds(30)))
+        }
+        while queue.waiting < 2 { try? await Timer.sleep(for: .zero) }
+        #expect(interruption.isRaised)
+        let hasYielded = queue.hasYielded(turn.turn)
+        #expect(hasYielded)
+        second.cancel()
+        waiting.cancel()
+    }
+
     @Test("does not give way while fingers come")
     @ServiceActor
     func active() async throws {

@@ -30,7 +30,7 @@ struct RoundTripTests {
     func accounts() {
         let general: Set<String> = [
             "readers", "configuration", "password", "cancel", "shown", "secretPart", "vault",
-            "trustVault", "readerPrints",
+            "trustVault", "readerPrints", "watchReader",
         ]
         for request in Samples.requests {
             let name = request.verb.protocolName

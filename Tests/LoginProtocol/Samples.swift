@@ -72,6 +72,7 @@ enum Samples {
         .passwordChanged(account: account, service: Bytes("passwd".utf8), password: [1, 2]),
         .readerPrints(ReaderPrintsRequest(.list)),
         .readerPrints(ReaderPrintsRequest(.clear, readerID: [1])),
+        .watchReader(nil), .watchReader([1]),
         .watch(account: account),
         .importPrint(account: account),
         .confirm(account: account, challenge: thirtyTwo), .shown,

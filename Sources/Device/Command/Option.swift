@@ -28,6 +28,7 @@ enum Option: String, CaseIterable {
     case reason = "reason"
     case publicKey = "public-key"
     case prints = "prints"
+    case watch = "watch"
     case clear = "clear"
     case deleteForeign = "delete-foreign"
 
@@ -46,7 +47,8 @@ enum Option: String, CaseIterable {
         case .export: "N"
         case .to: "DIRECTORY"
         case .json, .help, .all, .passwordStdin, .verify, .signers, .check, .replace, .force,
-            .noNewline, .keyring, .noKeyring, .signing, .publicKey, .prints, .deleteForeign, .clear:
+            .noNewline, .keyring, .noKeyring, .signing, .publicKey, .prints, .watch,
+            .deleteForeign, .clear:
             nil
         }
     }

@@ -4,11 +4,13 @@ import CommandProtocol
 import LoginMessages
 import LoginProtocol
 
-/// `signet readers`: lists the readers, and lists or deletes the prints that they store.
+/// `signet readers`: lists the readers, shows what one reports, and lists or deletes the prints that
+/// they store.
 struct ReadersCommand: Command {
     static let description = CommandDescription(
         "readers", CommandHelp.readers,
         options: [
+            TakenOption(.watch, CommandHelp.watchReader),
             TakenOption(.prints, CommandHelp.prints),
             TakenOption(.deleteForeign, CommandHelp.deleteForeign),
             TakenOption(.clear, CommandHelp.clear), TakenOption(.reader, CommandHelp.reader),
@@ -17,13 +19,19 @@ struct ReadersCommand: Command {
 
     let run: Invocation
 
-    /// Lists the readers; with an option, lists or deletes the prints that they store.
+    /// Lists the readers, or does what an option asks for.
     func perform() throws(CommandFault) {
         let actions: [(Option, StorageAction)] = [
             (.prints, .list), (.deleteForeign, .deleteForeign), (.clear, .clear),
         ]
         let asked = actions.filter { run.arguments.has($0.0) }
-        guard asked.count < 2 else { throw .usage(CommandText.oneOfStorage) }
+        let watches = run.arguments.has(.watch)
+        guard asked.count + (watches ? 1 : 0) < 2 else { throw .usage(CommandText.oneOfStorage) }
+        if watches {
+            guard !run.arguments.has(.force) else { throw .usage(CommandText.oneOfStorage) }
+            var watch = ReaderWatch(run: run)
+            return try watch.follow(run.arguments.value(.reader)?.bytes)
+        }
         if let (_, action) = asked.first { return try stored(action) }
         guard run.arguments.value(.reader) == nil, !run.arguments.has(.force) else {
             throw .usage(CommandText.oneOfStorage)

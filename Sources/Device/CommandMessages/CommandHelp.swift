@@ -103,6 +103,9 @@ package enum CommandHelp {
         "read the password from standard input, up to the end of the line"
     /// `--reader`
     package static let reader: Text = "the reader to use, by the id that 'signet readers' shows"
+    /// `readers --watch`
+    package static let watchReader: Text =
+        "show what a reader reports while you try fingers on it; root only"
     /// `readers --prints`
     package static let prints: Text = "list what the readers store, and whose it is; root only"
     /// `--delete-foreign`

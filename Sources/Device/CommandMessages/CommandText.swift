@@ -83,9 +83,9 @@ package enum CommandText {
         this deletes all fingerprints from the readers, including those of accounts here: add \
         '--force' to confirm
         """
-    /// Which of `--prints`, `--delete-foreign` and `--clear`.
+    /// Which of the actions of `readers`.
     package static let oneOfStorage: Text =
-        "choose one of '--prints', '--delete-foreign' and '--clear'"
+        "choose one of '--watch', '--prints', '--delete-foreign' and '--clear'"
     /// No such vault.
     package static let whichVault: Text = "migrate needs a destination: tpm or file"
     /// A reader's id that is too long to be one.

@@ -17,7 +17,7 @@ package struct Request: Equatable, Sendable {
         OfferRequest.self, PasswordChangedRequest.self,
         VerifyRequest.self, EnrollRequest.self, DeleteRequest.self, ListRequest.self,
         EnableRequest.self, DisableRequest.self, UnlockRequest.self, MigrateRequest.self,
-        ImportPrintRequest.self, ReaderPrintsRequest.self,
+        ImportPrintRequest.self, ReaderPrintsRequest.self, WatchReaderRequest.self,
         StatusRequest.self, LogRequest.self, WatchRequest.self,
         ReadersRequest.self, ConfigurationRequest.self, VaultRequest.self, TrustVaultRequest.self,
         SecretSetRequest.self, SecretGetRequest.self, SecretListRequest.self,

@@ -14,6 +14,8 @@ package struct Applicant: Sendable {
         case enrolment
         /// Listing or deleting the prints stored on a reader, which involves no touch.
         case upkeep
+        /// Scans that are compared with nothing; they yield to any other request at once.
+        case observation
     }
 
     /// The purpose of using the readers.

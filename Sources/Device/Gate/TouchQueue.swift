@@ -10,7 +10,7 @@ import Posix
 /// most a quarter of the waiting places (but at least one), and never two turns in a row while
 /// another requester waits. If two requests are for the same account, neither scans until both
 /// prompts show that there are two, since one touch could otherwise be taken for the other's. An
-/// enrolment yields to a touch after `patience` without a finger.
+/// enrolment yields to a touch after `patience` without a finger, an observation to anything at once.
 @ServiceActor
 package final class TouchQueue {
     /// The time without a finger on the reader after which an enrolment yields to a waiting touch.
@@ -68,7 +68,7 @@ package final class TouchQueue {
         var scan: Interruption?
         /// Ends the wait for the holder's prompt to show a notice.
         var prompt: Interruption?
-        /// Ends an enrolment that must yield.
+        /// Ends an enrolment or observation that must yield.
         var enrolment: Interruption?
         var hasYielded = false
         var touched = ContinuousClock.now
@@ -322,9 +322,10 @@ extension TouchQueue {
 // MARK: - Enrolments give way
 
 extension TouchQueue {
-    /// Registers an enrolment, which `interruption` ends when it must yield.
+    /// Registers an enrolment or observation, which `interruption` ends when it must yield.
     ///
-    /// It is raised when a touch waits and no finger was on the reader for `patience`.
+    /// For an enrolment, it is raised when a touch waits and no finger was on the reader for
+    /// `patience`; for an observation, as soon as anything else waits.
     package func mayInterrupt(_ turn: borrowing Turn, by interruption: Interruption) {
         guard let holder, holder.id == turn.id else { return }
         holder.enrolment = interruption
@@ -347,18 +348,26 @@ extension TouchQueue {
         watchEnrolment()
     }
 
-    /// Whether the enrolment with this turn was interrupted in favour of a touch.
+    /// Whether the enrolment or observation with this turn was interrupted in favour of another
+    /// request.
     package func hasYielded(_ turn: borrowing Turn) -> Bool {
         guard let holder, holder.id == turn.id else { return false }
         return holder.hasYielded
     }
 
+    private func yields(_ holder: Applicant, to other: Applicant) -> Bool {
+        holder.purpose == .observation
+            ? other.purpose != .observation : other.purpose == .touch
+    }
+
     private func watchEnrolment() {
         impatience = nil
         guard let holder, let enrolment = holder.enrolment, !holder.hasYielded,
-            places.contains(where: { $0.applicant.purpose == .touch })
+            places.contains(where: { yields(holder.applicant, to: $0.applicant) })
         else { return }
-        let left = patience - (ContinuousClock.now - holder.touched)
+        let isObservation = holder.applicant.purpose == .observation
+        let left =
+            isObservation ? .zero : patience - (ContinuousClock.now - holder.touched)
         guard left > .zero else {
             holder.hasYielded = true
             return enrolment.raise()

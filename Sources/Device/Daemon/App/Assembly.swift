@@ -146,11 +146,14 @@ struct Assembly {
         let readerPrints = ReaderPrints(
             journal: journal, readers: readers, state: state, accounts: accounts, fingers: fingers,
             upkeep: upkeep, coverage: coverage, templates: templates, touches: touches)
+        let readerWatch = ReaderWatch(
+            gate: gate, guards: guards, queue: queue, readers: readers, settings: settings,
+            touches: touches)
         handlers = [
             logins.handlers, enrolments.handlers, fingers.handlers, printImport.handlers,
             enabling.handlers, keyring.handlers, secrets.handlers, servers.handlers,
             fileSigning.handlers, macTokens.handlers, operations.handlers, reports.handlers,
-            readerPrints.handlers,
+            readerPrints.handlers, readerWatch.handlers,
         ].flatMap { $0 }
         router = Router(
             admission: admission, afterAnswers: afterAnswers, clock: clock, journal: journal,

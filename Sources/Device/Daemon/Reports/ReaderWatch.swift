@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import Configuration
+import Gate
+import LoginProtocol
+import MainContext
+import Posix
+import ReaderProtocol
+
+/// Shows root what a reader reports while fingers are on it.
+///
+/// The scans are compared with no print: nothing is looked up, counted or opened. It has the reader
+/// only while no one else wants it, and gives way to every other request at once.
+@ServiceActor
+final class ReaderWatch {
+    /// The time after which the reader is asked anew, and the pause between two scans, which
+    /// limits the work that a reader can cause by reporting without end.
+    private static let (round, pause) = (Duration.seconds(60), Duration.milliseconds(100))
+
+    let gate: TouchGate<ReaderPool>
+    let guards: TouchGuards
+    let queue: TouchQueue
+    let readers: ReaderPool
+    let settings: Configuration
+    let touches: Touches
+
+    init(
+        gate: TouchGate<ReaderPool>, guards: TouchGuards, queue: TouchQueue, readers: ReaderPool,
+        settings: Configuration, touches: Touches
+    ) {
+        self.gate = gate
+        self.guards = guards
+        self.queue = queue
+        self.readers = readers
+        self.settings = settings
+        self.touches = touches
+    }
+}
+
+extension ReaderWatch {
+    var handlers: [RequestHandler] { [RequestHandler(watchReader)] }
+
+    /// Shows what happens on a reader until the client cancels it.
+    ///
+    /// Throws `noReader`, `readerFailed` for a reader that cannot scan without a print to compare
+    /// with, and what ends a scan.
+    func watchReader(
+        _ request: WatchReaderRequest, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let reader = try await reader(request.readerID)
+        await client.send(.reader(ReaderAnswer(reader)))
+        while !Task.isCancelled {
+            do throws(Denial) {
+                try await watchDuringTurn(reader, client)
+            } catch {
+                // The wait for the turn may be as long as it takes.
+                guard error.reason == .timedOut else { throw error }
+            }
+        }
+        throw Denial(.cancelled)
+    }
+
+    private func reader(_ id: Bytes?) async throws(Denial) -> ReaderDescription {
+        let chosen: ReaderDescription?
+        do throws(ReaderFault) {
+            chosen = try await readers.choose(id)
+        } catch { throw Denial(of: error) }
+        guard let chosen else { throw Denial(.noReader) }
+        guard chosen.features.contains(.identify) else { throw Denial(of: .notSupported) }
+        return chosen
+    }
+
+    /// Waits for a turn, and scans until another request wants the reader.
+    private func watchDuringTurn(
+        _ reader: ReaderDescription, _ client: any Client
+    ) async throws(Denial) {
+        guard let root = try? Account.with(uid: 0) else { throw Denial(.unknownAccount) }
+        let asker = Asker("signet readers", by: guards.accountable(client))
+        let turn = try await gate.turn(
+            for: touches.applicant(.observation, root, asker, client),
+            within: settings.duration(Settings.touchTimeout) ?? .seconds(60))
+        let interruption = Interruption()
+        queue.mayInterrupt(turn, by: interruption)
+        while !queue.hasYielded(turn) {
+            let result = await interruptible(by: interruption) { [readers] in
+                await readers.match(among: [], on: reader.id, limit: Self.round) {
+                    client.post(.notice($0))
+                }
+            }
+            switch result {
+            case .success: await client.send(.notice(Notice(.noMatch)))
+            case .failure(.timedOut): break
+            case .failure(.cancelled) where queue.hasYielded(turn): return
+            case .failure(let fault): throw Denial(of: fault)
+            }
+            do throws(CancellationError) {
+                try await Timer.sleep(for: Self.pause)
+            } catch { throw Denial(.cancelled) }
+        }
+    }
+}
