@@ -171,9 +171,10 @@ struct CommandLanguageTests {
 
     @Test("LC_ALL, LC_MESSAGES, LANG and LANGUAGE say it, and no locale has to be installed")
     func variables() throws {
-        let german = "signet: Anmeldung per Fingerabdruck, die sich selbst beweist"
+        let german =
+            "signet: Anmeldung per Fingerabdruck mit einem Nachweis, den andere prüfen können"
         let english = "signet: fingerprint login with a proof that others can verify"
-        let japanese = "signet: 自らを証明する指紋ログイン"
+        let japanese = "signet: 他者が検証できる証明を伴う指紋ログイン"
         #expect(try firstLine([:]) == english)
         #expect(try firstLine(["LANG": "de_DE.UTF-8"]) == german)
         #expect(try firstLine(["LC_ALL": "ja_JP.UTF-8", "LANG": "de_DE.UTF-8"]) == japanese)
