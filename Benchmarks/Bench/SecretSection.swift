@@ -37,11 +37,13 @@ struct SecretSection {
         let touch = try PlayedTouch.of(context.uid)
         var (set, get) = (Samples(), Samples())
         for _ in 0..<runs {
-            let sealed = try set.time { try SealedContent.seal(secret, context, by: vault) }
-            let data = try vault.ready(data: sealed.key, context)
+            let sealed = try set.time {
+                try SealedContent.seal(secret, context: context, by: vault)
+            }
+            let data = try vault.ready(data: sealed.key, context: context)
             let opened = try get.time {
                 try SealedContent.open(
-                    sealed.content, key: try data.open(context, for: touch.match), context)
+                    sealed.content, key: try data.open(context, for: touch.match), context: context)
             }
             data.release()
             guard opened.equals(secret) else { throw BenchFault.unexpected("another secret") }

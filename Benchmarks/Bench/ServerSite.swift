@@ -231,7 +231,7 @@ final class ServerSite: Sendable {
         func signed(
             _ challenge: String, _ action: String, _ namespace: SignatureNamespace
         ) throws -> String {
-            let bytes = Base64.decode([UInt8](challenge.utf8), .url) ?? []
+            let bytes = Base64.decode([UInt8](challenge.utf8), alphabet: .url) ?? []
             let text = LoginStatement(
                 head: head, challenge: bytes, action: [UInt8](action.utf8),
                 service: [UInt8]("signet".utf8), terminal: [], purpose: [UInt8]("bench".utf8),
@@ -252,7 +252,7 @@ final class ServerSite: Sendable {
         /// The header of a request with a MAC.
         func macHeader(_ lines: RequestLines) throws -> String {
             guard let token, let id = Hexadecimal.decode([UInt8](token.token.utf8)),
-                var secret = Base64.decode([UInt8](token.secret.utf8), .url)
+                var secret = Base64.decode([UInt8](token.secret.utf8), alphabet: .url)
             else { throw BenchFault.unexpected("no MAC token") }
             let issued = now
             let text = MACText(
@@ -279,5 +279,5 @@ final class ServerSite: Sendable {
 }
 
 private func base64(_ bytes: [UInt8]) -> String {
-    String(decoding: Base64.encode(bytes, .url), as: UTF8.self)
+    String(decoding: Base64.encode(bytes, alphabet: .url), as: UTF8.self)
 }

@@ -71,13 +71,16 @@ struct VaultTimes {
         let touch = try PlayedTouch.of(context.uid)
         let made = try take(.create, vault) { try vault.create(context) }
         let secret = try SecretBytes.random(32)
-        let sealed = try take(.seal, vault) { try vault.seal(secret, context) }
+        let sealed = try take(.seal, vault) { try vault.seal(secret, context: context) }
         vault.rest()
-        try take(.readyAfterRest, vault) { try vault.ready(key: made.sealed, context) }.release()
-        let key = try take(.ready, vault) { try vault.ready(key: made.sealed, context) }
-        _ = try take(.sign, vault) { try key.sign(Self.message, context, for: touch.match) }
+        try take(.readyAfterRest, vault) { try vault.ready(key: made.sealed, context: context) }
+            .release()
+        let key = try take(.ready, vault) { try vault.ready(key: made.sealed, context: context) }
+        _ = try take(.sign, vault) {
+            try key.sign(Self.message, context: context, for: touch.match)
+        }
         key.release()
-        let data = try vault.ready(data: sealed, context)
+        let data = try vault.ready(data: sealed, context: context)
         let opened = try take(.unseal, vault) { try data.open(context, for: touch.match) }
         data.release()
         guard opened.equals(secret) else { throw BenchFault.unexpected("it opened as another") }

@@ -29,7 +29,7 @@ import SignedFormats
 
     /// The arguments after the module's name in the stack's line.
     static func arguments(
-        _ count: Int32, _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+        _ count: Int32, words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
     ) -> [Bytes] {
         guard let words = unsafe words, count > 0 else { return [] }
         var arguments: [Bytes] = []
@@ -172,7 +172,7 @@ extension Application {
 
     /// Writes a line to the journal through pam_syslog(3), in English like the whole journal.
     @inline(never)
-    func log(_ level: Int32, _ text: Text) {
+    func log(_ level: Int32, text: Text) {
         unsafe text.bytes.withUnsafeBytes { bytes in
             unsafe log_line(
                 handle, level, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
@@ -182,7 +182,7 @@ extension Application {
 
     /// Writes a line to the journal if the stack's line has the option `debug`.
     func trace(_ text: @autoclosure () -> Text) {
-        if debug { log(LOG_DEBUG, text()) }
+        if debug { log(LOG_DEBUG, text: text()) }
     }
 }
 

@@ -63,7 +63,7 @@ struct Confirmation {
     ///
     /// It waits for nothing, and no blocking call may follow before the login succeeds.
     func checkLast(
-        _ statement: Statement, _ registered: RegisteredKey, _ place: Place, seconds: UInt32
+        _ statement: Statement, registered: RegisteredKey, place: Place, seconds: UInt32
     ) throws(LoginFailure) {
         guard case .key(let now)? = try? RegisteredKey.look(for: login.account, uid: login.uid),
             now.key == registered.key, now.credential == registered.credential

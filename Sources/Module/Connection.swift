@@ -159,7 +159,7 @@ final class Connection {
     /// - Parameter milliseconds: the longest time to wait for the answer.
     @inline(never)
     static func report(
-        _ arguments: [Bytes], _ milliseconds: UInt32, _ request: () throws(WireFault) -> Bytes
+        _ arguments: [Bytes], milliseconds: UInt32, _ request: () throws(WireFault) -> Bytes
     ) throws(LoginFailure) {
         guard let options = try? ModuleOptions(parsing: arguments) else { return }
         let deadline = Deadline(milliseconds: milliseconds)

@@ -25,7 +25,7 @@ struct Dialogue {
 
     /// Creates a dialogue; `place` says where a password may be typed and where the request comes
     /// from.
-    init(_ application: Application, _ login: Login, deadline: Deadline, _ place: Place) {
+    init(_ application: Application, login: Login, deadline: Deadline, place: Place) {
         self.application = application
         self.login = login
         self.deadline = deadline
@@ -50,7 +50,7 @@ struct Dialogue {
         var isPrepared = false
         while true {
             if let answer = try daemon.receive() {
-                let assertion = try take(answer, daemon)
+                let assertion = try take(answer, daemon: daemon)
                 if !isPrepared, assertion != nil || answer.isTouchNotice {
                     isPrepared = true
                     prepare()
@@ -73,7 +73,7 @@ struct Dialogue {
     }
 
     private mutating func take(
-        _ answer: LoginAnswer, _ daemon: Connection
+        _ answer: LoginAnswer, daemon: Connection
     ) throws(LoginFailure) -> Assertion? {
         switch answer {
         case .notice(let notice):
@@ -119,7 +119,7 @@ struct Dialogue {
         guard notice.kind == .touch else { return notice.text }
         let who = Prompt.who(
             account: login.account, terminal: login.terminal, requester: notice.requester)
-        return Prompt.touch(notice, purpose: login.purpose, who: who, place.warning)
+        return Prompt.touch(notice, purpose: login.purpose, who: who, warning: place.warning)
     }
 
     /// Waits until an answer may have arrived; returns false if the deadline passes first.

@@ -17,9 +17,9 @@ public func pam_sm_authenticate(
     guard var application = unsafe Application(handle, flags: flags) else {
         return PAM_SYSTEM_ERR
     }
-    let arguments = unsafe Application.arguments(count, words)
+    let arguments = unsafe Application.arguments(count, words: words)
     do throws(LoginFailure) {
-        try Login.prove(to: &application, arguments)
+        try Login.prove(to: &application, arguments: arguments)
         return PAM_SUCCESS
     } catch {
         return application.conclude(error)
@@ -35,7 +35,8 @@ public func pam_sm_setcred(
     guard let application = unsafe Application(handle, flags: flags) else {
         return PAM_SYSTEM_ERR
     }
-    return unsafe SetCredentials.settle(application, Application.arguments(count, words))
+    return unsafe SetCredentials.settle(
+        application, arguments: Application.arguments(count, words: words))
 }
 
 /// pam_sm_acct_mgmt(3): not supported; PAM_IGNORE.
@@ -43,21 +44,21 @@ public func pam_sm_setcred(
 public func pam_sm_acct_mgmt(
     _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
-) -> Int32 { unsafe notServed(handle, "account") }
+) -> Int32 { unsafe notServed(handle, type: "account") }
 
 /// pam_sm_open_session(3): not supported; PAM_IGNORE.
 @c @implementation
 public func pam_sm_open_session(
     _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
-) -> Int32 { unsafe notServed(handle, "session") }
+) -> Int32 { unsafe notServed(handle, type: "session") }
 
 /// pam_sm_close_session(3): not supported; PAM_IGNORE.
 @c @implementation
 public func pam_sm_close_session(
     _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
-) -> Int32 { unsafe notServed(handle, "session") }
+) -> Int32 { unsafe notServed(handle, type: "session") }
 
 /// pam_sm_chauthtok(3): reports a new password to the daemon, for the keyring.
 ///
@@ -68,20 +69,20 @@ public func pam_sm_chauthtok(
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> Int32 {
     guard var application = unsafe Application(handle, flags: flags) else { return PAM_IGNORE }
-    let arguments = unsafe Application.arguments(count, words)
+    let arguments = unsafe Application.arguments(count, words: words)
     application.debug = (try? ModuleOptions(parsing: arguments))?.debug ?? false
     let isUpdate = flags & Int32(PAM_UPDATE_AUTHTOK) != 0
-    return PasswordChange.report(application, isUpdate: isUpdate, arguments)
+    return PasswordChange.report(application, isUpdate: isUpdate, arguments: arguments)
 }
 
 /// Logs that the stack's line is a mistake, and returns PAM_IGNORE.
 ///
 /// PAM_IGNORE authenticates nobody: libpam fails a stack in which no other module decides.
-private func notServed(_ handle: OpaquePointer?, _ type: StaticString) -> Int32 {
+private func notServed(_ handle: OpaquePointer?, type: StaticString) -> Int32 {
     if let application = unsafe Application(handle, flags: 0) {
         let type = Text(escaping: type.bytes)
         application.log(
-            LOG_ERR, "pam_signet.so serves 'auth' and 'password': remove its '\(type)' line")
+            LOG_ERR, text: "pam_signet.so serves 'auth' and 'password': remove its '\(type)' line")
     }
     return PAM_IGNORE
 }

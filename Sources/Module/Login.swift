@@ -39,7 +39,7 @@ final class Login {
     ///
     /// - Throws: every other outcome, including a password typed instead of a touch.
     static func prove(
-        to application: inout Application, _ arguments: [Bytes]
+        to application: inout Application, arguments: [Bytes]
     ) throws(LoginFailure) {
         try application.keep([])
         let options = try read(arguments)
@@ -47,23 +47,25 @@ final class Login {
         application.debug = options.debug
         application.isQuiet = options.prompt == .off
         application.trace(Text(escaping: Release.mark.bytes))
-        try Login(of: application).prove(to: &application, options)
+        try Login(of: application).prove(to: &application, options: options)
     }
 
     private func prove(
-        to application: inout Application, _ options: ModuleOptions
+        to application: inout Application, options: ModuleOptions
     ) throws(LoginFailure) {
         let registration: RegisteredKey.Registration
         do throws(LoginFailure) {
             registration = try RegisteredKey.look(for: account, uid: uid)
         } catch {
-            if case .declined = error { try Offer.note(self, application, options) }
+            if case .declined = error {
+                try Offer.note(self, application: application, options: options)
+            }
             throw error
         }
-        let server = try ServerLogin.look(options.server, for: account, application)
+        let server = try ServerLogin.look(options.server, for: account, application: application)
         // From here on the daemon may count failures towards a lockout, which a password lifts.
         try application.keep(account)
-        let place = try Place(of: self, application, options)
+        let place = try Place(of: self, application: application, options: options)
         application.isAttended = place.presence == .foreground
         guard command != nil else {
             throw .unavailable("the command line is not clear", shown: Prompt.unclear)
@@ -75,7 +77,9 @@ final class Login {
         var stops = 0
         repeat {
             do throws(LoginFailure) {
-                try attempt(application, options, registration, server, place)
+                try attempt(
+                    application, options: options, registration: registration, server: server,
+                    place: place)
                 return try application.keep([])
             } catch .suspended {
                 application.trace("suspended, and continued")
@@ -150,11 +154,11 @@ extension Login {
     /// It throws `.suspended` if the user pressed Ctrl-Z at the password line and has come back;
     /// the caller may then try again, on a new connection with a new challenge.
     private func attempt(
-        _ application: Application, _ options: ModuleOptions,
-        _ registration: RegisteredKey.Registration, _ server: ServerLogin?, _ place: Place
+        _ application: Application, options: ModuleOptions,
+        registration: RegisteredKey.Registration, server: ServerLogin?, place: Place
     ) throws(LoginFailure) {
         let deadline = Deadline(milliseconds: options.timeoutSeconds * 1_000)
-        var dialogue = Dialogue(application, self, deadline: deadline, place)
+        var dialogue = Dialogue(application, login: self, deadline: deadline, place: place)
         // This runs after the connection is closed, so no touch is awaited while the process is
         // stopped.
         defer { dialogue.end() }
@@ -171,7 +175,8 @@ extension Login {
         }
         let daemon = try Connection.open(options.socket)
         let challenge = try Login.freshChallenge()
-        let request = request(challenge, digest, options, server, place)
+        let request = request(
+            challenge, digest: digest, options: options, server: server, place: place)
         try daemon.send(try? LoginRequest.authenticate(request))
         var servers: Verifier?
         let assertion = try dialogue.assertion(from: daemon) {
@@ -193,13 +198,14 @@ extension Login {
         guard let verifier else {
             throw .silent("libcrypto.so.3 or the key cannot be used")
         }
-        let statement = try check(assertion, request, registered, server, verifier)
+        let statement = try check(
+            assertion, request: request, registered: registered, server: server, verifier: verifier)
         try server?.check(
-            assertion.server, for: statement, of: account, challenge, servers)
+            assertion.server, for: statement, of: account, challenge: challenge, verifier: servers)
         var password = try confirmation.ask(daemon, about: request)
         try confirmation.checkLast(
-            statement, registered, place, seconds: options.timeoutSeconds)
-        try server?.handOn(assertion.server, uid: uid, application)
+            statement, registered: registered, place: place, seconds: options.timeoutSeconds)
+        try server?.handOn(assertion.server, uid: uid, application: application)
         if var password = password.take() { try application.setPassword(&password) }
     }
 
@@ -215,8 +221,8 @@ extension Login {
     }
 
     private func request(
-        _ challenge: Bytes, _ digest: Bytes, _ options: ModuleOptions, _ server: ServerLogin?,
-        _ place: Place
+        _ challenge: Bytes, digest: Bytes, options: ModuleOptions, server: ServerLogin?,
+        place: Place
     ) -> AuthenticateRequest {
         AuthenticateRequest(
             account: account, challenge: challenge, service: service, terminal: terminal,
@@ -226,7 +232,7 @@ extension Login {
             wantsKeyring: options.keyring && geteuid() == 0,
             presence: place.presence, background: options.background(for: service),
             commandDigest: digest, agent: agent?.process, agentUser: agent?.user,
-            server: server?.wish)
+            server: server?.request)
     }
 
     /// Returns the statement if it is about exactly this login and signed by the registered key.
@@ -234,8 +240,8 @@ extension Login {
     /// - Throws: `.refused` with the first check that fails, in this order: the statement's form,
     ///   its contents, the signature's form, key, namespace, and ECDSA.
     private func check(
-        _ assertion: Assertion, _ request: AuthenticateRequest, _ registered: RegisteredKey,
-        _ server: ServerLogin?, _ verifier: Verifier
+        _ assertion: Assertion, request: AuthenticateRequest, registered: RegisteredKey,
+        server: ServerLogin?, verifier: Verifier
     ) throws(LoginFailure) -> Statement {
         guard let statement = try? Statement(parsing: assertion.statement) else {
             throw .refused("the statement is malformed")

@@ -56,7 +56,7 @@ extension Application {
             trace("declined: \(literal: why)")
             return PAM_AUTHINFO_UNAVAIL
         case .unavailable(let why, let shown):
-            log(LOG_WARNING, "fingerprint login is not available: \(literal: why)")
+            log(LOG_WARNING, text: "fingerprint login is not available: \(literal: why)")
             show(shown, asError: true)
             return PAM_AUTHINFO_UNAVAIL
         case .passwordTyped, .passwordWanted, .suspended:
@@ -77,28 +77,32 @@ extension Application {
             }
             return denial.code
         case .expired(let denial, let account):
-            log(LOG_ALERT, "fingerprint login refused: the proof is not valid any more")
+            log(LOG_ALERT, text: "fingerprint login refused: the proof is not valid any more")
             show(denial.loginText(account: account), asError: true)
             return PAM_AUTH_ERR
         case .refused(let why):
-            log(LOG_ALERT, "fingerprint login refused: \(literal: why)")
+            log(LOG_ALERT, text: "fingerprint login refused: \(literal: why)")
             show(Prompt.refused, asError: true)
             return PAM_AUTH_ERR
         case .badOption(let option):
             // Not PAM_AUTHINFO_UNAVAIL: a misconfigured factor is not an absent one. A sufficient
             // line continues with the password, a required one denies.
-            log(LOG_ERR, "option '\(option)' is unknown, malformed or repeated: not serving")
+            log(LOG_ERR, text: "option '\(option)' is unknown, malformed or repeated: not serving")
             return PAM_SERVICE_ERR
         case .badServer(let path, let line):
             // As for a bad option, but at a higher level, because a server was meant to decide.
             if line == 0 {
-                log(LOG_ALERT, "the server's file '\(path)' is not there or not whole: not serving")
+                log(
+                    LOG_ALERT,
+                    text: "the server's file '\(path)' is not there or not whole: not serving")
             } else {
-                log(LOG_ALERT, "line \(number: line) of the server's file '\(path)': not serving")
+                log(
+                    LOG_ALERT,
+                    text: "line \(number: line) of the server's file '\(path)': not serving")
             }
             return PAM_SERVICE_ERR
         case .libpam(let code):
-            log(LOG_ERR, "libpam failed with code \(number: UInt32(clamping: code))")
+            log(LOG_ERR, text: "libpam failed with code \(number: UInt32(clamping: code))")
             return code == PAM_BUF_ERR ? PAM_BUF_ERR : PAM_SYSTEM_ERR
         }
     }

@@ -16,17 +16,17 @@ enum Offer {
     /// Stores on the handle that the account has no key; shows nothing yet, because the password
     /// has not been checked.
     static func note(
-        _ login: Login, _ application: Application, _ options: ModuleOptions
+        _ login: Login, application: Application, options: ModuleOptions
     ) throws(LoginFailure) {
         guard options.offer, options.prompt != .off, geteuid() == 0,
-            let place = try? Place(of: login, application, options),
+            let place = try? Place(of: login, application: application, options: options),
             place.presence != .background
         else { return }
         try application.keep([digit(place.presence)] + login.account, as: Application.Record.offer)
     }
 
     /// Shows the suggestion once, if the daemon agrees. A failure here never fails the login.
-    static func make(_ application: Application, _ arguments: [Bytes]) {
+    static func make(_ application: Application, arguments: [Bytes]) {
         guard let noted = application.kept(Application.Record.offer), let first = noted.first,
             application.mayShow,
             let presence = position(first), let options = try? ModuleOptions(parsing: arguments)

@@ -18,13 +18,13 @@ enum PasswordChange {
     /// the line neither fails a change nor makes one succeed. If a report does not reach the
     /// daemon, the daemon notices the stale password at the next touch.
     static func report(
-        _ application: Application, isUpdate: Bool, _ arguments: [Bytes]
+        _ application: Application, isUpdate: Bool, arguments: [Bytes]
     ) -> Int32 {
         guard isUpdate, geteuid() == 0, let password = application.password() else {
             return PAM_IGNORE
         }
         do throws(LoginFailure) {
-            try report(password, of: application, arguments)
+            try report(password, of: application, arguments: arguments)
         } catch {
             application.trace("a new password could not be reported")
         }
@@ -32,14 +32,14 @@ enum PasswordChange {
     }
 
     private static func report(
-        _ password: borrowing SecretLine, of application: Application, _ arguments: [Bytes]
+        _ password: borrowing SecretLine, of application: Application, arguments: [Bytes]
     ) throws(LoginFailure) {
         let account = try application.account()
         guard let uid = application.uid(of: account) else { return }
         // Without a registered key the daemon is not contacted.
         _ = try RegisteredKey.look(for: account, uid: uid)
         let service = try application.item(PAM_SERVICE)
-        try Connection.report(arguments, milliseconds) { () throws(WireFault) in
+        try Connection.report(arguments, milliseconds: milliseconds) { () throws(WireFault) in
             try password.withSpan { (password) throws(WireFault) in
                 try LoginRequest.passwordChanged(
                     account: account, service: service, password: password)

@@ -27,7 +27,7 @@ struct Place {
     ///   `background=refuse`, when sudo was told not to prompt, or when `prompt=together` finds no
     ///   terminal for a password.
     init(
-        of login: Login, _ application: Application, _ options: ModuleOptions
+        of login: Login, application: Application, options: ModuleOptions
     ) throws(LoginFailure) {
         guard !login.asksElsewhere else {
             throw .declined("sudo is not to ask on the terminal")

@@ -21,12 +21,14 @@ final class ServerLogin {
     /// Returns the server that an account must log in with; nil if the line or file names none for
     /// it.
     static func look(
-        _ path: Bytes, for account: Bytes, _ application: Application
+        _ path: Bytes, for account: Bytes, application: Application
     ) throws(LoginFailure) -> ServerLogin? {
         guard !path.isEmpty else { return nil }
-        let server = try parse(try contents(of: path), path)
+        let server = try parse(try contents(of: path), path: path)
         for name in server.accounts {
-            if try isMeant(account, by: name, application) { return ServerLogin(server) }
+            if try isMeant(account, by: name, application: application) {
+                return ServerLogin(server)
+            }
         }
         return server.accounts.isEmpty ? ServerLogin(server) : nil
     }
@@ -47,7 +49,7 @@ final class ServerLogin {
         }
     }
 
-    private static func parse(_ text: Bytes, _ path: Bytes) throws(LoginFailure) -> LoginServer {
+    private static func parse(_ text: Bytes, path: Bytes) throws(LoginFailure) -> LoginServer {
         do throws(LoginServer.Fault) {
             return try LoginServer(parsing: text)
         } catch {
@@ -63,7 +65,7 @@ final class ServerLogin {
     ///
     /// If a group cannot be looked up, the login is refused, because the account may be a member.
     private static func isMeant(
-        _ account: Bytes, by name: Bytes, _ application: Application
+        _ account: Bytes, by name: Bytes, application: Application
     ) throws(LoginFailure) -> Bool {
         guard name.first == UInt8(ascii: "@") else { return name == account }
         guard let isMember = application.isMember(account, of: Bytes(name.dropFirst())) else {
@@ -73,7 +75,7 @@ final class ServerLogin {
     }
 
     /// The request to the daemon to ask the server.
-    var wish: ServerLoginRequest {
+    var request: ServerLoginRequest {
         ServerLoginRequest(
             url: server.url, audience: server.audience, key: server.key.point,
             offlineHours: server.offlineHours, token: server.token)
@@ -93,8 +95,8 @@ final class ServerLogin {
     /// - Throws: `.refused` with the first check that fails; `.unavailable` if the key cannot be
     ///   used.
     func check(
-        _ proof: ServerProof?, for statement: Statement, of account: Bytes, _ challenge: Bytes,
-        _ verifier: Verifier?
+        _ proof: ServerProof?, for statement: Statement, of account: Bytes, challenge: Bytes,
+        verifier: Verifier?
     ) throws(LoginFailure) {
         guard let verifier else {
             throw .silent("the server's key cannot be used")
@@ -103,7 +105,7 @@ final class ServerLogin {
         guard let verdict = try? Verdict(parsing: proof.verdict) else {
             throw .refused("the server's verdict is malformed")
         }
-        try checkSignature(proof, verifier)
+        try checkSignature(proof, verifier: verifier)
         let expected = VerdictExpectation(
             audience: server.audience, local: account, challenge: challenge,
             offlineSeconds: UInt64(server.offlineHours) * 3_600)
@@ -113,7 +115,7 @@ final class ServerLogin {
     }
 
     private func checkSignature(
-        _ proof: ServerProof, _ verifier: Verifier
+        _ proof: ServerProof, verifier: Verifier
     ) throws(LoginFailure) {
         guard let signature = try? SSHSignature(blob: proof.signature) else {
             throw .refused("the verdict's signature is malformed")
@@ -132,8 +134,7 @@ final class ServerLogin {
     /// Passes the access token on as the file demands, if one came; call it after all checks.
     ///
     /// - Throws: `.refused` for a token that is not printable ASCII without spaces.
-    func handOn(_ proof: ServerProof?, uid: UInt32, _ application: Application) throws(LoginFailure)
-    {
+    func handOn(_ proof: ServerProof?, uid: UInt32, application: Application) throws(LoginFailure) {
         guard let proof, let delivery = server.token else { return }
         switch delivery {
         case .answer:

@@ -15,16 +15,16 @@ enum SetCredentials {
     ///
     /// PAM_SUCCESS if this module's authenticate ran on the handle: libpam fails if authenticate
     /// succeeded and setcred is ignored. PAM_IGNORE otherwise, as for cron.
-    static func settle(_ application: Application, _ arguments: [Bytes]) -> Int32 {
+    static func settle(_ application: Application, arguments: [Bytes]) -> Int32 {
         guard let account = application.kept() else { return PAM_IGNORE }
         // This is the account of authenticate; the application may have changed PAM_USER since.
         guard application.establishesCredentials, geteuid() == 0 else { return PAM_SUCCESS }
         guard !account.isEmpty else {
-            Offer.make(application, arguments)
+            Offer.make(application, arguments: arguments)
             return PAM_SUCCESS
         }
         do throws(LoginFailure) {
-            try report(account, of: application, arguments)
+            try report(account, of: application, arguments: arguments)
             try application.keep([])
         } catch {
             application.trace("an accepted password could not be reported")
@@ -33,10 +33,10 @@ enum SetCredentials {
     }
 
     private static func report(
-        _ account: Bytes, of application: Application, _ arguments: [Bytes]
+        _ account: Bytes, of application: Application, arguments: [Bytes]
     ) throws(LoginFailure) {
         let service = try application.item(PAM_SERVICE)
-        try Connection.report(arguments, milliseconds) { () throws(WireFault) in
+        try Connection.report(arguments, milliseconds: milliseconds) { () throws(WireFault) in
             try LoginRequest.passwordAccepted(account: account, service: service)
         }
     }

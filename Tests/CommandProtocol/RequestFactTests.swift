@@ -16,7 +16,7 @@ struct RequestFactTests {
     private static let operation = String(repeating: "ab", count: 16)
 
     private func sign(_ matter: SigningMatter) -> Request {
-        .sign(SignRequest(account: Self.alice, timeoutMilliseconds: 1, matter))
+        .sign(SignRequest(account: Self.alice, timeoutMilliseconds: 1, matter: matter))
     }
 
     private func decide(_ choice: OperationChoice) -> Request {

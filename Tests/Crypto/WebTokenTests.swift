@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
-private func url(_ bytes: [UInt8]) -> [UInt8] { Base64.encode(bytes, .url) }
+private func url(_ bytes: [UInt8]) -> [UInt8] { Base64.encode(bytes, alphabet: .url) }
 
 @Suite("A signed web token")
 struct WebTokenTests {
@@ -52,7 +52,7 @@ struct WebTokenTests {
         let header = try token().parts(between: UInt8(ascii: "."))[0]
         let id = String(decoding: webKey.id, as: UTF8.self)
         #expect(
-            Base64.decode(header, .url)
+            Base64.decode(header, alphabet: .url)
                 == bytes(#"{"alg":"ES256","typ":"JWT","kid":"\#(id)"}"#))
     }
 
@@ -89,7 +89,7 @@ struct WebTokenTests {
     func signatures() throws {
         let parts = try token().parts(between: UInt8(ascii: "."))
         let head = parts[0] + bytes(".") + parts[1] + bytes(".")
-        let numbers = try #require(Base64.decode(parts[2], .url))
+        let numbers = try #require(Base64.decode(parts[2], alphabet: .url))
         refuse(head, .badSignature)
         for count in 0..<64 { refuse(head + url(Array(numbers[..<count])), .badSignature) }
         refuse(head + url(numbers + [0]), .badSignature)
@@ -148,9 +148,9 @@ struct WebTokenTests {
     func vector() throws {
         // RFC 7515, appendix A.3.
         let x = try #require(
-            Base64.decode(bytes("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"), .url))
+            Base64.decode(bytes("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"), alphabet: .url))
         let y = try #require(
-            Base64.decode(bytes("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"), .url))
+            Base64.decode(bytes("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"), alphabet: .url))
         let key = try P256PublicKey(point: [4] + x + y)
         let signed = bytes(
             "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9l"
@@ -158,7 +158,7 @@ struct WebTokenTests {
         let text =
             "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU"
             + "1Q"
-        let numbers = try #require(Base64.decode(bytes(text), .url))
+        let numbers = try #require(Base64.decode(bytes(text), alphabet: .url))
         let signature = try #require(
             P256Signature(r: Array(numbers[..<32]), s: Array(numbers[32...])))
         #expect(try key.verifies(signature, message: signed))

@@ -27,8 +27,8 @@ private struct Rig {
 
     static var inhibit: BusCall {
         BusCall(
-            to: login, path, manager, "Inhibit",
-            [.string("sleep"), .string("tests"), .string("because"), .string("delay")],
+            to: login, path: path, interface: manager, member: "Inhibit",
+            arguments: [.string("sleep"), .string("tests"), .string("because"), .string("delay")],
             answer: "(h)")
     }
 
@@ -37,14 +37,16 @@ private struct Rig {
     }
 
     static func sleep(from sender: String) -> BusSignal {
-        BusSignal(from: sender, path, manager, "PrepareForSleep", type: "(b)")
+        BusSignal(
+            from: sender, path: path, interface: manager, member: "PrepareForSleep", type: "(b)")
     }
 
     /// Asks the bus itself: what came before the answer has been heard by then.
     @ServiceActor
     func settle() async throws {
         let call = BusCall(
-            to: BusConnection.busName, "/org/freedesktop/DBus", BusConnection.busName, "GetId",
+            to: BusConnection.busName, path: "/org/freedesktop/DBus",
+            interface: BusConnection.busName, member: "GetId",
             answer: "(s)")
         _ = try await connection.call(call, limit: Self.limit)
     }
@@ -62,8 +64,10 @@ struct BusTests {
     func call() async throws {
         try await onBus { rig in
             let call = BusCall(
-                to: BusConnection.busName, "/org/freedesktop/DBus", BusConnection.busName,
-                "GetConnectionCredentials", [.string(BusConnection.busName)], answer: "(a{sv})")
+                to: BusConnection.busName, path: "/org/freedesktop/DBus",
+                interface: BusConnection.busName,
+                member: "GetConnectionCredentials", arguments: [.string(BusConnection.busName)],
+                answer: "(a{sv})")
             let answer = try await rig.connection.call(call, limit: Rig.limit)
             guard case .array("{sv}", let entries) = answer.values.first else {
                 return #expect(answer.values.isEmpty, "an array of entries")
@@ -80,8 +84,9 @@ struct BusTests {
         try await onBus { rig in
             for form in ["(u)", "()", "(ss)", "(as)", "(v)"] {
                 let call = BusCall(
-                    to: BusConnection.busName, "/org/freedesktop/DBus", BusConnection.busName,
-                    "GetId", answer: form)
+                    to: BusConnection.busName, path: "/org/freedesktop/DBus",
+                    interface: BusConnection.busName,
+                    member: "GetId", answer: form)
                 await #expect(throws: BusFault.malformed, "\(form)") {
                     try await rig.connection.call(call, limit: Rig.limit)
                 }
@@ -95,15 +100,22 @@ struct BusTests {
             let bus = BusConnection.busName
             let path = "/org/freedesktop/DBus"
             let calls = [
-                BusCall(to: "no name", path, bus, "GetId", answer: "(s)"),
-                BusCall(to: bus, "no/path", bus, "GetId", answer: "(s)"),
-                BusCall(to: bus, path, "interface", "GetId", answer: "(s)"),
-                BusCall(to: bus, path, bus, "Get.Id", answer: "(s)"),
-                BusCall(to: bus, path, bus, "GetId", answer: "s"),
-                BusCall(to: bus, path, bus, "GetId", answer: "(s"),
-                BusCall(to: bus, path, bus, "GetNameOwner", [.string("a\0b")], answer: "(s)"),
-                BusCall(to: bus, path, bus, "GetId", [.objectPath("x")], answer: "(s)"),
-                BusCall(to: bus, path, bus, "GetId", [.array(of: "s", [.byte(1)])], answer: "(s)"),
+                BusCall(to: "no name", path: path, interface: bus, member: "GetId", answer: "(s)"),
+                BusCall(to: bus, path: "no/path", interface: bus, member: "GetId", answer: "(s)"),
+                BusCall(
+                    to: bus, path: path, interface: "interface", member: "GetId", answer: "(s)"),
+                BusCall(to: bus, path: path, interface: bus, member: "Get.Id", answer: "(s)"),
+                BusCall(to: bus, path: path, interface: bus, member: "GetId", answer: "s"),
+                BusCall(to: bus, path: path, interface: bus, member: "GetId", answer: "(s"),
+                BusCall(
+                    to: bus, path: path, interface: bus, member: "GetNameOwner",
+                    arguments: [.string("a\0b")], answer: "(s)"),
+                BusCall(
+                    to: bus, path: path, interface: bus, member: "GetId",
+                    arguments: [.objectPath("x")], answer: "(s)"),
+                BusCall(
+                    to: bus, path: path, interface: bus, member: "GetId",
+                    arguments: [.array(of: "s", [.byte(1)])], answer: "(s)"),
             ]
             for call in calls {
                 await #expect(throws: BusFault.invalidCall, "\(call)") {
@@ -128,8 +140,9 @@ struct BusTests {
                 try await rig.connection.call(Rig.inhibit, limit: Rig.limit)
             }
             let call = BusCall(
-                to: BusConnection.busName, "/org/freedesktop/DBus", BusConnection.busName,
-                "Nothing",
+                to: BusConnection.busName, path: "/org/freedesktop/DBus",
+                interface: BusConnection.busName,
+                member: "Nothing",
                 answer: "()")
             await #expect(throws: BusFault.unknown) {
                 try await rig.connection.call(call, limit: Rig.limit)
@@ -267,9 +280,15 @@ struct BusSignalTests {
         try await onBus { rig in
             let signals = [
                 Rig.sleep(from: Rig.login), Rig.sleep(from: ""), Rig.sleep(from: ":"),
-                BusSignal(from: ":1.1", "path", Rig.manager, "PrepareForSleep", type: "(b)"),
-                BusSignal(from: ":1.1", Rig.path, "manager", "PrepareForSleep", type: "(b)"),
-                BusSignal(from: ":1.1", Rig.path, Rig.manager, "Prepare.For", type: "(b)"),
+                BusSignal(
+                    from: ":1.1", path: "path", interface: Rig.manager, member: "PrepareForSleep",
+                    type: "(b)"),
+                BusSignal(
+                    from: ":1.1", path: Rig.path, interface: "manager", member: "PrepareForSleep",
+                    type: "(b)"),
+                BusSignal(
+                    from: ":1.1", path: Rig.path, interface: Rig.manager, member: "Prepare.For",
+                    type: "(b)"),
             ]
             for signal in signals {
                 #expect(rig.connection.subscribe(to: signal) { _ in } == nil, "\(signal)")

@@ -6,7 +6,7 @@ import Testing
 private func chain(_ lines: String, _ others: [String: String] = [:]) -> Chain {
     var files = others.mapValues { Array($0.utf8) }
     files["service"] = Array(lines.utf8)
-    return StackFiles(files).chain(of: "service", .auth)
+    return StackFiles(files).chain(of: "service", type: .auth)
 }
 
 /// Runs a chain whose modules return the code that their path's middle names: `pam_auth_err.so`.

@@ -74,7 +74,7 @@ struct LibpamTests {
         #expect(lines.count == Self.count)
         let all = StackFiles(files)
         for (number, line) in lines.enumerated() {
-            let chain = all.chain(of: "t\(number)", .auth)
+            let chain = all.chain(of: "t\(number)", type: .auth)
             let result = chain.run { index in
                 let option = chain.handlers[index].options.first?.dropFirst("auth=".count)
                 return ReturnCode.allCases.first { $0.name == option ?? "success" } ?? .success

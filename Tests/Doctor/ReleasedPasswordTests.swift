@@ -13,7 +13,7 @@ private func findings(_ files: [String: String], keyring: String? = nil) throws 
         return try Configuration(files: [("signet.conf", Array(text.utf8))])
     }
     let stacks = ServiceStacks(StackFiles(files.mapValues { Array($0.utf8) }))
-    return StackCheck(stacks, settings).findings()
+    return StackCheck(stacks, configuration: settings).findings()
 }
 
 /// The findings' codes about one service, by default one that may get the login password.

@@ -187,7 +187,7 @@ struct StackVerdictTests {
         func expanded(_ name: String, _ features: [String]) throws -> String {
             let answer = ChildOutput.of(
                 "\(Layout.package)/checks/authselect",
-                ["\(Layout.package)/authselect/\(name)"] + features, cap: 65_536,
+                arguments: ["\(Layout.package)/authselect/\(name)"] + features, cap: 65_536,
                 within: .seconds(60))
             guard case .said(let text) = answer else {
                 Issue.record("\(name): \(answer)")

@@ -100,7 +100,7 @@ final class PlayedMachine: PresenceFacts {
     /// A client that connects now.
     func client(_ pid: Int32, uid: UInt32 = 0) -> ClientProcess {
         let process = state.withLock { $0.processes[pid] }
-        return client(PeerCredentials(pid: pid, uid: uid, gid: uid), process)
+        return client(PeerCredentials(pid: pid, uid: uid, gid: uid), process: process)
     }
 
     var hasLogind: Bool { state.withLock(\.hasLogind) }

@@ -126,7 +126,8 @@ struct RequesterTests {
         #expect(share(nil, uid: 1001, login: 1000) == 1001)
         #expect(share(.session("c2"), uid: 1001, ended: true) == 1001)
         #expect(
-            machine.client(PeerCredentials(pid: 0, uid: 1001, gid: 1001), nil).accountable == 1001)
+            machine.client(PeerCredentials(pid: 0, uid: 1001, gid: 1001), process: nil).accountable
+                == 1001)
     }
 }
 
@@ -135,7 +136,7 @@ struct ClientProcessTests {
     @Test("and that could not be held gets no touch")
     func notHeld() {
         let machine = PlayedMachine { $0.sessions["c2"] = .alice() }
-        let client = machine.client(PeerCredentials(pid: 0, uid: 0, gid: 0), nil)
+        let client = machine.client(PeerCredentials(pid: 0, uid: 0, gid: 0), process: nil)
         #expect(machine.judge(client) == .missing(Detail.programEnded))
     }
 
@@ -279,7 +280,7 @@ struct SubordinateUIDTests {
 
     init() throws { scratch = try Scratch() }
 
-    private func write(_ text: String) throws { try replaceFile(path, Array(text.utf8)) }
+    private func write(_ text: String) throws { try replaceFile(path, bytes: Array(text.utf8)) }
 
     @Test("are their owner's, by name or number, from the first to the last")
     func ranges() throws {

@@ -221,7 +221,7 @@ struct ContentionTests {
         let other = await join(queue, applicant("su alice", by: 2, second))
         let isContended = queue.isContended(turn.turn)
         #expect(scan.isRaised && isContended)
-        try await queue.settleContention(of: turn.turn, until: end, .system)
+        try await queue.settleContention(of: turn.turn, until: end, clock: .system)
         let isStill = queue.isContended(turn.turn)
         #expect(!isStill)
         #expect(first.shown.map(\.kind) == [.contended])
@@ -241,7 +241,7 @@ struct ContentionTests {
         let turn = HeldTurn(
             try await queue.turn(for: applicant("sudo id", by: 1, first), within: .seconds(1)))
         let other = await join(queue, applicant("su alice", by: 2, second))
-        try await queue.settleContention(of: turn.turn, until: end, .system)
+        try await queue.settleContention(of: turn.turn, until: end, clock: .system)
         #expect(first.shown.isEmpty)
         #expect(await other.value == nil)
     }
@@ -257,7 +257,7 @@ struct ContentionTests {
         let other = await join(queue, applicant("su alice", by: 2, second))
         let soon = Clock.system.sinceBoot() + .milliseconds(20)
         await #expect(throws: Denial(.timedOut)) {
-            try await queue.settleContention(of: turn.turn, until: soon, .system)
+            try await queue.settleContention(of: turn.turn, until: soon, clock: .system)
         }
         other.cancel()
     }
@@ -275,7 +275,7 @@ struct ContentionTests {
         let end = end
         onService {
             do throws(Denial) {
-                try await queue.settleContention(of: turn.turn, until: end, .system)
+                try await queue.settleContention(of: turn.turn, until: end, clock: .system)
                 outcome = .some(nil)
             } catch { outcome = error }
         }
@@ -301,7 +301,7 @@ struct ContentionTests {
         let turn = HeldTurn(
             try await queue.turn(for: applicant("sudo id", by: 1, first), within: .seconds(1)))
         _ = await join(queue, applicant("su alice", by: 2, silent)).value
-        try await queue.settleContention(of: turn.turn, until: end, .system)
+        try await queue.settleContention(of: turn.turn, until: end, clock: .system)
         let scan = Interruption()
         queue.beginScan(turn.turn, interruptedBy: scan)
         for _ in 0..<3 { _ = await join(queue, applicant("su alice", by: 2, silent)).value }
@@ -309,7 +309,7 @@ struct ContentionTests {
         // Where one of theirs shows that it waits, both prompts have to.
         let other = await join(queue, applicant("su alice", by: 2, honest))
         while !scan.isRaised { try? await Timer.sleep(for: .zero) }
-        try await queue.settleContention(of: turn.turn, until: end, .system)
+        try await queue.settleContention(of: turn.turn, until: end, clock: .system)
         #expect(first.shown.map(\.kind) == [.contended])
         other.cancel()
     }

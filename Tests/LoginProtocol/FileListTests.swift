@@ -11,7 +11,7 @@ struct FileListTests {
         .sign(
             SignRequest(
                 account: Bytes("alice".utf8), timeoutMilliseconds: 1,
-                .files(
+                matter: .files(
                     names.map {
                         FileDigest(name: Bytes(repeating: 0x61, count: $0), digest: Self.digest)
                     })))

@@ -84,18 +84,19 @@ enum Samples {
         .serverList(account: account),
         .sign(
             SignRequest(
-                account: account, timeoutMilliseconds: 1, .file(name: [], digest: thirtyTwo))),
+                account: account, timeoutMilliseconds: 1, matter: .file(name: [], digest: thirtyTwo)
+            )),
         .sign(
             SignRequest(
                 account: account, timeoutMilliseconds: 1,
-                .files([
+                matter: .files([
                     FileDigest(name: [], digest: thirtyTwo),
                     FileDigest(name: Bytes("a.pdf".utf8), digest: thirtyTwo),
                 ]))),
         .sign(
             SignRequest(
                 account: account, timeoutMilliseconds: 1,
-                .files(
+                matter: .files(
                     [FileDigest](
                         repeating: FileDigest(
                             name: Bytes(repeating: 7, count: Limit.listedNames / Limit.files),
@@ -103,11 +104,12 @@ enum Samples {
         .sign(
             SignRequest(
                 account: account, timeoutMilliseconds: .max,
-                .challenge(audience: [1], text: Bytes(repeating: 7, count: Limit.challengeText)))),
+                matter: .challenge(
+                    audience: [1], text: Bytes(repeating: 7, count: Limit.challengeText)))),
         .sign(
             SignRequest(
                 account: account, timeoutMilliseconds: 1,
-                .request(
+                matter: .request(
                     server: [1], method: Bytes("GET".utf8), resource: Bytes("/".utf8),
                     body: thirtyTwo))),
         .signingEnable(account: account), .signingDisable(account: account),

@@ -9,7 +9,7 @@ import Testing
 struct LoginServerTests {
     private static let key = SSHPublicKey(point: [4] + [UInt8](repeating: 7, count: 64))
     private static var keyText: String {
-        let blob = key.map { Base64.encode($0.blob, .standard) } ?? []
+        let blob = key.map { Base64.encode($0.blob, alphabet: .standard) } ?? []
         return "ecdsa-sha2-nistp256 \(String(decoding: blob, as: UTF8.self))"
     }
     private static var least: [String] {

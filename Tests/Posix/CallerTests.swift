@@ -70,13 +70,13 @@ struct NamedFileTests {
 
     @Test("are never overwritten, not through a link either")
     func create() throws {
-        try createFile(scratch.at("a"), [1])
+        try createFile(scratch.at("a"), bytes: [1])
         #expect(throws: SystemFault("open", on: scratch.at("a"), code: EEXIST)) {
-            try createFile(scratch.at("a"), [2])
+            try createFile(scratch.at("a"), bytes: [2])
         }
         #expect(unsafe symlink("nothing", scratch.at("link")) == 0)
         #expect(exists(scratch.at("link")))
-        #expect(throws: SystemFault.self) { try createFile(scratch.at("link"), [2]) }
+        #expect(throws: SystemFault.self) { try createFile(scratch.at("link"), bytes: [2]) }
         #expect(!exists(scratch.at("nothing")))
         #expect(try scratch.read("a") == [1])
     }

@@ -7,7 +7,7 @@ struct ChildOutputTests {
     private func answer(
         _ program: String, _ arguments: [String], within limit: Duration = .seconds(60)
     ) -> ChildAnswer {
-        ChildOutput.of(program, arguments, cap: 100, within: limit)
+        ChildOutput.of(program, arguments: arguments, cap: 100, within: limit)
     }
 
     @Test("is taken whole where it succeeds")

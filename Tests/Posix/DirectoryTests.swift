@@ -17,8 +17,8 @@ struct DirectoryTests {
     @Test("what was replaced is read back, with its mode")
     func replaces() throws {
         #expect(try directory.read("a", cap: 10) == nil)
-        try directory.replace("a", [1, 2, 3])
-        try directory.replace("a", [4, 5], mode: 0o640)
+        try directory.replace("a", bytes: [1, 2, 3])
+        try directory.replace("a", bytes: [4, 5], mode: 0o640)
         #expect(try directory.read("a", cap: 10, isPrivate: false) == [4, 5])
         var status = stat()
         #expect(unsafe stat(scratch.at("a"), &status) == 0)
@@ -27,7 +27,7 @@ struct DirectoryTests {
 
     @Test("an empty file is a file")
     func empty() throws {
-        try directory.replace("a", [])
+        try directory.replace("a", bytes: [])
         #expect(try directory.read("a", cap: 0) == [])
     }
 
@@ -35,7 +35,7 @@ struct DirectoryTests {
         "names that are not plain are refused",
         arguments: ["", ".", "..", ".new-1", "a/b", "/a", "a\nb", "a\0b", "a b"])
     func names(_ name: String) {
-        #expect(throws: FileFault.badName(name)) { try directory.replace(name, []) }
+        #expect(throws: FileFault.badName(name)) { try directory.replace(name, bytes: []) }
         #expect(throws: FileFault.badName(name)) { try directory.read(name, cap: 1) }
         #expect(throws: FileFault.badName(name)) { try directory.remove(name) }
         #expect(throws: FileFault.badName(name)) { try directory.makeDirectory(name, mode: 0o700) }
@@ -48,10 +48,10 @@ struct DirectoryTests {
         ]
         for step in steps {
             for code in [ENOSPC, EIO, EROFS] {
-                try directory.replace("a", Array("old".utf8))
+                try directory.replace("a", bytes: Array("old".utf8))
                 let failing = try directoryFailing(at: step, with: code)
                 #expect(throws: FileFault.system(SystemFault("test", on: "a", code: code))) {
-                    try failing.replace("a", Array("new".utf8))
+                    try failing.replace("a", bytes: Array("new".utf8))
                 }
                 let found = try directory.read("a", cap: 10)
                 let expected = step == .synchroniseDirectory ? "new" : "old"
@@ -65,14 +65,14 @@ struct DirectoryTests {
     func faultsOnFirst() throws {
         for step in [DurableStep.create, .write, .writeHalf, .synchronise, .rename] {
             let failing = try directoryFailing(at: step, with: ENOSPC)
-            #expect(throws: FileFault.self) { try failing.replace("a", [1]) }
+            #expect(throws: FileFault.self) { try failing.replace("a", bytes: [1]) }
             #expect(try allNames() == [])
         }
     }
 
     @Test("removing is durable, and removing nothing is no fault")
     func removes() throws {
-        try directory.replace("a", [1])
+        try directory.replace("a", bytes: [1])
         let failing = try directoryFailing(at: .remove, with: EROFS)
         #expect(throws: FileFault.self) { try failing.remove("a") }
         #expect(try directory.read("a", cap: 1) == [1])
@@ -85,7 +85,7 @@ struct DirectoryTests {
     func sweeps() throws {
         try scratch.write(".new-12-ab", "half")
         try scratch.write(".hidden", "kept")
-        try directory.replace("a", [1])
+        try directory.replace("a", bytes: [1])
         #expect(try directory.list() == ["a"])
         try directory.sweep()
         #expect(try allNames() == [".hidden", "a"])
@@ -94,7 +94,7 @@ struct DirectoryTests {
     @Test("a directory is made once, with its mode, and must be what it seems")
     func subdirectory() throws {
         let made = try directory.makeDirectory("sub", mode: 0o700)
-        try made.replace("a", [7])
+        try made.replace("a", bytes: [7])
         #expect(try directory.makeDirectory("sub", mode: 0o700).read("a", cap: 1) == [7])
         #expect(unsafe chmod(scratch.at("sub"), 0o750) == 0)
         #expect(throws: FileFault.untrusted(path: scratch.at("sub"), .mode(0o750))) {
@@ -109,19 +109,19 @@ struct DirectoryTests {
 
     @Test("a symbolic link in place of a file or a directory is refused")
     func links() throws {
-        try directory.replace("real", [1])
+        try directory.replace("real", bytes: [1])
         #expect(unsafe symlink("real", scratch.at("a")) == 0)
         #expect(throws: FileFault.untrusted(path: scratch.at("a"), .wrongKind)) {
             try directory.read("a", cap: 1)
         }
-        #expect(throws: FileFault.self) { _ = try AppendFile(in: directory, "a") }
+        #expect(throws: FileFault.self) { _ = try AppendFile(in: directory, name: "a") }
         _ = try directory.makeDirectory("sub", mode: 0o700)
         #expect(unsafe symlink("sub", scratch.at("way")) == 0)
         #expect(throws: FileFault.untrusted(path: scratch.at("way"), .wrongKind)) {
             try directory.directory("way")
         }
         // Replacing puts a file over the link and does not follow it.
-        try directory.replace("a", [2])
+        try directory.replace("a", bytes: [2])
         #expect(try directory.read("real", cap: 1) == [1])
     }
 
@@ -138,7 +138,7 @@ struct DirectoryTests {
 
     @Test("a file that grows is read from anywhere, and a failed growth is undone")
     func appends() throws {
-        let file = try AppendFile(in: directory, "log")
+        let file = try AppendFile(in: directory, name: "log")
         try file.append([1, 2, 3])
         try file.append([4])
         try file.synchronise()
@@ -146,8 +146,9 @@ struct DirectoryTests {
         #expect(try file.read(at: 2, count: 10) == [3, 4])
         #expect(try file.read(at: 9, count: 10) == [])
         try file.truncate(to: 3)
-        #expect(try AppendFile(in: directory, "log").read(at: 0, count: 9) == [1, 2, 3])
-        let failing = try AppendFile(in: try directoryFailing(at: .writeHalf, with: ENOSPC), "log")
+        #expect(try AppendFile(in: directory, name: "log").read(at: 0, count: 9) == [1, 2, 3])
+        let failing = try AppendFile(
+            in: try directoryFailing(at: .writeHalf, with: ENOSPC), name: "log")
         #expect(throws: FileFault.self) { try failing.append([5, 6, 7, 8]) }
         #expect(try file.read(at: 0, count: 9) == [1, 2, 3])
     }

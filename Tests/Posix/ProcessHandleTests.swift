@@ -81,11 +81,11 @@ struct ProcessHandleTests {
     func peer() throws {
         let pair = try PacketSocket.pair()
         let credentials = try PeerCredentials(of: pair.first.descriptor)
-        let process = try ProcessHandle.holding(peerOf: pair.first.descriptor, credentials)
+        let process = try ProcessHandle.holding(peerOf: pair.first.descriptor, peer: credentials)
         #expect(process.pid == getpid() && !process.hasEnded)
         #expect(throws: SystemFault.self) {
             try ProcessHandle.holding(
-                peerOf: pair.first.descriptor, PeerCredentials(pid: 0, uid: 0, gid: 0))
+                peerOf: pair.first.descriptor, peer: PeerCredentials(pid: 0, uid: 0, gid: 0))
         }
     }
 
@@ -94,7 +94,7 @@ struct ProcessHandleTests {
         let file = Descriptor(adopting: unsafe open("/dev/null", O_RDONLY | O_CLOEXEC))
         #expect(throws: SystemFault.self) {
             try ProcessHandle.holding(
-                peerOf: file, PeerCredentials(pid: getpid(), uid: 0, gid: 0))
+                peerOf: file, peer: PeerCredentials(pid: getpid(), uid: 0, gid: 0))
         }
     }
 
@@ -115,10 +115,10 @@ struct FileVersionTests {
         let scratch = try Scratch()
         let path = scratch.path + "/file"
         #expect(FileVersion(of: path) == nil)
-        try replaceFile(path, [1])
+        try replaceFile(path, bytes: [1])
         let first = FileVersion(of: path)
         #expect(first != nil && FileVersion(of: path) == first)
-        try replaceFile(path, [2])
+        try replaceFile(path, bytes: [2])
         #expect(FileVersion(of: path) != first)
     }
 }

@@ -91,7 +91,7 @@ struct LoginTests {
         let device = try TestDevice()
         try await server.register(device)
         let challenge = try freshBytes(32)
-        let signed = ModulePurpose.text(challenge, [UInt8]("al".utf8))
+        let signed = ModulePurpose.text(challenge, local: [UInt8]("al".utf8))
         for (module, name, purpose, status) in [
             (challenge, "al", signed, 200), (try freshBytes(32), "al", signed, 401),
             (challenge, "eve", signed, 401), (challenge, "al", [], 401),
@@ -108,7 +108,7 @@ struct LoginTests {
             let given = try #require(reply["verdict"] as? [String: Any])
             let text = try #require(given["statement"] as? String)
             let verdict = try Verdict(
-                parsing: try #require(Base64.decode([UInt8](text.utf8), .url)))
+                parsing: try #require(Base64.decode([UInt8](text.utf8), alphabet: .url)))
             #expect(verdict.module == challenge && verdict.local == [UInt8]("al".utf8))
         }
     }

@@ -185,7 +185,7 @@ struct Reply {
 
     /// Bytes from base64url.
     func binary(_ name: String) throws -> [UInt8] {
-        guard let bytes = Base64.decode([UInt8](try text(name).utf8), .url) else {
+        guard let bytes = Base64.decode([UInt8](try text(name).utf8), alphabet: .url) else {
             throw Unexpected("'\(name)' is not base64url")
         }
         return bytes

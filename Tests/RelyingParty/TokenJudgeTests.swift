@@ -44,7 +44,7 @@ struct TokenJudgeTests {
     func independent() async throws {
         let (server, device, token) = try await login()
         let parts = token.split(separator: ".").map(String.init)
-        var claims = [UInt8](try #require(Base64.decode([UInt8](parts[1].utf8), .url)))
+        var claims = [UInt8](try #require(Base64.decode([UInt8](parts[1].utf8), alphabet: .url)))
         let name = try #require(claims.firstRange(of: [UInt8]("alice".utf8)))
         claims.replaceSubrange(name, with: [UInt8]("mallo".utf8))
         let altered = [parts[0], base64(claims), parts[2]].joined(separator: ".")
@@ -88,7 +88,7 @@ struct TokenJudgeTests {
         }
         let stranger = try P256PrivateKey.generate()
         let strange = try JSONWebKey(P256PublicKey(point: stranger.publicPoint))
-        let payload = try #require(Base64.decode([UInt8](parts[1].utf8), .url))
+        let payload = try #require(Base64.decode([UInt8](parts[1].utf8), alphabet: .url))
         for id in [strange.id, [UInt8](kid.utf8)] {
             let token = try JSONWebToken.sign(payload: payload, with: stranger, keyID: id)
             forgeries.append(String(decoding: token, as: UTF8.self))

@@ -18,7 +18,7 @@ struct FileVaultTests {
     @Test("a key opens for what it was made for, and signs under its public half")
     func opens() throws {
         let made = try vault.create(try context())
-        let key = try vault.ready(key: made.sealed, try context())
+        let key = try vault.ready(key: made.sealed, context: try context())
         let signature = try key.sign([1, 2, 3], try context())
         let verifier = try P256PublicKey(point: made.publicPoint)
         #expect(try verifier.verifies(signature, message: [1, 2, 3]))
@@ -46,7 +46,7 @@ struct FileVaultTests {
         let made = try vault.create(try context())
         let later = try context(enrolment: try EnrolmentState(generation: 8, prints: [print(1)]))
         let again = try vault.reseal(key: made.sealed, from: try context(), to: later)
-        let signature = try vault.ready(key: again, later).sign([1], later)
+        let signature = try vault.ready(key: again, context: later).sign([1], later)
         #expect(try P256PublicKey(point: made.publicPoint).verifies(signature, message: [1]))
         refused(again, try context())
         refused(made.sealed, later)
@@ -72,7 +72,7 @@ struct FileVaultTests {
         let made = try vault.create(try context())
         let other = FileVault(host: try host())
         #expect(throws: VaultError.doesNotOpen) {
-            try other.ready(key: made.sealed, try context()).sign([1], try context())
+            try other.ready(key: made.sealed, context: try context()).sign([1], try context())
         }
     }
 
@@ -132,7 +132,9 @@ struct FileVaultTests {
     private func refused(
         _ sealed: [UInt8], _ context: SealingContext, with expected: VaultError = .doesNotOpen
     ) {
-        #expect(throws: expected) { try vault.ready(key: sealed, context).sign([1], context) }
+        #expect(throws: expected) {
+            try vault.ready(key: sealed, context: context).sign([1], context)
+        }
     }
 
     private func context(

@@ -37,7 +37,7 @@ struct HostSecretTests {
     func credential() throws {
         let credentials = try Scratch()
         let known = [UInt8](repeating: 5, count: 32)
-        try open(credentials).replace("signet-host-secret", known)
+        try open(credentials).replace("signet-host-secret", bytes: known)
         let loaded = try HostSecret.load(credentials: credentials.path, state: try open(root))
         var copy = known
         let expected = try #require(HostSecret(try SecretBytes(moving: &copy)))
@@ -55,13 +55,13 @@ struct HostSecretTests {
     @Test("a file or credential of another size is refused and left alone", arguments: [0, 31, 33])
     func size(_ count: Int) throws {
         let bytes = [UInt8](repeating: 5, count: count)
-        try open(root).replace("host-secret", bytes)
+        try open(root).replace("host-secret", bytes: bytes)
         #expect(throws: HostSecretFault.wrongSize(path: root.at("host-secret"))) {
             try HostSecret.load(credentials: nil, state: try open(root))
         }
         #expect(try open(root).read("host-secret", cap: 40) == bytes)
         let credentials = try Scratch()
-        try open(credentials).replace("signet-host-secret", bytes)
+        try open(credentials).replace("signet-host-secret", bytes: bytes)
         #expect(throws: HostSecretFault.wrongSize(path: credentials.at("signet-host-secret"))) {
             try HostSecret.load(credentials: credentials.path, state: try open(root))
         }
@@ -71,7 +71,7 @@ struct HostSecretTests {
     func untrusted() throws {
         let bytes = [UInt8](repeating: 5, count: 32)
         let path = root.at("host-secret")
-        try open(root).replace("host-secret", bytes)
+        try open(root).replace("host-secret", bytes: bytes)
         #expect(unsafe chmod(path, 0o640) == 0)
         refused(.untrusted(path: path, .mode(0o640)))
         #expect(unsafe chmod(path, 0o600) == 0)

@@ -18,26 +18,29 @@ struct SealedContentTests {
     func opens() throws {
         for count in [1, 128, 129, 65_536] {
             let content = try SecretBytes.random(count)
-            let sealed = try SealedContent.seal(content, context(), by: vault)
+            let sealed = try SealedContent.seal(content, context: context(), by: vault)
             #expect(sealed.content.count == count + SealedContent.overhead)
             #expect(sealed.key.count <= VaultLimit.sealed)
-            let key = try vault.ready(data: sealed.key, context()).open(context())
-            #expect(try SealedContent.open(sealed.content, key: key, context()).equals(content))
+            let key = try vault.ready(data: sealed.key, context: context()).open(context())
+            #expect(
+                try SealedContent.open(sealed.content, key: key, context: context()).equals(content)
+            )
             let later = try context(generation: 8)
-            #expect(try SealedContent.open(sealed.content, key: key, later).equals(content))
+            #expect(
+                try SealedContent.open(sealed.content, key: key, context: later).equals(content))
             #expect(throws: VaultError.doesNotOpen) {
-                try vault.ready(data: sealed.key, later).open(later)
+                try vault.ready(data: sealed.key, context: later).open(later)
             }
         }
     }
 
     @Test("does not open as another item, name or account's, altered, cut, or by another key")
     func refused() throws {
-        let sealed = try SealedContent.seal(secret, context(), by: vault)
-        let key = try vault.ready(data: sealed.key, context()).open(context())
+        let sealed = try SealedContent.seal(secret, context: context(), by: vault)
+        let key = try vault.ready(data: sealed.key, context: context()).open(context())
         func fails(_ content: [UInt8], _ key: SecretBytes, _ context: SealingContext) {
             #expect(throws: VaultError.doesNotOpen) {
-                try SealedContent.open(content, key: key, context)
+                try SealedContent.open(content, key: key, context: context)
             }
         }
         fails(sealed.content, key, try context(item: 2))
@@ -58,12 +61,12 @@ struct SealedContentTests {
 
     @Test("has a key of its own each time")
     func fresh() throws {
-        let one = try SealedContent.seal(secret, context(), by: vault)
-        let two = try SealedContent.seal(secret, context(), by: vault)
+        let one = try SealedContent.seal(secret, context: context(), by: vault)
+        let two = try SealedContent.seal(secret, context: context(), by: vault)
         #expect(one.content != two.content)
-        let key = try vault.ready(data: two.key, context()).open(context())
+        let key = try vault.ready(data: two.key, context: context()).open(context())
         #expect(throws: VaultError.doesNotOpen) {
-            try SealedContent.open(one.content, key: key, context())
+            try SealedContent.open(one.content, key: key, context: context())
         }
     }
 
@@ -92,16 +95,16 @@ struct RecordMarkTests {
         let record = [UInt8](0...255)
         let made = try mark.make(record, account: alice, uid: 7, identifier: one)
         #expect(made.count == RecordMark.count)
-        try mark.check(made, record, account: alice, uid: 7, identifier: one)
+        try mark.check(made, record: record, account: alice, uid: 7, identifier: one)
         let empty = try mark.make([], account: alice, uid: 7, identifier: one)
-        try mark.check(empty, [], account: alice, uid: 7, identifier: one)
+        try mark.check(empty, record: [], account: alice, uid: 7, identifier: one)
         func fails(
             _ mark: RecordMark, _ made: [UInt8], _ record: [UInt8], _ name: String = "alice",
             uid: UInt32 = 7, identifier: [UInt8]? = nil
         ) {
             #expect(throws: VaultError.doesNotOpen) {
                 try mark.check(
-                    made, record, account: Array(name.utf8), uid: uid,
+                    made, record: record, account: Array(name.utf8), uid: uid,
                     identifier: identifier ?? one)
             }
         }

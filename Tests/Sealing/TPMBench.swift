@@ -76,14 +76,14 @@ extension Vault {
     func sign(
         _ sealed: [UInt8], _ context: SealingContext, _ message: [UInt8] = [1, 2, 3]
     ) throws -> P256Signature {
-        let key = try ready(key: sealed, context)
+        let key = try ready(key: sealed, context: context)
         defer { key.release() }
         return try key.sign(message, context)
     }
 
     /// Opens data as a release of a secret does.
     func open(_ sealed: [UInt8], _ context: SealingContext) throws -> [UInt8] {
-        let data = try ready(data: sealed, context)
+        let data = try ready(data: sealed, context: context)
         defer { data.release() }
         return try bytes(of: data.open(context))
     }

@@ -14,9 +14,9 @@ struct TPMConnectionTests {
         for pcrs in [[], [7]] {
             let bench = try TPMBench(pcrs: pcrs)
             let made = try bench.vault.create(try sealing())
-            let data = try bench.vault.seal(try secret([1]), try sealing(use: .keyring))
-            let key = try bench.vault.ready(key: made.sealed, try sealing())
-            let item = try bench.vault.ready(data: data, try sealing(use: .keyring))
+            let data = try bench.vault.seal(try secret([1]), context: try sealing(use: .keyring))
+            let key = try bench.vault.ready(key: made.sealed, context: try sealing())
+            let item = try bench.vault.ready(data: data, context: try sealing(use: .keyring))
             let before = bench.vault.commands
             _ = try key.sign([1], try sealing())
             #expect(bench.vault.commands == before + 1)
@@ -33,7 +33,7 @@ struct TPMConnectionTests {
         let bench = try TPMBench()
         let made = try bench.vault.create(try sealing())
         for round in 0..<100 {
-            let key = try bench.vault.ready(key: made.sealed, try sealing())
+            let key = try bench.vault.ready(key: made.sealed, context: try sealing())
             switch round % 4 {
             case 0: _ = try key.sign([1], try sealing())
             case 1:
@@ -55,7 +55,7 @@ struct TPMConnectionTests {
     func twice() throws {
         let bench = try TPMBench()
         let made = try bench.vault.create(try sealing())
-        let key = try bench.vault.ready(key: made.sealed, try sealing())
+        let key = try bench.vault.ready(key: made.sealed, context: try sealing())
         let verifier = try P256PublicKey(point: made.publicPoint)
         for message in [[1], [2, 3], []] as [[UInt8]] {
             #expect(try verifier.verifies(key.sign(message, try sealing()), message: message))
@@ -67,16 +67,16 @@ struct TPMConnectionTests {
         let bench = try TPMBench()
         let made = try bench.vault.create(try sealing())
         let verifier = try P256PublicKey(point: made.publicPoint)
-        let key = try bench.vault.ready(key: made.sealed, try sealing())
+        let key = try bench.vault.ready(key: made.sealed, context: try sealing())
         try bench.tpm.restart()
         #expect(try verifier.verifies(key.sign([1], try sealing()), message: [1]))
-        let again = try bench.vault.ready(key: made.sealed, try sealing())
+        let again = try bench.vault.ready(key: made.sealed, context: try sealing())
         bench.tpm.kill()
         #expect(throws: VaultError.self) { try again.sign([1], try sealing()) }
         try bench.tpm.start()
         #expect(try verifier.verifies(again.sign([1], try sealing()), message: [1]))
         #expect(throws: VaultError.doesNotOpen) { try again.sign([1], try sealing(uid: 0)) }
-        let last = try bench.vault.ready(key: made.sealed, try sealing())
+        let last = try bench.vault.ready(key: made.sealed, context: try sealing())
         try bench.tpm.clear()
         #expect(throws: VaultError.trouble(.anotherRoot)) { try last.sign([1], try sealing()) }
     }
@@ -139,7 +139,7 @@ struct TPMConnectionTests {
     func alteredAnswers() throws {
         let bench = try TPMBench()
         let made = try bench.vault.create(try sealing())
-        let data = try bench.vault.seal(try secret([4, 5, 6]), try sealing())
+        let data = try bench.vault.seal(try secret([4, 5, 6]), context: try sealing())
         bench.vault.rest()
         let verifier = try P256PublicKey(point: made.publicPoint)
         let bus = try TPMInterposer(bench.tpm)
@@ -221,7 +221,7 @@ struct TPMConnectionTests {
         let vault = try TPMVault(host: bench.host, tcti: bus.tcti, pin: bench.pin)
         let made = try vault.create(try sealing())
         let plain = try randomBytes(40)
-        let data = try vault.seal(try secret(plain), try sealing())
+        let data = try vault.seal(try secret(plain), context: try sealing())
         #expect(try vault.open(data, try sealing()) == plain)
         _ = try vault.sign(made.sealed, try sealing(), [1, 2, 3])
         let again = try vault.reseal(key: made.sealed, from: try sealing(), to: try sealing(uid: 1))

@@ -18,7 +18,7 @@ struct TPMSealedTests {
     @Test("cut or extended bytes are refused at every length, before the TPM sees them")
     func truncated() throws {
         let sealed = try bench.vault.create(try sealing()).sealed
-        let data = try bench.vault.seal(try secret([1]), try sealing())
+        let data = try bench.vault.seal(try secret([1]), context: try sealing())
         let before = bench.vault.commands
         for count in 0..<sealed.count { refused(Array(sealed[..<count]), .malformed) }
         for count in 0..<data.count {
@@ -83,14 +83,14 @@ struct TPMSealedTests {
     @Test("data do not open as a key, nor a key as data, nor what another vault made")
     func kinds() throws {
         let key = try bench.vault.create(try sealing()).sealed
-        let data = try bench.vault.seal(try secret([1]), try sealing())
+        let data = try bench.vault.seal(try secret([1]), context: try sealing())
         let file = FileVault(host: bench.host)
         let filed = try file.create(try sealing()).sealed
         refused(data, .malformed)
         refused(filed, .malformed)
         #expect(throws: VaultError.malformed) { try bench.vault.open(key, try sealing()) }
-        #expect(throws: VaultError.malformed) { try file.ready(key: key, try sealing()) }
-        #expect(throws: VaultError.malformed) { try file.ready(data: data, try sealing()) }
+        #expect(throws: VaultError.malformed) { try file.ready(key: key, context: try sealing()) }
+        #expect(throws: VaultError.malformed) { try file.ready(data: data, context: try sealing()) }
         for kind in [UInt8](0...8) where kind != 2 {
             refused(Array(key[..<7]) + [kind] + key[8...], .malformed)
         }

@@ -39,7 +39,7 @@ struct TPMTroubleTests {
         try bench.tpm.enterLockout()
         _ = try bench.vault.sign(made.sealed, try sealing())
         _ = try bench.vault.create(try sealing())
-        let data = try bench.vault.seal(try secret([1]), try sealing())
+        let data = try bench.vault.seal(try secret([1]), context: try sealing())
         #expect(try bench.vault.open(data, try sealing()) == [1])
     }
 
@@ -160,22 +160,22 @@ struct TPMTroubleTests {
     func registers() throws {
         let bench = try TPMBench(pcrs: [7, 23])
         let made = try bench.vault.create(try sealing())
-        let data = try bench.vault.seal(try secret([1]), try sealing())
+        let data = try bench.vault.seal(try secret([1]), context: try sealing())
         _ = try bench.vault.sign(made.sealed, try sealing())
         // Registers that do not count may change, also while a key is ready.
-        let ready = try bench.vault.ready(key: made.sealed, try sealing())
+        let ready = try bench.vault.ready(key: made.sealed, context: try sealing())
         try bench.tpm.extend(pcr: 16)
         _ = try ready.sign([1], try sealing())
         ready.release()
         // One that counts may not, neither before nor while a key is ready.
-        let late = try bench.vault.ready(key: made.sealed, try sealing())
+        let late = try bench.vault.ready(key: made.sealed, context: try sealing())
         try bench.tpm.extend(pcr: 7)
         #expect(throws: VaultError.trouble(.platformChanged)) {
             try late.sign([1], try sealing())
         }
         late.release()
         #expect(throws: VaultError.trouble(.platformChanged)) {
-            try bench.vault.ready(key: made.sealed, try sealing())
+            try bench.vault.ready(key: made.sealed, context: try sealing())
         }
         #expect(throws: VaultError.trouble(.platformChanged)) {
             try bench.another().open(data, try sealing())
@@ -217,9 +217,11 @@ struct TPMTroubleTests {
         _ = try bench.vault.sign(made.sealed, try sealing())
         #expect(try bench.leftovers().isEmpty)
         // What the vault itself holds is not taken away.
-        let held = try (0..<2).map { _ in try bench.vault.ready(key: made.sealed, try sealing()) }
+        let held = try (0..<2).map { _ in
+            try bench.vault.ready(key: made.sealed, context: try sealing())
+        }
         #expect(throws: VaultError.trouble(.outOfSlots)) {
-            try (0..<3).map { _ in try bench.vault.ready(key: made.sealed, try sealing()) }
+            try (0..<3).map { _ in try bench.vault.ready(key: made.sealed, context: try sealing()) }
         }
         for key in held { _ = try key.sign([1], try sealing()) }
         for key in held { key.release() }

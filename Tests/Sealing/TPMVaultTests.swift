@@ -68,9 +68,9 @@ struct TPMVaultTests {
             }
         }
         // What counts is the context after the match, not the one that it was got ready with.
-        let key = try bench.vault.ready(key: made.sealed, try sealing(uid: 0))
+        let key = try bench.vault.ready(key: made.sealed, context: try sealing(uid: 0))
         _ = try key.sign([1], try sealing())
-        let late = try bench.vault.ready(key: made.sealed, try sealing())
+        let late = try bench.vault.ready(key: made.sealed, context: try sealing())
         #expect(throws: VaultError.doesNotOpen) { try late.sign([1], try sealing(generation: 8)) }
         _ = try late.sign([1], try sealing())
     }
@@ -79,18 +79,18 @@ struct TPMVaultTests {
     func data() throws {
         for plain in [[0], [UInt8](repeating: 0, count: 128), Array(1...100)] {
             let sealed = try bench.vault.seal(
-                try secret(plain), try sealing(use: .secret(name: [7])))
+                try secret(plain), context: try sealing(use: .secret(name: [7])))
             #expect(try bench.vault.open(sealed, try sealing(use: .secret(name: [7]))) == plain)
             #expect(sealed.count <= VaultLimit.sealed)
         }
-        let sealed = try bench.vault.seal(try secret([1, 2]), try sealing())
+        let sealed = try bench.vault.seal(try secret([1, 2]), context: try sealing())
         for other in try otherContexts() {
             #expect(throws: VaultError.doesNotOpen) { try bench.vault.open(sealed, other) }
         }
         for count in [0, 129] {
             #expect(throws: VaultError.malformed) {
                 try bench.vault.seal(
-                    try SecretBytes(count: count) { _ in }, try sealing())
+                    try SecretBytes(count: count) { _ in }, context: try sealing())
             }
         }
     }
@@ -98,7 +98,7 @@ struct TPMVaultTests {
     @Test("with another host secret nothing opens")
     func otherHost() throws {
         let made = try bench.vault.create(try sealing())
-        let data = try bench.vault.seal(try secret([1]), try sealing())
+        let data = try bench.vault.seal(try secret([1]), context: try sealing())
         let other = try TPMVault(host: machine(), tcti: bench.tpm.tcti, pin: bench.pin)
         #expect(throws: VaultError.doesNotOpen) { try other.sign(made.sealed, try sealing()) }
         #expect(throws: VaultError.doesNotOpen) { try other.open(data, try sealing()) }

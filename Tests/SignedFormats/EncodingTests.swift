@@ -20,7 +20,7 @@ struct Base64Tests {
         let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
         let all = bytes(letters + letters.lowercased() + "0123456789" + last)
         for byte in UInt8.min...UInt8.max {
-            let decoded = Base64.decode([UInt8(ascii: "A"), byte, byte, byte], alphabet)
+            let decoded = Base64.decode([UInt8(ascii: "A"), byte, byte, byte], alphabet: alphabet)
             guard let place = all.firstIndex(of: byte) else {
                 #expect(decoded == nil, "byte \(byte)")
                 continue
@@ -28,25 +28,26 @@ struct Base64Tests {
             let group = UInt32(place) << 12 | UInt32(place) << 6 | UInt32(place)
             let plain = [16, 8, 0].map { UInt8(truncatingIfNeeded: group >> $0) }
             #expect(decoded == plain)
-            #expect(Base64.encode(plain, alphabet) == [UInt8(ascii: "A"), byte, byte, byte])
+            #expect(
+                Base64.encode(plain, alphabet: alphabet) == [UInt8(ascii: "A"), byte, byte, byte])
         }
     }
 
     @Test("has the vectors of RFC 4648", arguments: rfcVectors)
     func vectors(plain: String, coded: String) {
         let unpadded = bytes(coded).filter { $0 != UInt8(ascii: "=") }
-        #expect(Base64.encode(bytes(plain), .standard) == bytes(coded))
-        #expect(Base64.decode(bytes(coded), .standard) == bytes(plain))
-        #expect(Base64.encode(bytes(plain), .url) == unpadded)
-        #expect(Base64.decode(unpadded, .url) == bytes(plain))
+        #expect(Base64.encode(bytes(plain), alphabet: .standard) == bytes(coded))
+        #expect(Base64.decode(bytes(coded), alphabet: .standard) == bytes(plain))
+        #expect(Base64.encode(bytes(plain), alphabet: .url) == unpadded)
+        #expect(Base64.decode(unpadded, alphabet: .url) == bytes(plain))
     }
 
     @Test("the alphabets differ in two characters")
     func alphabets() {
-        #expect(Base64.encode([0xFB, 0xEF, 0xFF], .standard) == bytes("++//"))
-        #expect(Base64.encode([0xFB, 0xEF, 0xFF], .url) == bytes("--__"))
-        #expect(Base64.decode(bytes("++//"), .url) == nil)
-        #expect(Base64.decode(bytes("--__"), .standard) == nil)
+        #expect(Base64.encode([0xFB, 0xEF, 0xFF], alphabet: .standard) == bytes("++//"))
+        #expect(Base64.encode([0xFB, 0xEF, 0xFF], alphabet: .url) == bytes("--__"))
+        #expect(Base64.decode(bytes("++//"), alphabet: .url) == nil)
+        #expect(Base64.decode(bytes("--__"), alphabet: .standard) == nil)
     }
 
     @Test(
@@ -56,13 +57,13 @@ struct Base64Tests {
             "Z g=", "Zm9v\n", "Zm9v=", "Zm9v====", "Zg==a", "\0\0\0\0", "Zm9ü",
         ])
     func refused(text: String) {
-        #expect(Base64.decode(bytes(text), .standard) == nil)
+        #expect(Base64.decode(bytes(text), alphabet: .standard) == nil)
     }
 
     @Test(
         "padding and stray bits are refused in the unpadded form", arguments: ["Zg==", "Zh", "Z"])
     func refusedUnpadded(text: String) {
-        #expect(Base64.decode(bytes(text), .url) == nil)
+        #expect(Base64.decode(bytes(text), alphabet: .url) == nil)
     }
 
     @Test("random bytes come back", arguments: [Base64.Alphabet.standard, .url])
@@ -70,7 +71,9 @@ struct Base64Tests {
         var random = Seeded(seed: 1)
         for count in 0..<200 {
             let value = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
-            #expect(Base64.decode(Base64.encode(value, alphabet), alphabet) == value)
+            #expect(
+                Base64.decode(Base64.encode(value, alphabet: alphabet), alphabet: alphabet) == value
+            )
         }
     }
 }

@@ -62,15 +62,15 @@ struct Bench {
     func overwrite(_ path: String, _ bytes: [UInt8]) throws {
         let parts = path.split(separator: "/")
         let parent = "/" + parts.dropLast().joined(separator: "/")
-        try Directory.open(parent).replace(String(parts.last ?? ""), bytes)
+        try Directory.open(parent).replace(String(parts.last ?? ""), bytes: bytes)
     }
 
     /// Signs with Alice's key under these prints, if it opens for them.
     func sign(
         _ message: [UInt8], _ credential: FoundCredential, _ enrolment: Enrolment
     ) throws -> P256Signature {
-        let context = try account.credential.context(of: credential, enrolment)
-        return try vault.ready(key: credential.sealed, context).sign(message, context)
+        let context = try account.credential.context(of: credential, enrolment: enrolment)
+        return try vault.ready(key: credential.sealed, context: context).sign(message, context)
     }
 
     /// Issues Alice's credential for the prints as they are.

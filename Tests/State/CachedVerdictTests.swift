@@ -51,8 +51,8 @@ struct KeptVerdictTests {
         #expect(CachedVerdict(text: verdict.encoded() + [10], signature: [1]) == nil)
         var lines = LineWriter()
         lines.put("signet-kept-verdict", number: 1)
-        lines.put("verdict", Base64.encode(deny.encoded(), .url))
-        lines.put("signature", Base64.encode([1], .url))
+        lines.put("verdict", Base64.encode(deny.encoded(), alphabet: .url))
+        lines.put("signature", Base64.encode([1], alphabet: .url))
         lines.put("boot", bytes("b"))
         lines.put("moment", number: 1)
         #expect(throws: LineFault.self) { try CachedVerdict(contents: lines.text) }

@@ -72,7 +72,7 @@ struct CredentialChangeTests {
         ) throws {
             let draft = try account.credential.draft(change.enrolment)
             try account.credential.publish(
-                draft, try bench.vault.create(draft.context), by: .file, with: change,
+                draft, made: try bench.vault.create(draft.context), by: .file, with: change,
                 now: Bench.now)
         }
     }
@@ -163,7 +163,7 @@ struct CredentialChangeTests {
         let before = try Look(bench)
         #expect(throws: StoreFault.changedMeanwhile) {
             try bench.account.credential.publish(
-                draft, made, by: .file, with: late, now: Bench.now)
+                draft, made: made, by: .file, with: late, now: Bench.now)
         }
         let after = try Look(bench)
         #expect(after.enrolment == before.enrolment && after.state == before.state)
@@ -189,8 +189,9 @@ struct CredentialChangeTests {
             return
         }
         let enrolment = try bench.account.prints.enrolment()
-        #expect(!bench.account.credential.fits(credential, enrolment))
-        #expect(try bench.account.credential.explain(credential, enrolment) == .fingerAdded)
+        #expect(!bench.account.credential.fits(credential, enrolment: enrolment))
+        #expect(
+            try bench.account.credential.explain(credential, enrolment: enrolment) == .fingerAdded)
     }
 
     /// What there is, after the key was tried on the fingers.

@@ -15,7 +15,7 @@ extension CredentialStoreTests {
         let store = bench.account.credential
         let draft = try store.draft(enrolment, covering: [now])
         let made = try bench.vault.create(draft.context)
-        try store.publish(draft, made, by: .file, now: Bench.now)
+        try store.publish(draft, made: made, by: .file, now: Bench.now)
         guard case .issued(let found) = try store.state() else {
             Issue.record("not issued")
             return
@@ -23,15 +23,15 @@ extension CredentialStoreTests {
         #expect(found.storage == [now])
         _ = try bench.sign([1], found, enrolment)
         for other in [[], [now, now]] {
-            let context = try store.context(of: found, enrolment, covering: other)
+            let context = try store.context(of: found, enrolment: enrolment, covering: other)
             #expect(throws: VaultError.doesNotOpen) {
-                _ = try bench.vault.ready(key: found.sealed, context).sign([1], context)
+                _ = try bench.vault.ready(key: found.sealed, context: context).sign([1], context)
             }
         }
         let more = ReaderStorage(driver: "another", device: "0", serial: nil, prints: [])
         let resealed = try bench.vault.reseal(
-            key: found.sealed, from: try store.context(of: found, enrolment),
-            to: try store.context(of: found, enrolment, covering: [now, more]))
+            key: found.sealed, from: try store.context(of: found, enrolment: enrolment),
+            to: try store.context(of: found, enrolment: enrolment, covering: [now, more]))
         try store.keep(found, resealed: resealed, covering: [now, more])
         #expect(throws: StoreFault.changedMeanwhile) {
             try store.keep(found, resealed: resealed, covering: [now])

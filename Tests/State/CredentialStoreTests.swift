@@ -32,7 +32,7 @@ struct CredentialStoreTests {
         let issued = try bench.issue()
         #expect(try store.state() == .issued(issued))
         let enrolment = try bench.account.prints.enrolment()
-        #expect(store.fits(issued, enrolment))
+        #expect(store.fits(issued, enrolment: enrolment))
         let signature = try bench.sign([1, 2], issued, enrolment)
         let line = try SSHPublicKey.parse(line: try bench.contents(bench.publicKey))
         #expect(line.key == issued.publicKey)
@@ -87,10 +87,10 @@ struct CredentialStoreTests {
         let enrolment = try account.prints.enrolment()
         #expect(enrolment.isEmpty)
         #expect(enrolment.damaged.count == 2)
-        let context = try account.credential.context(of: issued, enrolment)
-        let key = try FileVault(host: state.host).ready(key: issued.sealed, context)
+        let context = try account.credential.context(of: issued, enrolment: enrolment)
+        let key = try FileVault(host: state.host).ready(key: issued.sealed, context: context)
         #expect(throws: VaultError.doesNotOpen) { try key.sign([1], context) }
-        #expect(try account.credential.explain(issued, enrolment) == .hostSecretChanged)
+        #expect(try account.credential.explain(issued, enrolment: enrolment) == .hostSecretChanged)
     }
 
     @Test("sealed bytes put in by hand do not open, and are told as damaged")
@@ -185,6 +185,6 @@ struct CredentialStoreTests {
         #expect(throws: VaultError.doesNotOpen) {
             try bench.sign([1], credential, enrolment)
         }
-        #expect(try store.explain(credential, enrolment) == cause)
+        #expect(try store.explain(credential, enrolment: enrolment) == cause)
     }
 }

@@ -63,7 +63,8 @@ struct DoctorTests {
         let context = try #require(SealingContext.templates(identifier))
         try bench.state.templateKeys.keep(
             SealedTemplateKey(
-                identifier: identifier, vault: .file, sealed: try bench.vault.seal(secret, context)),
+                identifier: identifier, vault: .file,
+                sealed: try bench.vault.seal(secret, context: context)),
             opened: try TemplateSeal(key: secret))
     }
 
@@ -82,7 +83,7 @@ struct DoctorTests {
             registration: Bytes(repeating: 2, count: 16), account: Bytes("al".utf8),
             application: Bytes("shop".utf8), audience: Bytes("shop".utf8), challenge: [],
             expires: 0)
-        let key = try make(0xc1, at: ServerRegistration(server: server, begun))
+        let key = try make(0xc1, at: ServerRegistration(server: server, begun: begun))
         _ = try make(0xc2, at: .signing(Bench.alice))
         let verdict = Verdict(
             audience: Bytes("shop".utf8), account: Bytes("al".utf8), local: Bench.alice,
@@ -97,15 +98,17 @@ struct DoctorTests {
         let token = MACToken(
             Bytes("ci".utf8), for: key, identifier: Bytes(repeating: 0xa1, count: 16),
             created: Bench.now, expires: Instant(seconds: Bench.now.seconds + 60))
-        try bench.account.macTokens.keep(token, try SecretBytes.random(32))
+        try bench.account.macTokens.keep(token, secret: try SecretBytes.random(32))
     }
 
     private func make(_ credential: UInt8, at place: ServerRegistration) throws -> ServerKey {
         let servers = bench.account.servers
         let context = try servers.context(
-            Bytes(repeating: credential, count: 16), server: place.server, try bench.present)
+            Bytes(repeating: credential, count: 16), server: place.server,
+            enrolment: try bench.present)
         return try servers.keep(
-            try bench.vault.create(context), context, by: .file, at: place, .good, now: Bench.now)
+            try bench.vault.create(context), context: context, by: .file, at: place, state: .good,
+            now: Bench.now)
     }
 
     /// A root directory below which the state lies where an installed daemon has it.

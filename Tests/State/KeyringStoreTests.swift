@@ -45,7 +45,7 @@ struct KeyringStoreTests {
         #expect(try open(password).equals(secret))
         #expect(password.vault == .file && password.created == Bench.now && !password.isUnwatched)
         let enrolment = try bench.account.prints.enrolment()
-        #expect(try store.loss(of: password, enrolment, try entry()) == nil)
+        #expect(try store.loss(of: password, enrolment: enrolment, entry: try entry()) == nil)
         let record = try bench.contents(bench.file("keyring"))
         let text = String(decoding: record, as: UTF8.self)
         #expect(!text.contains("hash") && text.hasPrefix("signet-keyring: 1\n"))
@@ -59,12 +59,16 @@ struct KeyringStoreTests {
         for other in [
             try entry("$6$salt$othe"), try entry(changed: 20_001), try entry(changed: 0), nil,
         ] {
-            #expect(try store.loss(of: password, enrolment, other) == .passwordChanged)
+            #expect(
+                try store.loss(of: password, enrolment: enrolment, entry: other) == .passwordChanged
+            )
         }
         let unwatched = try keep(nil)
         #expect(unwatched.isUnwatched)
-        #expect(try store.loss(of: unwatched, enrolment, nil) == nil)
-        #expect(try store.loss(of: unwatched, enrolment, try entry()) == .passwordChanged)
+        #expect(try store.loss(of: unwatched, enrolment: enrolment, entry: nil) == nil)
+        #expect(
+            try store.loss(of: unwatched, enrolment: enrolment, entry: try entry())
+                == .passwordChanged)
     }
 
     @Test("after a change of the prints it does not open, and the cause is told")
@@ -72,7 +76,9 @@ struct KeyringStoreTests {
         let password = try keep(try entry())
         try bench.add(2, .leftIndex)
         let enrolment = try bench.account.prints.enrolment()
-        #expect(try store.loss(of: password, enrolment, try entry()) == .fingersChanged)
+        #expect(
+            try store.loss(of: password, enrolment: enrolment, entry: try entry())
+                == .fingersChanged)
         #expect(throws: VaultError.doesNotOpen) { try open(password) }
     }
 
@@ -80,14 +86,15 @@ struct KeyringStoreTests {
     func moved() throws {
         let password = try keep(try entry())
         let enrolment = try bench.account.prints.enrolment()
-        let context = try store.context(of: password, enrolment)
+        let context = try store.context(of: password, enrolment: enrolment)
         let key = try bench.vault.seal(
-            try bench.vault.ready(data: password.sealed.key, context).open(context), context)
+            try bench.vault.ready(data: password.sealed.key, context: context).open(context),
+            context: context)
         try store.keep(password, resealed: key, by: .file)
         guard case .kept(let again) = try store.state() else { throw Bench.NotKept() }
         #expect(again.sealed.key == key && again.sealed.content == password.sealed.content)
         #expect(try open(again).equals(secret))
-        #expect(try store.loss(of: again, enrolment, try entry()) == nil)
+        #expect(try store.loss(of: again, enrolment: enrolment, entry: try entry()) == nil)
     }
 
     @Test("what was dropped tells why; what was removed tells nothing")
@@ -131,11 +138,13 @@ struct KeyringStoreTests {
         try bench.overwrite(bench.scratch.at("private/accounts/1001/keyring"), record)
         guard case .kept(let password) = try bob.keyring.state() else { throw Bench.NotKept() }
         let enrolment = try bench.account.prints.enrolment()
-        let context = try bob.keyring.context(of: password, enrolment)
+        let context = try bob.keyring.context(of: password, enrolment: enrolment)
         #expect(throws: VaultError.doesNotOpen) {
-            try bench.vault.ready(data: password.sealed.key, context).open(context)
+            try bench.vault.ready(data: password.sealed.key, context: context).open(context)
         }
-        #expect(try bob.keyring.loss(of: password, enrolment, try entry()) == .passwordChanged)
+        #expect(
+            try bob.keyring.loss(of: password, enrolment: enrolment, entry: try entry())
+                == .passwordChanged)
     }
 
     @Test("a crash while it is kept leaves the old one or the new one")
@@ -144,11 +153,12 @@ struct KeyringStoreTests {
         let account = try bench.account(failing: plan)
         let first = try keep(try entry())
         for step in 0..<6 {
-            let draft = try account.keyring.draft(try account.prints.enrolment(), try entry())
-            let sealed = try SealedContent.seal(secret, draft.context, by: bench.vault)
+            let draft = try account.keyring.draft(
+                try account.prints.enrolment(), entry: try entry())
+            let sealed = try SealedContent.seal(secret, context: draft.context, by: bench.vault)
             plan.arm(after: step)
             let done: Void? = try? account.keyring.keep(
-                draft, sealed, by: .file, now: Bench.now)
+                draft, sealed: sealed, by: .file, now: Bench.now)
             let failed = done == nil
             plan.disarm()
             guard case .kept(let found) = try store.state() else { throw Bench.NotKept() }

@@ -20,19 +20,20 @@ extension Bench {
     /// Keeps a password for the fingers as they are.
     @discardableResult
     func keep(_ password: SecretBytes, _ entry: ShadowEntry?) throws -> KeyringPassword {
-        let draft = try account.keyring.draft(try account.prints.enrolment(), entry)
-        let sealed = try SealedContent.seal(password, draft.context, by: vault)
-        try account.keyring.keep(draft, sealed, by: .file, now: Self.now)
+        let draft = try account.keyring.draft(try account.prints.enrolment(), entry: entry)
+        let sealed = try SealedContent.seal(password, context: draft.context, by: vault)
+        try account.keyring.keep(draft, sealed: sealed, by: .file, now: Self.now)
         guard case .kept(let kept) = try account.keyring.state() else { throw NotKept() }
         return kept
     }
 
     /// Opens what is kept with the fingers as they are.
     func open(_ password: KeyringPassword) throws -> SecretBytes {
-        let context = try account.keyring.context(of: password, try account.prints.enrolment())
-        let ready = try vault.ready(data: password.sealed.key, context)
+        let context = try account.keyring.context(
+            of: password, enrolment: try account.prints.enrolment())
+        let ready = try vault.ready(data: password.sealed.key, context: context)
         defer { ready.release() }
         return try SealedContent.open(
-            password.sealed.content, key: try ready.open(context), context)
+            password.sealed.content, key: try ready.open(context), context: context)
     }
 }

@@ -28,14 +28,14 @@ struct MACTokenStoreTests {
         let servers = account.servers
         let context = try servers.context(
             Bytes(repeating: credential, count: 16), server: Bytes(server.utf8),
-            try account.prints.enrolment().state)
+            enrolment: try account.prints.enrolment().state)
         let place = ServerRegistration(
             server: Bytes(server.utf8),
-            RelayRegistration(
+            begun: RelayRegistration(
                 registration: Bytes(repeating: 2, count: 16), account: [1], application: [2],
                 audience: Bytes("\(server)/shop".utf8), challenge: [], expires: 0))
         return try servers.keep(
-            try bench.vault.create(context), context, by: .file, at: place, .good,
+            try bench.vault.create(context), context: context, by: .file, at: place, state: .good,
             now: Bench.now)
     }
 
@@ -67,8 +67,8 @@ struct MACTokenStoreTests {
     func kept() throws {
         let tokens = bench.account.macTokens
         #expect(try tokens.list().isEmpty)
-        try tokens.keep(token("b", 0xb1), try secret(0x51))
-        try tokens.keep(token("a", 0xa1), try secret(0x52))
+        try tokens.keep(token("b", 0xb1), secret: try secret(0x51))
+        try tokens.keep(token("a", 0xa1), secret: try secret(0x52))
         let found = try tokens.list()
         #expect(found.map(\.name) == [Bytes("a".utf8), Bytes("b".utf8)])
         #expect(try found.map(opened).map(\.first) == [0x52, 0x51])
@@ -82,9 +82,9 @@ struct MACTokenStoreTests {
     func replaced() throws {
         let other = try Self.key(for: "https://i", of: bench.account, bench, credential: 0xc2)
         let tokens = bench.account.macTokens
-        try tokens.keep(token("a", 0xa1), try secret(1))
-        try tokens.keep(token("a", 0xb1, of: other), try secret(2))
-        try tokens.keep(token("a", 0xa2), try secret(3))
+        try tokens.keep(token("a", 0xa1), secret: try secret(1))
+        try tokens.keep(token("a", 0xb1, of: other), secret: try secret(2))
+        try tokens.keep(token("a", 0xa2), secret: try secret(3))
         #expect(try tokens.list().map(\.identifier[0]) == [0xa2, 0xb1])
     }
 
@@ -100,8 +100,8 @@ struct MACTokenStoreTests {
             let key = try Self.key(
                 for: "https://k\(number)", of: bench.account, bench,
                 credential: UInt8(0xd0 + number))
-            try tokens.keep(token("a", 0xa1), try secret(1))
-            try tokens.keep(token("a", 0xb1, of: key), try secret(2))
+            try tokens.keep(token("a", 0xa1), secret: try secret(1))
+            try tokens.keep(token("a", 0xb1, of: key), secret: try secret(2))
             try end(key)
             #expect(try tokens.list().map(\.identifier[0]) == [0xa1])
         }
@@ -114,7 +114,7 @@ struct MACTokenStoreTests {
         ])
     func altered(line: String) throws {
         let tokens = bench.account.macTokens
-        try tokens.keep(token("abc", 0xa1), try secret(1))
+        try tokens.keep(token("abc", 0xa1), secret: try secret(1))
         let text = String(decoding: try bench.contents(path(0xa1)), as: UTF8.self)
         var lines = text.split(separator: "\n").map(String.init)
         let index = try #require(lines.firstIndex { $0.hasPrefix("\(line): ") })
@@ -136,8 +136,8 @@ struct MACTokenStoreTests {
     @Test("stay good for ending them while the server does not know, marked so that it holds")
     func removing() throws {
         let tokens = bench.account.macTokens
-        try tokens.keep(token("a", 0xa1), try secret(1))
-        try tokens.keep(token("b", 0xb1), try secret(2))
+        try tokens.keep(token("a", 0xa1), secret: try secret(1))
+        try tokens.keep(token("b", 0xb1), secret: try secret(2))
         let found = try #require(try tokens.list().first)
         let marked = try tokens.beginRemoval(found)
         #expect(try tokens.list().map(\.state) == [.removing, .good])
@@ -176,20 +176,20 @@ struct MACTokenStoreTests {
     /// A record as it was before there were states.
     private func older(_ token: MACToken, _ secret: SecretBytes) throws -> Bytes {
         let tokens = bench.account.macTokens
-        try tokens.keep(token, secret)
+        try tokens.keep(token, secret: secret)
         let text = String(decoding: try bench.contents(path(token.identifier[0])), as: UTF8.self)
         let lines = text.split(separator: "\n").filter { !$0.hasPrefix("state: ") }
         let described = lines.dropLast().joined(separator: "\n") + "\n"
         let sealed = try MACTokenSeal(host: bench.account.host).seal(
             secret, account: bench.account.name, uid: bench.account.uid,
             record: Bytes(described.utf8))
-        return Bytes("\(described)secret: ".utf8) + Base64.encode(sealed, .url) + [0x0a]
+        return Bytes("\(described)secret: ".utf8) + Base64.encode(sealed, alphabet: .url) + [0x0a]
     }
 
     @Test("are forgotten after many tries to tell their server in vain, which are counted on disk")
     func vainTries() throws {
         let tokens = bench.account.macTokens
-        try tokens.keep(token("a", 0xa1), try secret(1))
+        try tokens.keep(token("a", 0xa1), secret: try secret(1))
         var found = try #require(try tokens.list().first)
         found = try tokens.beginRemoval(found)
         var now = Instant(seconds: 1_800_000_000)
@@ -227,9 +227,9 @@ struct MACTokenStoreTests {
     @Test("another one in a token's place is not what a try in vain is counted for")
     func vainForAnother() throws {
         let tokens = bench.account.macTokens
-        try tokens.keep(token("a", 0xa1), try secret(1))
+        try tokens.keep(token("a", 0xa1), secret: try secret(1))
         let old = try tokens.beginRemoval(try #require(try tokens.list().first))
-        let new = try tokens.keep(token("a", 0xa2), try secret(2))
+        let new = try tokens.keep(token("a", 0xa2), secret: try secret(2))
         #expect(try !tokens.wasVain(old, at: Instant(seconds: 1_800_000_000)))
         #expect(try tokens.list() == [new])
         try tokens.remove(new)
@@ -240,7 +240,7 @@ struct MACTokenStoreTests {
     @Test("do not open as another account's, or in another's place")
     func swapped() throws {
         let tokens = bench.account.macTokens
-        try tokens.keep(token("abc", 0xa1), try secret(1))
+        try tokens.keep(token("abc", 0xa1), secret: try secret(1))
         let text = try bench.contents(path(0xa1))
         try bench.overwrite(path(0xa2), text)
         #expect(try tokens.list().count == 1)

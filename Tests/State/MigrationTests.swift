@@ -63,8 +63,8 @@ struct MigrationTests {
         try account.prints.add(
             &template, finger: .leftThumb, reader: Bench.reader, now: Bench.now)
         let changed = try account.prints.enrolment()
-        let context = try account.credential.context(of: credential, changed)
-        let key = try FileVault(host: state.host).ready(key: credential.sealed, context)
+        let context = try account.credential.context(of: credential, enrolment: changed)
+        let key = try FileVault(host: state.host).ready(key: credential.sealed, context: context)
         #expect(throws: VaultError.doesNotOpen) { try key.sign([1, 2], context) }
     }
 
@@ -143,8 +143,8 @@ struct MigrationTests {
         #expect(enrolment.damaged.map(\.finger).contains(.rightThumb))
         #expect(enrolment.damaged.map(\.finger).contains(nil))
         let credential = try credential(account)
-        #expect(!account.credential.fits(credential, enrolment))
-        #expect(try account.credential.explain(credential, enrolment) == .printDamaged)
+        #expect(!account.credential.fits(credential, enrolment: enrolment))
+        #expect(try account.credential.explain(credential, enrolment: enrolment) == .printDamaged)
         try account.prints.commit(
             try account.prints.draft(removing: enrolment.damaged.map(\.identifier)))
         #expect(try account.prints.enrolment().damaged.isEmpty)
@@ -160,7 +160,7 @@ struct MigrationTests {
         let account = try daemon(try StateDirectory.open(scratch.path))
         let enrolment = try account.prints.enrolment()
         #expect(enrolment.prints.count == 2 && enrolment.damaged.count == PrintStore.limit - 2)
-        #expect(account.credential.fits(try credential(account), enrolment))
+        #expect(account.credential.fits(try credential(account), enrolment: enrolment))
     }
 
     @Test("one account whose record is damaged keeps no other from being migrated")
@@ -223,9 +223,10 @@ struct MigrationTests {
     ) throws -> P256Signature {
         let enrolment = try account.prints.enrolment()
         let credential = try credential(account)
-        #expect(credential.vault == .file && account.credential.fits(credential, enrolment))
-        let context = try account.credential.context(of: credential, enrolment)
-        return try FileVault(host: state.host).ready(key: credential.sealed, context)
+        #expect(
+            credential.vault == .file && account.credential.fits(credential, enrolment: enrolment))
+        let context = try account.credential.context(of: credential, enrolment: enrolment)
+        return try FileVault(host: state.host).ready(key: credential.sealed, context: context)
             .sign(message, context)
     }
 

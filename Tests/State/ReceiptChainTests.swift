@@ -106,10 +106,10 @@ struct ReceiptChainTests {
         let parts = try #require(Receipt.split(texts[2]))
         let scratch = receipts.bench.scratch
         let directory = try Directory.open(scratch.path)
-        try directory.replace("statement", parts.statement)
-        try directory.replace("wrong", parts.statement + [10])
-        try directory.replace("signature", Armour.wrap(parts.signature))
-        try directory.replace("signers", try receipts.bench.account.credential.signers())
+        try directory.replace("statement", bytes: parts.statement)
+        try directory.replace("wrong", bytes: parts.statement + [10])
+        try directory.replace("signature", bytes: Armour.wrap(parts.signature))
+        try directory.replace("signers", bytes: try receipts.bench.account.credential.signers())
         func verify(_ message: String, _ who: String, _ namespace: String) -> Int32 {
             let command = """
                 cd '\(scratch.path)' && ssh-keygen -Y verify -f signers -I \(who) -n \(namespace) \
@@ -131,9 +131,9 @@ struct ReceiptChainTests {
         let parts = try #require(Receipt.split(released))
         let scratch = receipts.bench.scratch
         let directory = try Directory.open(scratch.path)
-        try directory.replace("statement", parts.statement)
-        try directory.replace("signature", Armour.wrap(parts.signature))
-        try directory.replace("signers", try receipts.bench.account.credential.signers())
+        try directory.replace("statement", bytes: parts.statement)
+        try directory.replace("signature", bytes: Armour.wrap(parts.signature))
+        try directory.replace("signers", bytes: try receipts.bench.account.credential.signers())
         func verify(_ namespace: String) -> Int32 {
             unsafe system(
                 """

@@ -191,17 +191,17 @@ struct SecretStoreTests {
         let secrets = bench.account.secrets
         let key = try #require(two.sealing(for: state)).key
         #expect(throws: VaultError.doesNotOpen) { try bench.open(one, key, under: state) }
-        let other = try secrets.context(one.identifier, name: mail, state)
+        let other = try secrets.context(one.identifier, name: mail, state: state)
         let sealed = try #require(one.sealing(for: state)).key
         #expect(throws: VaultError.doesNotOpen) {
-            try bench.vault.ready(data: sealed, other).open(other)
+            try bench.vault.ready(data: sealed, context: other).open(other)
         }
-        let own = try secrets.context(two.identifier, name: two.name, state)
-        let opened = try bench.vault.ready(data: key, own).open(own)
+        let own = try secrets.context(two.identifier, name: two.name, state: state)
+        let opened = try bench.vault.ready(data: key, context: own).open(own)
         #expect(throws: VaultError.doesNotOpen) {
             try SealedContent.open(
                 one.content, key: opened,
-                try secrets.context(one.identifier, name: one.name, state))
+                context: try secrets.context(one.identifier, name: one.name, state: state))
         }
     }
 

@@ -31,10 +31,10 @@ extension Bench {
         case .new(let id), .over(let id): identifier = id
         case .taken, .full: throw StoreFault.changedMeanwhile
         }
-        let context = try secrets.context(identifier, name: name, try present)
+        let context = try secrets.context(identifier, name: name, state: try present)
         let sealed = try SealedContent.seal(
-            unsafe try SecretBytes(copying: content.span.bytes), context, by: vault)
-        try secrets.keep(sealed, name: name, by: vault.kind, context, now: Self.now)
+            unsafe try SecretBytes(copying: content.span.bytes), context: context, by: vault)
+        try secrets.keep(sealed, name: name, by: vault.kind, context: context, now: Self.now)
         return try #require(try secrets.secret(identifier))
     }
 
@@ -47,9 +47,10 @@ extension Bench {
     func open(
         _ secret: StoredSecret, _ sealed: [UInt8], under state: EnrolmentState
     ) throws -> [UInt8] {
-        let context = try account.secrets.context(secret.identifier, name: secret.name, state)
-        let key = try vault.ready(data: sealed, context).open(context)
-        let content = try SealedContent.open(secret.content, key: key, context)
+        let context = try account.secrets.context(
+            secret.identifier, name: secret.name, state: state)
+        let key = try vault.ready(data: sealed, context: context).open(context)
+        let content = try SealedContent.open(secret.content, key: key, context: context)
         return content.withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
     }
 
@@ -57,10 +58,11 @@ extension Bench {
     func reseal(_ secret: StoredSecret, in account: AccountState? = nil) throws {
         let secrets = (account ?? self.account).secrets
         let state = try present
-        let context = try secrets.context(secret.identifier, name: secret.name, state)
+        let context = try secrets.context(secret.identifier, name: secret.name, state: state)
         let sealed = try #require(secret.sealing(for: state)).key
-        let key = try vault.ready(data: sealed, context).open(context)
+        let key = try vault.ready(data: sealed, context: context).open(context)
         try secrets.keep(
-            secret, resealed: try vault.seal(key, context), by: vault.kind, state)
+            secret, resealed: try vault.seal(key, context: context), by: vault.kind,
+            enrolment: state)
     }
 }

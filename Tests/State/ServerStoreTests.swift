@@ -26,7 +26,7 @@ struct ServerStoreTests {
     private func place(_ server: String) -> ServerRegistration {
         ServerRegistration(
             server: Array(server.utf8),
-            RelayRegistration(
+            begun: RelayRegistration(
                 registration: [UInt8](repeating: 5, count: 16), account: Array("a\nb".utf8),
                 application: Array("shop".utf8), audience: Array("shop.example".utf8),
                 challenge: [], expires: 0))
@@ -39,9 +39,9 @@ struct ServerStoreTests {
     ) throws -> ServerKey {
         let servers = (account ?? bench.account).servers
         let context = try servers.context(
-            [UInt8](repeating: number, count: 16), server: place.server, try fingers)
+            [UInt8](repeating: number, count: 16), server: place.server, enrolment: try fingers)
         return try servers.keep(
-            try bench.vault.create(context), context, by: .file, at: place, state,
+            try bench.vault.create(context), context: context, by: .file, at: place, state: state,
             now: Bench.now)
     }
 
@@ -49,9 +49,9 @@ struct ServerStoreTests {
     private func opens(_ key: ServerKey, as server: [UInt8]? = nil) throws -> Bool {
         guard let sealed = key.sealed(for: try fingers) else { return false }
         let context = try servers.context(
-            key.identifier, server: server ?? key.server, try fingers)
+            key.identifier, server: server ?? key.server, enrolment: try fingers)
         do {
-            let ready = try bench.vault.ready(key: sealed, context)
+            let ready = try bench.vault.ready(key: sealed, context: context)
             defer { ready.release() }
             let signature = try ready.sign([1], context)
             return try P256PublicKey(point: key.publicKey.point).verifies(signature, message: [1])

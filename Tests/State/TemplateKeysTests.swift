@@ -25,7 +25,8 @@ struct TemplateKeysTests {
         let secret = try SecretBytes.random(32)
         let context = try #require(SealingContext.templates(Self.key))
         let key = SealedTemplateKey(
-            identifier: Self.key, vault: .file, sealed: try bench.vault.seal(secret, context))
+            identifier: Self.key, vault: .file,
+            sealed: try bench.vault.seal(secret, context: context))
         try keys.keep(key, opened: try TemplateSeal(key: secret))
         return key
     }
@@ -62,7 +63,7 @@ struct TemplateKeysTests {
         state.templateKeys.settle(Self.key, .success(another))
         #expect(try account.prints.enrolment().damaged.count == 1)
         let context = try #require(SealingContext.templates(Self.key))
-        let opened = try bench.vault.ready(data: key.sealed, context).open(context)
+        let opened = try bench.vault.ready(data: key.sealed, context: context).open(context)
         state.templateKeys.settle(Self.key, .success(try TemplateSeal(key: opened)))
         #expect(try account.prints.enrolment().state == (try store.enrolment().state))
     }
@@ -155,7 +156,7 @@ struct TemplateKeysTests {
     private func open(in state: StateDirectory) throws {
         let context = try #require(SealingContext.templates(Self.key))
         let key = try #require(try state.templateKeys.key(Self.key))
-        let opened = try bench.vault.ready(data: key.sealed, context).open(context)
+        let opened = try bench.vault.ready(data: key.sealed, context: context).open(context)
         state.templateKeys.settle(Self.key, .success(try TemplateSeal(key: opened)))
     }
 

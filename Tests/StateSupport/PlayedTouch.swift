@@ -110,7 +110,7 @@ extension ReadyKey {
     package func sign(
         _ message: [UInt8], _ context: SealingContext
     ) throws(VaultError) -> P256Signature {
-        try sign(message, context, for: PlayedTouch.orTrouble(context.uid).match)
+        try sign(message, context: context, for: PlayedTouch.orTrouble(context.uid).match)
     }
 }
 

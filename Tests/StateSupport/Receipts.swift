@@ -18,8 +18,8 @@ extension AccountState {
         guard case .issued(let credential) = try self.credential.state() else {
             throw ReceiptFault.off
         }
-        let context = try self.credential.context(of: credential, enrolment)
-        let key = try FileVault(host: state.host).ready(key: credential.sealed, context)
+        let context = try self.credential.context(of: credential, enrolment: enrolment)
+        let key = try FileVault(host: state.host).ready(key: credential.sealed, context: context)
         let log = try receipts()
         let place = try log.prepare()
         var (counter, previous) = (place.counter, place.previous)

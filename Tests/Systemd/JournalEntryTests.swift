@@ -5,7 +5,7 @@ import Testing
 
 @Suite("a journal entry")
 struct JournalEntryTests {
-    private let kind = MessageID(0x1, 0xabcd)
+    private let kind = MessageID(0x1, low: 0xabcd)
 
     @Test("carries message, priority, identifier and kind")
     func fixedFields() {

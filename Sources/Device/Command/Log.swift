@@ -144,7 +144,7 @@ struct LogCommand: Command {
         }
         do throws(SystemFault) {
             try makeDirectory(directory)
-            for (path, bytes) in files { try createFile(path, bytes) }
+            for (path, bytes) in files { try createFile(path, bytes: bytes) }
         } catch { throw .system(error) }
         run.say(
             .document(

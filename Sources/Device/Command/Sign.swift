@@ -145,7 +145,7 @@ extension SignCommand {
         _ matter: SigningMatter, _ account: Bytes, _ purpose: (Text) -> Text
     ) throws(CommandFault) -> SignedAnswer {
         let request = SignRequest(
-            account: account, timeoutMilliseconds: Self.patience, matter)
+            account: account, timeoutMilliseconds: Self.patience, matter: matter)
         return try ServerRequests(run: run).ask(
             .sign(request), awaitsServer: false, purpose: purpose
         ) { answer in

@@ -78,7 +78,7 @@ extension SignCommand {
     ) throws(CommandFault) -> [Bytes] {
         let list = zip(files, digests).map { FileDigest(name: $0.name, digest: $1) }
         let request = SignRequest(
-            account: account, timeoutMilliseconds: Self.patience, .files(list))
+            account: account, timeoutMilliseconds: Self.patience, matter: .files(list))
         var signatures: [Bytes] = []
         _ = try ServerRequests(run: run).ask(
             .sign(request), awaitsServer: false,
@@ -106,9 +106,9 @@ extension SignCommand {
         do throws(SystemFault) {
             for (file, signature) in zip(files, signatures) where !file.isInput {
                 if run.arguments.has(.force) {
-                    try replaceFile(file.signature, signature)
+                    try replaceFile(file.signature, bytes: signature)
                 } else {
-                    try createFile(file.signature, signature)
+                    try createFile(file.signature, bytes: signature)
                     written.append(file.signature)
                 }
             }

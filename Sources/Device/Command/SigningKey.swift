@@ -79,7 +79,7 @@ struct PublicLines {
         do throws(CryptoFault) {
             fingerprint =
                 Bytes("SHA256:".utf8)
-                + Base64.encode(try SHA256.digest(point.blob), .standard)
+                + Base64.encode(try SHA256.digest(point.blob), alphabet: .standard)
                 .filter { $0 != UInt8(ascii: "=") }
         } catch { throw .fault(CommandText.failed("\(error)".bytes)) }
         let comment =

@@ -131,7 +131,7 @@ extension StatusReport {
 
     private func text(_ demand: ServerDemand, _ trouble: ServerDemand.Trouble) -> Text {
         let services = demand.serviceList
-        switch (demand.wish, trouble) {
+        switch (demand.target, trouble) {
         case (.mistake(let place), _):
             return CommandStatus.serverFile(services, place: place)
         case (.server(let url), .ended):
@@ -149,7 +149,7 @@ extension StatusReport {
         _ demand: ServerDemand, _ trouble: ServerDemand.Trouble
     ) -> JSON {
         var server: Bytes?
-        if case .server(let url) = demand.wish { server = url }
+        if case .server(let url) = demand.target { server = url }
         return .object([
             ("trouble", .string(trouble.rawValue)),
             ("services", .array(demand.services.map { .string($0) })),

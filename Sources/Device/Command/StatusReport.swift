@@ -115,7 +115,7 @@ struct StatusReport {
         case .keptOut: .seeSettings
         case .notRegistered, .registrationEnded:
             serverTroubles.lazy.compactMap { trouble -> LoginStep? in
-                guard case .server(let url) = trouble.demand.wish else { return nil }
+                guard case .server(let url) = trouble.demand.target else { return nil }
                 return .register(url)
             }.first
         case .serverFile: .seeDoctor

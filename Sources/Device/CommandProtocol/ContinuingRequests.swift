@@ -5,7 +5,7 @@ import LoginProtocol
 
 /// Carries the password that the daemon asked for; follows `passwordWanted` only.
 package struct PasswordRequest: ContinuingRequest {
-    package static let verb = Verb(14, "password")
+    package static let verb = Verb(14, name: "password")
 
     /// The password. The daemon takes it out of the packet before it decodes it, and sees zeros
     /// here.
@@ -24,14 +24,14 @@ extension PasswordRequest {
 
 /// Cancels the request in progress.
 package struct CancelRequest: ContinuingRequest, PlainRequest {
-    package static let verb = Verb(15, "cancel")
+    package static let verb = Verb(15, name: "cancel")
 
     package init() {}
 }
 
 /// The client has shown a notice that asked for acknowledgement.
 package struct ShownRequest: ContinuingRequest, PlainRequest {
-    package static let verb = Verb(.shown, "shown")
+    package static let verb = Verb(.shown, name: "shown")
 
     package init() {}
 }

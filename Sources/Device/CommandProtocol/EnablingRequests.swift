@@ -3,7 +3,7 @@ import LoginProtocol
 
 /// Issues a credential for the fingers that are enrolled: `print` for each, then `done`.
 package struct EnableRequest: AccountRequest {
-    package static let verb = Verb(5, "enable")
+    package static let verb = Verb(5, name: "enable")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
 
     /// The account.
@@ -28,7 +28,7 @@ extension EnableRequest {
 
 /// Destroys the credential; the fingers stay enrolled.
 package struct DisableRequest: PlainAccountRequest {
-    package static let verb = Verb(6, "disable")
+    package static let verb = Verb(6, name: "disable")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
     package static let readsPrints = false
 
@@ -39,7 +39,7 @@ package struct DisableRequest: PlainAccountRequest {
 
 /// Lifts a lockout.
 package struct UnlockRequest: PlainAccountRequest {
-    package static let verb = Verb(7, "unlock")
+    package static let verb = Verb(7, name: "unlock")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
     package static let readsPrints = false
 
@@ -50,7 +50,7 @@ package struct UnlockRequest: PlainAccountRequest {
 
 /// Issues the credential again, in another vault.
 package struct MigrateRequest: AccountRequest {
-    package static let verb = Verb(22, "migrate")
+    package static let verb = Verb(22, name: "migrate")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
 
     /// The account.

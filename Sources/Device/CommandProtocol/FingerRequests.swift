@@ -3,7 +3,7 @@ import LoginProtocol
 
 /// Asks for a touch and signs nothing: tests whether a reader recognises the finger.
 package struct VerifyRequest: AccountRequest {
-    package static let verb = Verb(2, "verify")
+    package static let verb = Verb(2, name: "verify")
     // It releases nothing, so it requires fingers but no credential.
     package static let rule = VerbRule(
         .rootOrAccount, touch: TouchRule(guards: [.presence, .prints, .reader, .lid]))
@@ -35,7 +35,7 @@ extension VerifyRequest {
 
 /// Adds a finger.
 package struct EnrollRequest: AccountRequest {
-    package static let verb = Verb(3, "enroll")
+    package static let verb = Verb(3, name: "enroll")
     // Scans that match nothing, for which the password was given. The lid is not checked, since a
     // user who enrols with a closed lid has an external reader; comparisons with other accounts'
     // prints are counted elsewhere, against the enrolling account.
@@ -67,7 +67,7 @@ extension EnrollRequest {
 
 /// Removes one finger or all of them.
 package struct DeleteRequest: AccountRequest {
-    package static let verb = Verb(4, "delete")
+    package static let verb = Verb(4, name: "delete")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
 
     /// The account.
@@ -90,7 +90,7 @@ extension DeleteRequest {
 
 /// Lists the account's fingers: `print` for each, then `done`.
 package struct ListRequest: PlainAccountRequest {
-    package static let verb = Verb(9, "list")
+    package static let verb = Verb(9, name: "list")
     package static let rule = VerbRule(.rootOrAccount)
 
     package let account: Bytes

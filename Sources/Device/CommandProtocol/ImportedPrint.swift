@@ -5,7 +5,7 @@ import LoginProtocol
 ///
 /// Before the password is asked for, each file is shown without an outcome.
 package struct ImportPrintRequest: PlainAccountRequest {
-    package static let verb = Verb(26, "importPrint")
+    package static let verb = Verb(26, name: "importPrint")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
 
     package let account: Bytes

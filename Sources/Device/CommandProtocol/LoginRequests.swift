@@ -5,7 +5,7 @@ import LoginProtocol
 // LoginProtocol has besides is here.
 
 extension AuthenticateRequest: AccountRequest {
-    package static let verb = Verb(.authenticate, "authenticate")
+    package static let verb = Verb(.authenticate, name: "authenticate")
     package static let rule = VerbRule(.rootOrAccount, touch: .login)
     // Serving it opens them itself if it needs them.
     package static let readsPrints = false
@@ -63,7 +63,7 @@ extension ServerLoginRequest {
 
 /// Asks, once and immediately, whether the touch that signed a challenge is still valid.
 package struct ConfirmRequest: AccountRequest {
-    package static let verb = Verb(.confirm, "confirm")
+    package static let verb = Verb(.confirm, name: "confirm")
     package static let rule = VerbRule(.rootOrAccount)
     package static let readsPrints = false
 
@@ -86,7 +86,7 @@ extension ConfirmRequest {
 
 /// Reports that a password was accepted in the same login.
 package struct PasswordAcceptedRequest: AccountRequest {
-    package static let verb = Verb(.passwordAccepted, "passwordAccepted")
+    package static let verb = Verb(.passwordAccepted, name: "passwordAccepted")
     package static let rule = VerbRule(.root)
     package static let readsPrints = false
 
@@ -108,7 +108,7 @@ extension PasswordAcceptedRequest {
 }
 
 extension OfferRequest: AccountRequest {
-    package static let verb = Verb(.offer, "offer")
+    package static let verb = Verb(.offer, name: "offer")
     // It reveals who has enrolled no finger, and is meant for programs that log users in.
     package static let rule = VerbRule(.root)
     package static let readsPrints = false
@@ -130,7 +130,7 @@ extension TouchRule {
 
 /// Reports the account's new password.
 package struct PasswordChangedRequest: AccountRequest {
-    package static let verb = Verb(.passwordChanged, "passwordChanged")
+    package static let verb = Verb(.passwordChanged, name: "passwordChanged")
     package static let rule = VerbRule(.root)
 
     /// The account.

@@ -3,7 +3,7 @@ import LoginProtocol
 
 /// Asks for a touch that obtains a MAC token from a server: `macToken`, then `done`.
 package struct MACTokenAddRequest: AccountRequest {
-    package static let verb = Verb(38, "macTokenAdd")
+    package static let verb = Verb(38, name: "macTokenAdd")
     // The bearer of the token's header is the device for the server.
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
     package static let command = "signet mac-token"
@@ -46,7 +46,7 @@ package struct MACTokenAddRequest: AccountRequest {
 
 /// Lists the account's MAC tokens, without their secrets: `macToken` for each, then `done`.
 package struct MACTokenListRequest: PlainAccountRequest {
-    package static let verb = Verb(39, "macTokenList")
+    package static let verb = Verb(39, name: "macTokenList")
     package static let rule = VerbRule(.rootOrAccount)
 
     package let account: Bytes
@@ -56,7 +56,7 @@ package struct MACTokenListRequest: PlainAccountRequest {
 
 /// Deletes a MAC token from this device and from its server.
 package struct MACTokenRemoveRequest: AccountRequest {
-    package static let verb = Verb(40, "macTokenRemove")
+    package static let verb = Verb(40, name: "macTokenRemove")
     package static let rule = VerbRule(.rootOrAccount)
     package static let readsPrints = false
 
@@ -88,7 +88,7 @@ extension MACTokenRemoveRequest {
 /// Computes the header that authenticates one HTTP request with a MAC token; ends with
 /// `authorization`.
 package struct MACTokenHeaderRequest: AccountRequest {
-    package static let verb = Verb(41, "macTokenHeader")
+    package static let verb = Verb(41, name: "macTokenHeader")
     package static let rule = VerbRule(.account)
 
     /// The account that owns the token.

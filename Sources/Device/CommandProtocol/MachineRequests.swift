@@ -3,7 +3,7 @@ import LoginProtocol
 
 /// Lists the readers of this machine: `reader` for each, then `done`.
 package struct ReadersRequest: MachineRequest, PlainRequest {
-    package static let verb = Verb(10, "readers")
+    package static let verb = Verb(10, name: "readers")
     package static let rule = VerbRule(.anyone)
 
     package init() {}
@@ -78,7 +78,7 @@ package struct ReaderAnswer: Equatable, Sendable {
 
 /// Lists the effective configuration: `setting` for each, then `done`.
 package struct ConfigurationRequest: MachineRequest, PlainRequest {
-    package static let verb = Verb(12, "configuration")
+    package static let verb = Verb(12, name: "configuration")
     package static let rule = VerbRule(.anyone)
 
     package init() {}
@@ -115,7 +115,7 @@ package struct SettingAnswer: Equatable, Sendable {
 
 /// Reports which vault holds keys: `vault` for each, then `done`.
 package struct VaultRequest: MachineRequest, PlainRequest {
-    package static let verb = Verb(21, "vault")
+    package static let verb = Verb(21, name: "vault")
     package static let rule = VerbRule(.anyone)
 
     package init() {}
@@ -123,7 +123,7 @@ package struct VaultRequest: MachineRequest, PlainRequest {
 
 /// Trusts the TPM in its present state as the one in which keys are made.
 package struct TrustVaultRequest: MachineRequest, PlainRequest {
-    package static let verb = Verb(23, "trustVault")
+    package static let verb = Verb(23, name: "trustVault")
     package static let rule = VerbRule(.root)
 
     package init() {}

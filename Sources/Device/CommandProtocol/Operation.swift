@@ -25,7 +25,7 @@ package enum OperationState: UInt8, CaseIterable, Sendable {
 /// Lists the operations that await the account's approval: `operation` for each, `serverTrouble`
 /// for each server that gave no answer, then `done`.
 package struct OperationListRequest: AccountRequest {
-    package static let verb = Verb(42, "operationList")
+    package static let verb = Verb(42, name: "operationList")
     // Decisions are made in the account's name.
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
     package static let logging = DecisionLogging.denials
@@ -61,7 +61,7 @@ package struct OperationListRequest: AccountRequest {
 
 /// Shows one operation as its server describes it: `operation`, then `done`.
 package struct OperationShowRequest: AccountRequest {
-    package static let verb = Verb(43, "operationShow")
+    package static let verb = Verb(43, name: "operationShow")
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
     package static let command = "signet operations"
 
@@ -106,7 +106,7 @@ package struct OperationShowRequest: AccountRequest {
 
 /// Asks for a touch that approves or rejects an operation: `operation`, then `decided`.
 package struct OperationDecideRequest: AccountRequest {
-    package static let verb = Verb(44, "operationDecide")
+    package static let verb = Verb(44, name: "operationDecide")
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
     package static let command = "signet operations"
 

@@ -13,7 +13,7 @@ package enum StorageAction: UInt8, CaseIterable, Sendable {
 
 /// Lists or deletes prints that readers store: `storedPrint` for each, then `done`.
 package struct ReaderPrintsRequest: MachineRequest {
-    package static let verb = Verb(29, "readerPrints")
+    package static let verb = Verb(29, name: "readerPrints")
     // Only root may learn whose fingers a reader stores.
     package static let rule = VerbRule(.root)
 

@@ -157,7 +157,7 @@ package enum RelayRequest: Equatable, Sendable {
         switch self {
         case .register(let server, _, _), .remove(let server, _, _, _): server
         case .prove(let proof): proof.server
-        case .challenge(let wish): wish.server
+        case .challenge(let challenge): challenge.server
         case .login(let login): login.server
         case .macToken(let server, _, _), .operations(let server, _),
             .operation(let server, _, _), .endMACToken(let server, _, _):
@@ -182,13 +182,13 @@ extension RelayRequest {
             try frame.put(.server, proof.server)
             try frame.put(.registration, proof.registration)
             try frame.put(.publicKey, proof.publicKey)
-        case .challenge(let wish):
-            try frame.put(.account, wish.account)
-            try frame.put(.timeoutMilliseconds, numberIfPresent: wish.milliseconds)
-            try frame.put(.device, wish.device)
-            try frame.put(.server, wish.server)
-            try frame.put(.application, wish.application)
-            try frame.put(.action, wish.action)
+        case .challenge(let challenge):
+            try frame.put(.account, challenge.account)
+            try frame.put(.timeoutMilliseconds, numberIfPresent: challenge.milliseconds)
+            try frame.put(.device, challenge.device)
+            try frame.put(.server, challenge.server)
+            try frame.put(.application, challenge.application)
+            try frame.put(.action, challenge.action)
         case .login(let login):
             try frame.put(.statement, login.statement)
             try frame.put(.signature, login.signature)

@@ -3,7 +3,7 @@ import LoginProtocol
 
 /// Reports the account's status.
 package struct StatusRequest: PlainAccountRequest {
-    package static let verb = Verb(8, "status")
+    package static let verb = Verb(8, name: "status")
     package static let rule = VerbRule(.rootOrAccount)
 
     package let account: Bytes
@@ -162,7 +162,7 @@ package struct StatusAnswer: Equatable, Sendable {
 /// Lists the account's receipts: `chainHead`, `signer` for each key, `refusal` for each, `receipt`
 /// for each, then `done`.
 package struct LogRequest: AccountRequest {
-    package static let verb = Verb(11, "log")
+    package static let verb = Verb(11, name: "log")
     package static let rule = VerbRule(.rootOrAccount)
     package static let readsPrints = false
 
@@ -224,7 +224,7 @@ package struct ReceiptAnswer: Equatable, Sendable {
 
 /// Reports touches that are asked for without a terminal, as `event`, until cancelled.
 package struct WatchRequest: PlainAccountRequest {
-    package static let verb = Verb(25, "watch")
+    package static let verb = Verb(25, name: "watch")
     package static let rule = VerbRule(.rootOrAccount)
     package static let readsPrints = false
 

@@ -3,7 +3,7 @@ import LoginProtocol
 
 /// Stores a secret, which follows in parts: `secretWanted`, then `done`.
 package struct SecretSetRequest: AccountRequest {
-    package static let verb = Verb(16, "secretSet")
+    package static let verb = Verb(16, name: "secretSet")
     package static let rule = VerbRule(.rootOrAccount)
 
     /// The account.
@@ -43,7 +43,7 @@ package struct SecretSetRequest: AccountRequest {
 
 /// Carries a part of the secret to store; follows `secretWanted` only.
 package struct SecretPartRequest: ContinuingRequest {
-    package static let verb = Verb(17, "secretPart")
+    package static let verb = Verb(17, name: "secretPart")
 
     /// The part. The daemon takes it out of the packet instead of decoding it.
     package let part: Bytes
@@ -61,7 +61,7 @@ extension SecretPartRequest {
 
 /// Asks for a touch that releases a secret: `secretPart` for each part, then `done`.
 package struct SecretGetRequest: AccountRequest {
-    package static let verb = Verb(18, "secretGet")
+    package static let verb = Verb(18, name: "secretGet")
     package static let rule = VerbRule(.rootOrAccount, touch: .confirming(.secret))
     package static let command = "signet secret get"
 
@@ -91,7 +91,7 @@ extension SecretGetRequest {
 
 /// Lists the account's secrets: `secret` for each, then `done`.
 package struct SecretListRequest: PlainAccountRequest {
-    package static let verb = Verb(19, "secretList")
+    package static let verb = Verb(19, name: "secretList")
     package static let rule = VerbRule(.rootOrAccount)
 
     package let account: Bytes
@@ -101,7 +101,7 @@ package struct SecretListRequest: PlainAccountRequest {
 
 /// Deletes a secret.
 package struct SecretDeleteRequest: AccountRequest {
-    package static let verb = Verb(20, "secretDelete")
+    package static let verb = Verb(20, name: "secretDelete")
     package static let rule = VerbRule(.rootOrAccount)
     package static let readsPrints = false
 

@@ -3,7 +3,7 @@ import LoginProtocol
 
 /// Registers this device at a server for an account, after a touch; ends with `serverEnabled`.
 package struct ServerEnableRequest: AccountRequest {
-    package static let verb = Verb(30, "serverEnable")
+    package static let verb = Verb(30, name: "serverEnable")
     package static let rule = VerbRule(
         .rootOrAccount, proof: .password, touch: .confirming(.keySignature))
     package static let command = "signet enable"
@@ -77,7 +77,7 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
 
 /// Removes this device's registration, at the server and here.
 package struct ServerDisableRequest: AccountRequest {
-    package static let verb = Verb(31, "serverDisable")
+    package static let verb = Verb(31, name: "serverDisable")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
 
     /// The account.
@@ -103,7 +103,7 @@ extension ServerDisableRequest {
 
 /// Asks for a touch that logs in to a server; ends with `token`.
 package struct LoginAtServerRequest: AccountRequest {
-    package static let verb = Verb(32, "serverLogin")
+    package static let verb = Verb(32, name: "serverLogin")
     // The answer logs its bearer in at the server.
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
     package static let command = "signet login"
@@ -187,7 +187,7 @@ package enum ServerProblem: String, CaseIterable, Sendable {
 
 /// Lists the servers at which the account is registered: `server` for each, then `done`.
 package struct ServerListRequest: PlainAccountRequest {
-    package static let verb = Verb(33, "serverList")
+    package static let verb = Verb(33, name: "serverList")
     package static let rule = VerbRule(.rootOrAccount)
 
     package let account: Bytes

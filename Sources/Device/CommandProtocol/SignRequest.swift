@@ -76,7 +76,7 @@ package enum SigningMatter: Equatable, Sendable {
 ///
 /// For several files, there is a `signedFile` for each, then `done`.
 package struct SignRequest: AccountRequest {
-    package static let verb = Verb(34, "sign")
+    package static let verb = Verb(34, name: "sign")
     // The answer speaks for the account wherever it is shown.
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
     package static let command = "signet sign"
@@ -91,7 +91,7 @@ package struct SignRequest: AccountRequest {
     package var context: RequestContext { RequestContext(purpose: matter.purpose) }
 
     /// Creates a request; sizes are checked when it is encoded.
-    package init(account: Bytes, timeoutMilliseconds: UInt32, _ matter: SigningMatter) {
+    package init(account: Bytes, timeoutMilliseconds: UInt32, matter: SigningMatter) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
         self.matter = matter
@@ -228,7 +228,7 @@ package struct SignedAnswer: Equatable, Sendable {
 
 /// Makes the account's signing key, after a touch; ends with `signingKey`.
 package struct SigningEnableRequest: PlainAccountRequest {
-    package static let verb = Verb(35, "signingEnable")
+    package static let verb = Verb(35, name: "signingEnable")
     package static let rule = VerbRule(
         .rootOrAccount, proof: .password, touch: .confirming(.keySignature))
     package static let command = "signet enable"
@@ -241,7 +241,7 @@ package struct SigningEnableRequest: PlainAccountRequest {
 
 /// Destroys the account's signing key.
 package struct SigningDisableRequest: PlainAccountRequest {
-    package static let verb = Verb(36, "signingDisable")
+    package static let verb = Verb(36, name: "signingDisable")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
     package static let readsPrints = false
 
@@ -252,7 +252,7 @@ package struct SigningDisableRequest: PlainAccountRequest {
 
 /// Reports the account's signing key, as `signingKey`.
 package struct SigningKeyRequest: PlainAccountRequest {
-    package static let verb = Verb(37, "signingKey")
+    package static let verb = Verb(37, name: "signingKey")
     package static let rule = VerbRule(.rootOrAccount)
 
     package let account: Bytes

@@ -10,13 +10,13 @@ package struct Verb: Hashable, Sendable {
     /// The name in docs/developer/PROTOCOL.md and the journal.
     package let protocolName: String
 
-    init(_ rawValue: UInt8, _ name: String) {
+    init(_ rawValue: UInt8, name: String) {
         self.rawValue = rawValue
         protocolName = name
     }
 
     /// A verb that the PAM module knows, too.
-    init(_ verb: LoginVerb, _ name: String) { self.init(verb.rawValue, name) }
+    init(_ verb: LoginVerb, name: String) { self.init(verb.rawValue, name: name) }
 }
 
 extension Verb: ProtocolNamed {}

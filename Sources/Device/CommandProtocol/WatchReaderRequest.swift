@@ -8,7 +8,7 @@ import LoginProtocol
 /// unplugged or restarted; `noMatch`: a scan was good, it is compared with no print; `waiting`:
 /// another request uses the reader.
 package struct WatchReaderRequest: MachineRequest {
-    package static let verb = Verb(46, "watchReader")
+    package static let verb = Verb(46, name: "watchReader")
     // It occupies the reader, and shows when a finger is on it.
     package static let rule = VerbRule(.root)
 

@@ -46,7 +46,7 @@ package struct Configuration: Sendable {
         _ table: [Setting] = Settings.all, files: [(name: String, text: [UInt8])]
     ) throws(ConfigurationFault) {
         self.table = table
-        for file in files { try read(file.name, file.text) }
+        for file in files { try read(file.name, text: file.text) }
     }
 
     /// Returns the effective value of a setting.
@@ -62,7 +62,7 @@ package struct Configuration: Sendable {
     /// Whether no file sets the setting.
     package func isDefault(_ setting: Setting) -> Bool { origins[setting.name] == nil }
 
-    private mutating func read(_ name: String, _ text: [UInt8]) throws(ConfigurationFault) {
+    private mutating func read(_ name: String, text: [UInt8]) throws(ConfigurationFault) {
         guard text.count <= Configuration.maximumFileLength else {
             throw ConfigurationFault(file: name, line: 0, problem: "longer than 64 KiB")
         }

@@ -12,7 +12,7 @@ package enum ConfigurationFiles {
     /// - Throws: the first fault, with file and line; line 0 for a file that cannot be read or
     ///   trusted.
     package static func load(
-        _ file: String, _ table: [Setting] = Settings.all
+        _ file: String, table: [Setting] = Settings.all
     ) throws(ConfigurationFault) -> Configuration {
         var texts: [(name: String, text: [UInt8])] = []
         for path in [file] + (try dropIns(file + ".d")) {

@@ -17,7 +17,8 @@ extension Machine {
     ) -> [Finding] {
         let stacks = stacks()
         let settings = ConfigurationCheck(files)
-        var findings = stackFindings(stacks, settings.configuration, version)
+        var findings = stackFindings(
+            stacks, configuration: settings.configuration, version: version)
         findings += settings.lineFindings()
         if let configuration = settings.configuration {
             let names = UnknownNames(files: files, nameService: nameService, stacks: stacks)
@@ -36,7 +37,7 @@ extension Machine {
         findings += AccountCheck(view: view).findings()
         findings += ReaderCheck(files: files).daemonFindings(view)
         findings += VaultCheck(files: files).daemonFindings(view)
-        let demands = ServerDemands(self, stacks)
+        let demands = ServerDemands(self, stacks: stacks)
         findings += RegistrationCheck(machine: self, demands: demands, view: view).findings()
         findings += ReaderCheck(files: files).fprintdFindings()
         findings += VaultCheck(files: files).deviceFindings()
@@ -47,10 +48,10 @@ extension Machine {
 
     /// Problems with the stacks, with the files they are in, and with those that they refer to.
     private func stackFindings(
-        _ stacks: ServiceStacks, _ configuration: Configuration?, _ version: Bytes
+        _ stacks: ServiceStacks, configuration: Configuration?, version: Bytes
     ) -> [Finding] {
         let module = ModuleCheck(files: files, stacks: stacks)
-        var findings = StackCheck(stacks, configuration).findings()
+        var findings = StackCheck(stacks, configuration: configuration).findings()
         findings += PasswordStackCheck(files: stacks.files).findings()
         findings += module.stackFindings()
         findings += DirectoryCheck(machine: self, stacks: stacks).findings()
@@ -59,7 +60,7 @@ extension Machine {
         let check = FileCheck(files: files)
         for name in stacks.usedFiles.union(["signet"]).sorted() {
             let path = stacks.files.place(of: name).path
-            findings += check.findings(at: path, .publicFile, following: name != "signet")
+            findings += check.findings(at: path, rule: .publicFile, following: name != "signet")
         }
         findings += check.parents(of: "/etc/pam.d/signet")
         return findings + module.fileFindings(version: version)

@@ -20,7 +20,7 @@ package struct Machine: Sendable {
     /// Runs journalctl with these arguments; `failed` if there is no journal.
     package var journal: @Sendable ([String]) -> ChildAnswer = { arguments in
         ChildOutput.of(
-            "/usr/bin/journalctl", arguments, cap: 1 << 20, within: .milliseconds(400))
+            "/usr/bin/journalctl", arguments: arguments, cap: 1 << 20, within: .milliseconds(400))
     }
 
     /// The machine that this program runs on.
@@ -53,10 +53,10 @@ extension Machine {
     package func moduleLines() -> [ModuleLine] { stacks().moduleLines }
 
     /// Which services ask for a touch.
-    package func moduleUse() -> ModuleUse { ModuleUse(files, stacks()) }
+    package func moduleUse() -> ModuleUse { ModuleUse(files, stacks: stacks()) }
 
     /// The servers that the stacks require.
-    package func serverDemands() -> ServerDemands { ServerDemands(self, stacks()) }
+    package func serverDemands() -> ServerDemands { ServerDemands(self, stacks: stacks()) }
 
     /// The names in the configuration's lists that match nothing on this machine.
     package func unknownNames(_ configuration: Configuration) -> [UnknownName] {

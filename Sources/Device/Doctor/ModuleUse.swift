@@ -26,7 +26,7 @@ package struct ModuleUse: Sendable {
             }
     }
 
-    init(_ files: MachineFiles, _ stacks: ServiceStacks) {
+    init(_ files: MachineFiles, stacks: ServiceStacks) {
         func has(_ program: String) -> Bool { files.exists(program, following: true) }
         services = stacks.using
         missing = stacks.modulePaths.map { (files.modulePath($0.path), $0.services) }

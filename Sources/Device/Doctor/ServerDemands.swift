@@ -6,7 +6,7 @@ import ModuleOptions
 /// A server that must approve an account's logins in addition to the touch.
 package struct ServerDemand: Sendable {
     /// The content of the file that `server=` refers to.
-    package enum Wish: Equatable, Sendable {
+    package enum Target: Equatable, Sendable {
         /// The server's URL in canonical form.
         case server(Bytes)
         /// The file has a mistake at this place, so no touch authenticates.
@@ -28,7 +28,7 @@ package struct ServerDemand: Sendable {
     /// The path of the file.
     package let file: String
     /// The content of the file.
-    package let wish: Wish
+    package let target: Target
 
     /// The services' names, as they are displayed.
     package var serviceList: Bytes { ServiceStacks.list(services) }
@@ -37,7 +37,7 @@ package struct ServerDemand: Sendable {
     ///
     /// - Parameter known: The account's registrations; nil if they cannot be determined.
     package func trouble(_ known: [ServerAnswer]?) -> Trouble? {
-        guard case .server(let url) = wish else { return .file }
+        guard case .server(let url) = target else { return .file }
         guard let there = known?.filter({ $0.server == url }) else { return nil }
         if there.contains(where: { $0.state == .good }) { return nil }
         return there.contains { $0.state == .invalidated } ? .ended : .notRegistered
@@ -58,7 +58,7 @@ package struct ServerDemands: Sendable {
     private let withoutServer: Set<String>
 
     /// Reads the files. Files that the caller may not read are left out.
-    init(_ machine: Machine, _ stacks: ServiceStacks) {
+    init(_ machine: Machine, stacks: ServiceStacks) {
         nameService = machine.nameService
         using = stacks.using
         withoutServer = Set(stacks.withoutServer)
@@ -79,11 +79,11 @@ package struct ServerDemands: Sendable {
             case .mistake(let place):
                 ServerDemand(
                     services: file.services, file: file.path,
-                    wish: .mistake(place: place.bytes))
+                    target: .mistake(place: place.bytes))
             case .server(let server, let url):
-                isMeant(account, server)
+                isMeant(account, server: server)
                     ? ServerDemand(
-                        services: file.services, file: file.path, wish: .server(url)) : nil
+                        services: file.services, file: file.path, target: .server(url)) : nil
             }
         }
     }
@@ -113,7 +113,7 @@ package struct ServerDemands: Sendable {
     }
 
     /// Whether a file applies to an account. A group that cannot be looked up does not match.
-    private func isMeant(_ account: Bytes, _ server: LoginServer) -> Bool {
+    private func isMeant(_ account: Bytes, server: LoginServer) -> Bool {
         guard !server.accounts.isEmpty else { return true }
         let name = String(decoding: account, as: UTF8.self)
         return server.accounts.contains { word in

@@ -15,35 +15,35 @@ struct ServiceStacks {
         services = files.names.filter(Self.isService)
         chains = Dictionary(
             uniqueKeysWithValues: services.map { service in
-                let chains = StackType.allCases.map { ($0, files.chain(of: service, $0)) }
+                let chains = StackType.allCases.map { ($0, files.chain(of: service, type: $0)) }
                 return (service, Dictionary(uniqueKeysWithValues: chains))
             })
     }
 
     /// The stack of a service for one type.
-    func chain(of service: String, _ type: StackType) -> Chain {
+    func chain(of service: String, type: StackType) -> Chain {
         chains[service]?[type] ?? Chain()
     }
 
     /// The services whose `auth` stack calls the module.
     var using: [String] {
-        services.filter { !chain(of: $0, .auth).indices(of: .signet).isEmpty }
+        services.filter { !chain(of: $0, type: .auth).indices(of: .signet).isEmpty }
     }
 
     /// The files that these services' `auth` stacks consist of.
     var usedFiles: Set<String> {
-        using.reduce(into: []) { $0.formUnion(chain(of: $1, .auth).files) }
+        using.reduce(into: []) { $0.formUnion(chain(of: $1, type: .auth).files) }
     }
 
     /// Whether services without a stack of their own ask for a finger.
-    var servesOthers: Bool { !chain(of: "other", .auth).indices(of: .signet).isEmpty }
+    var servesOthers: Bool { !chain(of: "other", type: .auth).indices(of: .signet).isEmpty }
 
     /// The services with pam_signet that accept passwords of local accounts only.
     ///
     /// They have no other method of authentication either.
     var localOnly: [String] {
         using.filter { service in
-            let handlers = chain(of: service, .auth).handlers
+            let handlers = chain(of: service, type: .auth).handlers
             let passwords = handlers.filter { $0.role == .password }
             return !passwords.isEmpty && passwords.allSatisfy(\.isLocalPassword)
                 && !handlers.contains { $0.role == .unknown || $0.role == .otherWay }
@@ -121,7 +121,7 @@ extension ServiceStacks {
         var found: [StackPlace: Line] = [:]
         for service in services {
             for type in types {
-                for handler in chain(of: service, type).handlers
+                for handler in chain(of: service, type: type).handlers
                 where handler.call == .module && isMeant(handler) {
                     var line = found[handler.place] ?? (handler, type, [])
                     if line.services.last != service { line.services.append(service) }

@@ -64,14 +64,14 @@ struct UnknownNames {
         let lists = LoginLists(configuration)
         let accounts = lists.accountNames.filter(nameService.lacksAccount)
         let groups = lists.groupNames.filter(nameService.lacksGroup)
-        return services(lists, configuration)
-            + unknown(accounts, .account, in: "/etc/passwd")
-            + unknown(groups, .group, denied: lists.deniedGroupNames, in: "/etc/group")
-            + units(configuration, Settings.loginConsoleUnits, .consoleUnit)
-            + units(configuration, Settings.loginDisplayManagers, .displayManager)
+        return services(lists, configuration: configuration)
+            + unknown(accounts, kind: .account, in: "/etc/passwd")
+            + unknown(groups, kind: .group, denied: lists.deniedGroupNames, in: "/etc/group")
+            + units(configuration, setting: Settings.loginConsoleUnits, kind: .consoleUnit)
+            + units(configuration, setting: Settings.loginDisplayManagers, kind: .displayManager)
     }
 
-    private func services(_ lists: LoginLists, _ configuration: Configuration) -> [UnknownName] {
+    private func services(_ lists: LoginLists, configuration: Configuration) -> [UnknownName] {
         // The default lists the services of many programs, most of which a machine does not have.
         let keyring = Set(
             configuration.isDefault(Settings.keyringServices)
@@ -89,7 +89,7 @@ struct UnknownNames {
     }
 
     private func unknown(
-        _ names: Set<String>, _ kind: UnknownName.Kind, denied: Set<String> = [],
+        _ names: Set<String>, kind: UnknownName.Kind, denied: Set<String> = [],
         in file: String
     ) -> [UnknownName] {
         guard !names.isEmpty else { return [] }
@@ -103,7 +103,7 @@ struct UnknownNames {
 
     /// Entries in a list of units that no service unit can have as its name.
     private func units(
-        _ configuration: Configuration, _ setting: Setting, _ kind: UnknownName.Kind
+        _ configuration: Configuration, setting: Setting, kind: UnknownName.Kind
     ) -> [UnknownName] {
         configuration.words(setting).filter { !$0.isServiceUnit }.map { word in
             let unit = word + ".service"

@@ -233,7 +233,7 @@ package final class TouchGate<Scanner: FingerScanner> {
         of turn: borrowing Turn, until end: Duration
     ) async throws(Denial) {
         do throws(Denial) {
-            try await queue.settleContention(of: turn, until: end, clock)
+            try await queue.settleContention(of: turn, until: end, clock: clock)
         } catch { throw machine.isSuspending ? Denial(.suspending) : error }
     }
 

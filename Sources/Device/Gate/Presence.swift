@@ -44,7 +44,7 @@ package struct Presence: Sendable {
     package var isForOther: Bool { requester.uid != account }
 
     fileprivate init(
-        _ inquiry: Inquiry, _ finding: Finding, _ requester: Requester, agent: (any HeldProcess)?,
+        _ inquiry: Inquiry, finding: Finding, requester: Requester, agent: (any HeldProcess)?,
         traces: PresenceTraces?
     ) {
         account = inquiry.account.uid
@@ -164,8 +164,8 @@ package struct PresenceExaminer: Sendable {
         // Read the traces first, so that a change during the lookups is noticed later.
         let traces = traces(of: inquiry)
         let subject = try subject(of: inquiry)
-        let finding = try finding(for: subject, inquiry.account)
-        let requester = try requester(of: inquiry, finding, subject)
+        let finding = try finding(for: subject, account: inquiry.account)
+        let requester = try requester(of: inquiry, finding: finding, subject: subject)
         // Check this last: only if both processes still exist did the lookups by pid concern them.
         guard inquiry.client.process?.hasEnded == false, !subject.process.hasEnded else {
             throw .notAtMachine(Detail.programEnded)
@@ -178,7 +178,7 @@ package struct PresenceExaminer: Sendable {
             }
         }
         return Presence(
-            inquiry, finding, requester, agent: subject.agent,
+            inquiry, finding: finding, requester: requester, agent: subject.agent,
             traces: subject.agent == nil && finding.owner == inquiry.account.uid ? traces : nil)
     }
 
@@ -203,25 +203,25 @@ package struct PresenceExaminer: Sendable {
     /// Returns the finding for the location of a process, or throws if that is no place in front of
     /// the machine.
     private func finding(
-        for subject: Subject, _ account: Account
+        for subject: Subject, account: Account
     ) throws(Denial) -> Finding {
         switch subject.placement {
         // A program in a session: the session must be local, active and at a seat.
         case .place(.session(let id)):
-            return try finding(in: try session(id), .session(id))
+            return try finding(in: try session(id), origin: .session(id))
         // A program of the user's service manager, outside sessions: the user's display session
         // counts.
         case .place(.userManager(let uid)):
             let display = try known { () throws(SystemFault) in try facts.displaySession(of: uid) }
             guard let session = display else { throw .notAtMachine(Detail.noActiveSession) }
-            return try finding(in: session, .displaySession(session.id))
+            return try finding(in: session, origin: .displaySession(session.id))
         // A display manager's worker: a seat must show a greeter, or the account's own session,
         // which the worker unlocks.
         case .place(.systemUnit(let unit)) where subject.isRoot && policy.isDisplayManager(unit):
-            return try loginScreen(of: unit, account)
+            return try loginScreen(of: unit, account: account)
         // A login at a console: the screen must show that console.
         case .place(.systemUnit(let unit)) where subject.isRoot && policy.isConsoleUnit(unit):
-            return try console(of: unit, subject.process)
+            return try console(of: unit, process: subject.process)
         // cron, at, services, and programs that were moved out of their session.
         case .place(.systemUnit), .place(.outside):
             throw .notAtMachine(Detail.outsideSessions)
@@ -233,7 +233,7 @@ package struct PresenceExaminer: Sendable {
     }
 
     private func finding(
-        in session: LoginSession, _ origin: Presence.Origin
+        in session: LoginSession, origin: Presence.Origin
     ) throws(Denial) -> Finding {
         guard !session.isRemote else { throw Denial(.remoteSession) }
         guard session.class == .user else { throw .notAtMachine(Detail.sessionOfAnotherKind) }
@@ -245,7 +245,7 @@ package struct PresenceExaminer: Sendable {
     }
 
     private func loginScreen(
-        of unit: String, _ account: Account
+        of unit: String, account: Account
     ) throws(Denial) -> Finding {
         let sessions = try known { () throws(SystemFault) in try facts.sessionsInFront() }
         let screens = sessions.filter { session in
@@ -264,7 +264,7 @@ package struct PresenceExaminer: Sendable {
     }
 
     private func console(
-        of unit: String, _ process: any HeldProcess
+        of unit: String, process: any HeldProcess
     ) throws(Denial) -> Finding {
         let origin = Presence.Origin.console(unit: unit)
         let instance = UnitName(unit).instance.flatMap { Self.isConsole($0) ? $0 : nil }
@@ -307,7 +307,7 @@ package struct PresenceExaminer: Sendable {
     /// the real user of the process, and the user that a root client names. A subordinate uid
     /// (subuid(5)) counts as the user it was given to.
     private func requester(
-        of inquiry: Inquiry, _ finding: Finding, _ subject: Subject
+        of inquiry: Inquiry, finding: Finding, subject: Subject
     ) throws(Denial) -> Requester {
         let account = inquiry.account
         var causes: [UInt32] = []
@@ -356,7 +356,7 @@ package struct PresenceExaminer: Sendable {
             return Subject(
                 process: process, placement: client.placement, isRoot: inquiry.isRoot)
         }
-        let agent = try agent(of: process, client.placement, inquiry.claims)
+        let agent = try agent(of: process, placement: client.placement, claims: inquiry.claims)
         return Subject(
             process: agent.process, placement: facts.placement(of: agent.process), isRoot: false,
             agent: agent.process, users: [agent.helperUser])
@@ -369,7 +369,7 @@ package struct PresenceExaminer: Sendable {
     /// peer of the helper's standard input. The request then carries the agent's pid and user as
     /// the kernel recorded them at connect(2); they are accepted only from a root process.
     private func agent(
-        of helper: any HeldProcess, _ placement: ClientProcess.Placement, _ claims: PresenceClaims
+        of helper: any HeldProcess, placement: ClientProcess.Placement, claims: PresenceClaims
     ) throws(Denial) -> PolkitAgent {
         let claim = claims.agent
         if case .place(.systemUnit(let unit)) = placement,

@@ -35,12 +35,12 @@ struct PresencePolicy: Sendable {
     }
 
     /// Whether a system unit logs users in at consoles; also matches the unit's template.
-    func isConsoleUnit(_ unit: String) -> Bool { Self.contains(consoleUnits, unit) }
+    func isConsoleUnit(_ unit: String) -> Bool { Self.contains(consoleUnits, unit: unit) }
 
     /// Whether a system unit is a display manager; also matches the unit's template.
-    func isDisplayManager(_ unit: String) -> Bool { Self.contains(displayManagers, unit) }
+    func isDisplayManager(_ unit: String) -> Bool { Self.contains(displayManagers, unit: unit) }
 
-    private static func contains(_ units: Set<String>, _ unit: String) -> Bool {
+    private static func contains(_ units: Set<String>, unit: String) -> Bool {
         units.contains(unit) || units.contains(UnitName(unit).template)
     }
 }

@@ -53,14 +53,15 @@ extension PresenceFacts {
     /// an unknown location and therefore gets no touch.
     package func client(on socket: borrowing Descriptor) throws(SystemFault) -> ClientProcess {
         let peer = try PeerCredentials(of: socket)
-        return client(peer, try? ProcessHandle.holding(peerOf: socket, peer))
+        return client(peer, process: try? ProcessHandle.holding(peerOf: socket, peer: peer))
     }
 
     /// Describes a client whose process is held already.
-    func client(_ peer: PeerCredentials, _ process: (any HeldProcess)?) -> ClientProcess {
+    func client(_ peer: PeerCredentials, process: (any HeldProcess)?) -> ClientProcess {
         let placement = placement(of: process)
         return ClientProcess(
-            credentials: peer, accountable: accountable(peer, process, placement),
+            credentials: peer,
+            accountable: accountable(peer, process: process, placement: placement),
             process: process, placement: placement)
     }
 
@@ -73,8 +74,8 @@ extension PresenceFacts {
     }
 
     private func accountable(
-        _ peer: PeerCredentials, _ process: (any HeldProcess)?,
-        _ placement: ClientProcess.Placement
+        _ peer: PeerCredentials, process: (any HeldProcess)?,
+        placement: ClientProcess.Placement
     ) -> UInt32 {
         var uid = peer.uid
         // The login uid is trusted last: where none was set, any program may set one.

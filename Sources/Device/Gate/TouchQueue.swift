@@ -73,7 +73,7 @@ package final class TouchQueue {
         var hasYielded = false
         var touched = ContinuousClock.now
 
-        init(_ id: UInt64, _ applicant: Applicant) {
+        init(_ id: UInt64, applicant: Applicant) {
             self.id = id
             self.applicant = applicant
         }
@@ -121,11 +121,11 @@ package final class TouchQueue {
         let id = nextID
         nextID += 1
         if holder == nil {
-            holder = Holder(id, applicant)
+            holder = Holder(id, applicant: applicant)
             return turn(id)
         }
         let (outcome, expired) = await limited(to: limit) { [self] in
-            await place(applicant, id)
+            await place(applicant, id: id)
         }
         switch outcome {
         case .granted: return turn(id)
@@ -138,7 +138,7 @@ package final class TouchQueue {
         Turn(id) { [weak self] in self?.leave($0) }
     }
 
-    private func place(_ applicant: Applicant, _ id: UInt64) async -> Outcome {
+    private func place(_ applicant: Applicant, id: UInt64) async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { turn in
                 join(Place(id: id, applicant: applicant, turn: turn))
@@ -153,7 +153,7 @@ package final class TouchQueue {
     private func join(_ place: Place) {
         if Task.isCancelled { return place.turn.resume(returning: .cancelled) }
         guard let holder else {
-            self.holder = Holder(place.id, place.applicant)
+            self.holder = Holder(place.id, applicant: place.applicant)
             return place.turn.resume(returning: .granted)
         }
         let requester = place.applicant.asker.requester.uid
@@ -163,15 +163,15 @@ package final class TouchQueue {
             return place.turn.resume(returning: .full(inFront: name))
         }
         places.append(place)
-        tellWaiting(place, holder)
+        tellWaiting(place, holder: holder)
         if contends(place.applicant, with: holder.applicant), !holder.unshown.contains(requester) {
-            contend(place.id, holder)
+            contend(place.id, holder: holder)
         }
         watchEnrolment()
     }
 
     /// Stops the holder's scan until both prompts show that there are two requests.
-    private func contend(_ id: UInt64, _ holder: Holder) {
+    private func contend(_ id: UInt64, holder: Holder) {
         guard !holder.newcomers.contains(id) else { return }
         holder.newcomers.append(id)
         holder.scan?.raise()
@@ -185,7 +185,7 @@ package final class TouchQueue {
 
     /// Tells a waiting request whose turn it is. A request for the holder's account must confirm
     /// that it shows this; if it does not in time, it loses its place.
-    private func tellWaiting(_ place: Place, _ holder: Holder) {
+    private func tellWaiting(_ place: Place, holder: Holder) {
         let mustShow = contends(place.applicant, with: holder.applicant)
         let name = holder.applicant.asker.name(for: place.applicant.asker)
         let notice = Notice(.waiting, subject: name, wantsAcknowledgement: mustShow)
@@ -215,7 +215,7 @@ package final class TouchQueue {
         } else if holder.unshown.contains(requester),
             places.contains(where: { $0.id == place.id })
         {
-            contend(place.id, holder)
+            contend(place.id, holder: holder)
         }
     }
 
@@ -237,10 +237,10 @@ package final class TouchQueue {
             return
         }
         let place = places.remove(at: next)
-        let new = Holder(place.id, place.applicant)
+        let new = Holder(place.id, applicant: place.applicant)
         holder = new
         for waiting in places {
-            tellWaiting(waiting, new)
+            tellWaiting(waiting, holder: new)
             if contends(waiting.applicant, with: place.applicant) {
                 new.newcomers.append(waiting.id)
             }
@@ -286,19 +286,19 @@ extension TouchQueue {
     /// - Throws: `timedOut` if the holder's prompt does not show it before `end`, a time since
     ///   boot; `cancelled` if the holder's client is gone.
     func settleContention(
-        of turn: borrowing Turn, until end: Duration, _ clock: Clock
+        of turn: borrowing Turn, until end: Duration, clock: Clock
     ) async throws(Denial) {
         guard let holder, holder.id == turn.id else { return }
         while let id = holder.newcomers.first {
             if let place = places.first(where: { $0.id == id }), await place.isShown.value() {
-                try await tell(holder, of: place, until: end, clock)
+                try await tell(holder, of: place, until: end, clock: clock)
             }
             holder.newcomers.removeAll { $0 == id }
         }
     }
 
     private func tell(
-        _ holder: Holder, of place: Place, until end: Duration, _ clock: Clock
+        _ holder: Holder, of place: Place, until end: Duration, clock: Clock
     ) async throws(Denial) {
         let notice = Notice(
             .contended, subject: place.applicant.asker.detail, wantsAcknowledgement: true)

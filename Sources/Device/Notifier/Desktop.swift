@@ -32,7 +32,7 @@ final class Desktop {
 
     /// Shows notifications over a bus, in a catalogue's language. `failed` receives the failures.
     init(
-        _ bus: BusConnection, _ catalogue: Catalogue?, failed: @escaping (BusFault) -> Void
+        _ bus: BusConnection, catalogue: Catalogue?, failed: @escaping (BusFault) -> Void
     ) {
         self.bus = bus
         self.catalogue = catalogue
@@ -77,8 +77,8 @@ final class Desktop {
     /// Calls `Notify`; returns the desktop's id of the notification.
     private func show(_ event: EventAnswer) async throws(BusFault) -> UInt32 {
         let call = BusCall(
-            to: Self.name, Self.path, Self.name, "Notify",
-            [
+            to: Self.name, path: Self.path, interface: Self.name, member: "Notify",
+            arguments: [
                 .string(text(NotificationText.program)), .uint32(0),
                 .string("auth-fingerprint-symbolic"), .string(text(NotificationText.heading)),
                 .string(Self.plain(text(NotificationText.body(event)))),
@@ -103,7 +103,8 @@ final class Desktop {
         do throws(BusFault) {
             _ = try await bus.call(
                 BusCall(
-                    to: Self.name, Self.path, Self.name, "CloseNotification", [.uint32(number)],
+                    to: Self.name, path: Self.path, interface: Self.name,
+                    member: "CloseNotification", arguments: [.uint32(number)],
                     answer: "()"), limit: Self.patience)
         } catch .refused {
             // The user has already closed it.

@@ -50,7 +50,7 @@ package final class Notifier {
     private var desktop: Desktop?
     private var signals: Signals?
 
-    private init(_ bus: BusConnection, _ paths: NotifierPaths, end: @escaping (Int32) -> Void) {
+    private init(_ bus: BusConnection, paths: NotifierPaths, end: @escaping (Int32) -> Void) {
         self.bus = bus
         self.paths = paths
         self.end = end
@@ -75,7 +75,7 @@ package final class Notifier {
                 }
                 let bus = try await BusConnection.connect(
                     address: paths.bus, limit: .seconds(10))
-                let notifier = Notifier(bus, paths, end: finish)
+                let notifier = Notifier(bus, paths: paths, end: finish)
                 status.notifier = notifier
                 notifier.begin(Bytes(account.name.utf8))
             } catch {
@@ -89,7 +89,7 @@ package final class Notifier {
 
     private func begin(_ account: Bytes) {
         signals = Signals([.terminate, .interrupt]) { [weak self] _ in self?.stop(0) }
-        desktop = Desktop(bus, paths.catalogue) { [paths] fault in
+        desktop = Desktop(bus, catalogue: paths.catalogue) { [paths] fault in
             paths.say(NotificationText.unshown(Bytes("\(fault)".utf8)))
         }
         bus.ended = { [weak self] in

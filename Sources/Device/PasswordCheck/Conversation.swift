@@ -27,15 +27,15 @@ final class Conversation {
                 else { return PAM_CONV_ERR }
                 let conversation = unsafe Unmanaged<Conversation>.fromOpaque(context)
                     .takeUnretainedValue()
-                return unsafe conversation.answer(Int(count), messages, replies)
+                return unsafe conversation.answer(Int(count), messages: messages, replies: replies)
             },
             appdata_ptr: unsafe Unmanaged.passUnretained(self).toOpaque())
     }
 
     private func answer(
         _ count: Int,
-        _ messages: UnsafeMutablePointer<UnsafePointer<pam_message>?>,
-        _ replies: UnsafeMutablePointer<UnsafeMutablePointer<pam_response>?>
+        messages: UnsafeMutablePointer<UnsafePointer<pam_message>?>,
+        replies: UnsafeMutablePointer<UnsafeMutablePointer<pam_response>?>
     ) -> Int32 {
         guard (1...Int(PAM_MAX_NUM_MSG)).contains(count),
             let memory = unsafe calloc(count, MemoryLayout<pam_response>.stride)
@@ -44,7 +44,7 @@ final class Conversation {
         for index in 0..<count {
             guard unsafe answer(messages[index], into: &answers[index]) else {
                 wasRefused = true
-                unsafe Self.discard(answers, count)
+                unsafe Self.discard(answers, count: count)
                 return PAM_CONV_ERR
             }
         }
@@ -69,7 +69,7 @@ final class Conversation {
         }
     }
 
-    private static func discard(_ answers: UnsafeMutablePointer<pam_response>, _ count: Int) {
+    private static func discard(_ answers: UnsafeMutablePointer<pam_response>, count: Int) {
         for index in 0..<count {
             guard let text = unsafe answers[index].resp else { continue }
             unsafe explicit_bzero(text, strlen(text))

@@ -27,7 +27,7 @@ final class ReaderConnection {
     private var timer: Timer?
 
     init(
-        _ socket: consuming PacketSocket, _ service: ReaderService,
+        _ socket: consuming PacketSocket, service: ReaderService,
         ended: @escaping (ReaderConnection) -> Void
     ) {
         line = ReplyStream(socket)
@@ -95,7 +95,7 @@ final class ReaderConnection {
         if let limit = request.limit { self.limit(to: limit + Self.patience) } else { timer = nil }
         task = onReader { [service, templates, line] in
             let heartbeat = Heartbeat(line)
-            await service.serve(request, templates, line)
+            await service.serve(request, templates: templates, line: line)
             heartbeat.end()
             onService { [weak self] in self?.end() }
         }

@@ -24,7 +24,7 @@ package final class ReaderProgram {
     private var isStopping = false
 
     private init(
-        _ listener: consuming PacketListener, _ service: ReaderService, idle: Duration
+        _ listener: consuming PacketListener, service: ReaderService, idle: Duration
     ) {
         self.listener = listener
         self.service = service
@@ -48,7 +48,7 @@ package final class ReaderProgram {
                 }
                 let listener = try PacketListener(adopting: Descriptor(adopting: inherited))
                 let service = await runOnReader { ReaderService() }
-                let program = ReaderProgram(listener, service, idle: idle)
+                let program = ReaderProgram(listener, service: service, idle: idle)
                 status.program = program
                 program.serve()
             } catch {
@@ -88,7 +88,9 @@ package final class ReaderProgram {
                 continue
             }
             timer?.cancel()
-            let connection = ReaderConnection(socket, service) { [weak self] in self?.ended($0) }
+            let connection = ReaderConnection(socket, service: service) { [weak self] in
+                self?.ended($0)
+            }
             connections[ObjectIdentifier(connection)] = connection
             connection.begin()
         }

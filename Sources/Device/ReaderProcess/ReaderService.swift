@@ -25,9 +25,9 @@ final class ReaderService {
     }
 
     /// Serves one request and sends its last reply, which may be a fault.
-    func serve(_ request: ReaderRequest, _ templates: [Template], _ line: ReplyStream) async {
+    func serve(_ request: ReaderRequest, templates: [Template], line: ReplyStream) async {
         do throws(ReaderFault) {
-            line.send(try await outcome(of: request, templates, line))
+            line.send(try await outcome(of: request, templates: templates, line: line))
         } catch {
             line.send(.fault(error))
         }
@@ -37,7 +37,7 @@ final class ReaderService {
 
     /// Carries out the request and returns its last reply; sends those that precede it.
     private func outcome(
-        of request: ReaderRequest, _ templates: [Template], _ line: ReplyStream
+        of request: ReaderRequest, templates: [Template], line: ReplyStream
     ) async throws(ReaderFault) -> ReaderReply {
         let readers = readers(line)
         switch request {
@@ -50,9 +50,10 @@ final class ReaderService {
                 line.send(.reader(reader))
             }
             return .done
-        case .match(let request): return try await match(request, templates, on: readers, line)
+        case .match(let request):
+            return try await match(request, templates: templates, on: readers, line: line)
         case .enroll(let request):
-            return try await enroll(request, templates.first, on: readers, line)
+            return try await enroll(request, old: templates.first, on: readers, line: line)
         case .contents(let reader, let limit):
             let contents = try await readers.list(on: reader, limit: limit)
             for print in contents.prints { line.send(.print(print)) }
@@ -80,9 +81,10 @@ final class ReaderService {
     }
 
     private func match(
-        _ request: MatchRequest, _ templates: [Template], on readers: Readers, _ line: ReplyStream
+        _ request: MatchRequest, templates: [Template], on readers: Readers, line: ReplyStream
     ) async throws(ReaderFault) -> ReaderReply {
-        let found = try await renewing(readers, request.limit, line) { limit throws(ReaderFault) in
+        let found = try await renewing(readers, limit: request.limit, line: line) {
+            limit throws(ReaderFault) in
             try await readers.listAndMatch(
                 among: templates, on: request.readers, limit: limit,
                 examine: request.isExamined ? line.examination : nil,
@@ -98,9 +100,10 @@ final class ReaderService {
     }
 
     private func enroll(
-        _ request: EnrolmentRequest, _ old: Template?, on readers: Readers, _ line: ReplyStream
+        _ request: EnrolmentRequest, old: Template?, on readers: Readers, line: ReplyStream
     ) async throws(ReaderFault) -> ReaderReply {
-        let made = try await renewing(readers, request.limit, line) { limit throws(ReaderFault) in
+        let made = try await renewing(readers, limit: request.limit, line: line) {
+            limit throws(ReaderFault) in
             try await readers.listAndEnroll(
                 request.finger, account: request.account, on: request.reader, limit: limit,
                 replacing: old, examine: line.examination, observer: { line.send(.event($0)) })
@@ -115,7 +118,7 @@ final class ReaderService {
     ///
     /// The limit covers both attempts.
     private func renewing<Value>(
-        _ readers: Readers, _ limit: Duration, _ line: ReplyStream,
+        _ readers: Readers, limit: Duration, line: ReplyStream,
         _ body: (Duration) async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
         let end = SuspendingClock.now + limit

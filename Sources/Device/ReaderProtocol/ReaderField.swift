@@ -86,7 +86,7 @@ extension FrameWriter {
         try put(field, bytes: [byte])
     }
 
-    mutating func put(_ field: ReaderField, _ flag: Bool) throws(WireFault) {
+    mutating func put(_ field: ReaderField, flag: Bool) throws(WireFault) {
         try put(field, byte: flag ? 1 : 0)
     }
 

@@ -80,7 +80,7 @@ package enum ReaderReply: Equatable, Sendable {
             try identity.put(into: &frame)
         case .template(let part, let isLast):
             try frame.put(.part, bytes: part)
-            try frame.put(.isLast, isLast)
+            try frame.put(.isLast, flag: isLast)
         case .matched(let index, let reader, let lost):
             try frame.put(.reader, text: reader)
             try frame.put(.index, number: index)
@@ -138,7 +138,7 @@ package enum ReaderReply: Equatable, Sendable {
         case .searching: self = .searching
         case .fault:
             let code = try frame.value(of: .fault, as: ReaderFault.Code.self)
-            self = .fault(ReaderFault(code, try frame.optionalText(of: .message) ?? ""))
+            self = .fault(ReaderFault(code, message: try frame.optionalText(of: .message) ?? ""))
         }
         try frame.end()
         // Each reply has a single encoding: no unused number other than 0, and lists in order.
@@ -177,7 +177,7 @@ extension ReaderDescription {
         try frame.put(.scan, byte: scanType.rawValue)
         try frame.put(.stages, number: enrolStages)
         try frame.put(.features, number: Int(features.rawValue))
-        try frame.put(.matchesOnHost, matchesOnHost)
+        try frame.put(.matchesOnHost, flag: matchesOnHost)
         try frame.put(.temperature, byte: temperature.rawValue)
     }
 
@@ -302,7 +302,7 @@ extension ReaderFault {
         }
     }
 
-    fileprivate init(_ code: Code, _ message: String) {
+    fileprivate init(_ code: Code, message: String) {
         self =
             switch code {
             case .general: .general(message)

@@ -125,11 +125,11 @@ package enum ReaderQuestion: Equatable, Sendable {
         case .template(let part, let isLast):
             var frame = FrameWriter(kind: Kind.template.rawValue)
             try frame.put(.part, bytes: part)
-            try frame.put(.isLast, isLast)
+            try frame.put(.isLast, flag: isLast)
             return frame.bytes
         case .judged(let isAccepted):
             var frame = FrameWriter(kind: Kind.judged.rawValue)
-            try frame.put(.flag, isAccepted)
+            try frame.put(.flag, flag: isAccepted)
             return frame.bytes
         }
     }
@@ -167,16 +167,16 @@ extension ReaderRequest {
     fileprivate func encoded() throws(WireFault) -> [UInt8] {
         var frame = FrameWriter(kind: kind.rawValue)
         switch self {
-        case .readers(let lookAgain): try frame.put(.flag, lookAgain)
+        case .readers(let lookAgain): try frame.put(.flag, flag: lookAgain)
         case .match(let request):
             try frame.put(.readers, list: request.readers.map { Array($0.utf8) })
             try frame.put(.limit, number: request.limit.wholeMilliseconds)
             try frame.put(.count, number: request.templates)
-            try frame.put(.flag, request.isExamined)
+            try frame.put(.flag, flag: request.isExamined)
         case .enroll(let request):
             try frame.put(.reader, text: request.reader)
             try frame.put(.limit, number: request.limit.wholeMilliseconds)
-            try frame.put(.flag, request.replaces)
+            try frame.put(.flag, flag: request.replaces)
             try frame.put(.finger, byte: request.finger.rawValue)
             try frame.put(.account, text: request.account)
         case .contents(let reader, let limit):

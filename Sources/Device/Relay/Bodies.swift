@@ -103,7 +103,7 @@ struct ProblemBody: Decodable {
 }
 
 func base64(_ bytes: Bytes) -> String {
-    String(decoding: Base64.encode(bytes, .url), as: UTF8.self)
+    String(decoding: Base64.encode(bytes, alphabet: .url), as: UTF8.self)
 }
 
 func hexadecimal(_ bytes: Bytes) -> String {
@@ -111,7 +111,7 @@ func hexadecimal(_ bytes: Bytes) -> String {
 }
 
 /// Decodes base64url without padding; nil for anything else.
-func bytes(base64 text: String) -> Bytes? { Base64.decode(Bytes(text.utf8), .url) }
+func bytes(base64 text: String) -> Bytes? { Base64.decode(Bytes(text.utf8), alphabet: .url) }
 
 func json(_ value: some Encodable) -> Bytes? {
     guard let data = try? JSONEncoder().encode(value) else { return nil }

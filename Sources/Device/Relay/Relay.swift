@@ -125,7 +125,7 @@ private struct Call {
     let read: @Sendable (Bytes) -> [RelayAnswer]?
 
     private init?(
-        _ path: String, _ body: some Encodable, isHarmless: Bool = false,
+        _ path: String, body: some Encodable, isHarmless: Bool = false,
         _ read: @escaping @Sendable (Bytes) -> RelayAnswer?
     ) {
         guard let body = json(body) else { return nil }
@@ -137,7 +137,7 @@ private struct Call {
 
     /// A call with an authorization header, which is valid once, so the call cannot be repeated.
     private init?(
-        with authorization: Bytes, _ path: String, _ body: Bytes? = nil, isList: Bool = false,
+        with authorization: Bytes, path: String, body: Bytes? = nil, isList: Bool = false,
         _ read: @escaping @Sendable (Bytes) -> [RelayAnswer]?
     ) {
         guard let header = String(validating: authorization, as: UTF8.self) else { return nil }
@@ -154,26 +154,27 @@ private struct Call {
         case .register(_, let code, let device):
             guard let code = String(validating: code, as: UTF8.self) else { return nil }
             self.init(
-                "/v1/registrations", RegistrationBody(code: code, device: hexadecimal(device)),
+                "/v1/registrations",
+                body: RegistrationBody(code: code, device: hexadecimal(device)),
                 RelayAnswer.registered(from:))
         case .prove(let proof):
             self.init(
                 "/v1/registrations/\(hexadecimal(proof.registration))/proof",
-                ProofBody(
+                body: ProofBody(
                     publicKey: base64(proof.publicKey), statement: base64(proof.statement),
                     signature: base64(proof.signature)), RelayAnswer.proven(from:))
-        case .challenge(let wish):
-            guard let body = ChallengeBody(wish) else { return nil }
+        case .challenge(let challenge):
+            guard let body = ChallengeBody(challenge) else { return nil }
             self.init(
-                "/v1/login/challenge", body, isHarmless: true, RelayAnswer.challenge(from:))
-            limit = wish.milliseconds.map { .milliseconds(Int64($0)) }
+                "/v1/login/challenge", body: body, isHarmless: true, RelayAnswer.challenge(from:))
+            limit = challenge.milliseconds.map { .milliseconds(Int64($0)) }
         case .login(let login):
             guard let body = SignedBody(login) else { return nil }
-            self.init("/v1/login", body, RelayAnswer.loggedIn(from:))
+            self.init("/v1/login", body: body, RelayAnswer.loggedIn(from:))
         case .remove(_, let registration, let statement, let signature):
             self.init(
                 "/v1/registrations/\(hexadecimal(registration))/disable",
-                SignedBody(statement: base64(statement), signature: base64(signature))
+                body: SignedBody(statement: base64(statement), signature: base64(signature))
             ) { _ in .removed }
         case .macToken, .operations, .operation, .decide, .endMACToken:
             self.init(aboutOperations: request)
@@ -186,27 +187,27 @@ private struct Call {
         case .macToken(_, let statement, let signature):
             self.init(
                 "/v1/mac-tokens",
-                SignedBody(statement: base64(statement), signature: base64(signature)),
+                body: SignedBody(statement: base64(statement), signature: base64(signature)),
                 RelayAnswer.macToken(from:))
         case .operations(_, let authorization):
             self.init(
-                with: authorization, "/v1/device/operations", isList: true,
+                with: authorization, path: "/v1/device/operations", isList: true,
                 RelayAnswer.operations(from:))
         case .operation(_, let authorization, let operation):
             self.init(
-                with: authorization, "/v1/device/operations/\(hexadecimal(operation))"
+                with: authorization, path: "/v1/device/operations/\(hexadecimal(operation))"
             ) { body in RelayAnswer.operation(from: body).map { [$0] } }
         case .decide(let decision):
             self.init(
                 "/v1/operations/\(hexadecimal(decision.operation))/decision",
-                SignedBody(
+                body: SignedBody(
                     statement: base64(decision.statement),
                     signature: base64(decision.signature)), RelayAnswer.decided(from:))
         case .endMACToken(_, let authorization, let token):
             // Exactly these bytes, because the header is over their digest.
             self.init(
-                with: authorization, "/v1/device/mac-tokens/\(hexadecimal(token))/revoke",
-                RelayRequest.emptyBody
+                with: authorization, path: "/v1/device/mac-tokens/\(hexadecimal(token))/revoke",
+                body: RelayRequest.emptyBody
             ) { _ in [.removed] }
         case .register, .prove, .challenge, .login, .remove: return nil
         }
@@ -214,13 +215,13 @@ private struct Call {
 }
 
 extension ChallengeBody {
-    fileprivate init?(_ wish: RelayChallengeRequest) {
-        guard let application = String(validating: wish.application, as: UTF8.self),
-            let account = String(validating: wish.account, as: UTF8.self),
-            let action = String(validating: wish.action, as: UTF8.self)
+    fileprivate init?(_ request: RelayChallengeRequest) {
+        guard let application = String(validating: request.application, as: UTF8.self),
+            let account = String(validating: request.account, as: UTF8.self),
+            let action = String(validating: request.action, as: UTF8.self)
         else { return nil }
         self.init(
-            application: application, account: account, device: hexadecimal(wish.device),
+            application: application, account: account, device: hexadecimal(request.device),
             action: action)
     }
 }

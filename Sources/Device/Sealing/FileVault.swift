@@ -26,42 +26,45 @@ package struct FileVault: Vault {
             let key = try P256PrivateKey.generate()
             return NewCredential(
                 publicPoint: key.publicPoint,
-                sealed: try encrypt(try key.pkcs8(), context, .key))
+                sealed: try encrypt(try key.pkcs8(), context: context, content: .key))
         }
     }
 
     package func seal(
-        _ data: SecretBytes, _ context: SealingContext
+        _ data: SecretBytes, context: SealingContext
     ) throws(VaultError) -> [UInt8] {
         guard (1...VaultLimit.data).contains(data.count) else { throw .malformed }
-        return try crypto { () throws(CryptoFault) in try encrypt(data, context, .data) }
+        return try crypto { () throws(CryptoFault) in
+            try encrypt(data, context: context, content: .data)
+        }
     }
 
     package func ready(
-        key sealed: [UInt8], _ context: SealingContext
+        key sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyKey {
-        try check(sealed, .key)
+        try check(sealed, content: .key)
         try crypto { () throws(CryptoFault) in try CryptoWarmUp.reached() }
         return FileKey(vault: self, sealed: sealed)
     }
 
     package func ready(
-        data sealed: [UInt8], _ context: SealingContext
+        data sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyData {
-        try check(sealed, .data)
+        try check(sealed, content: .data)
         return FileData(vault: self, sealed: sealed)
     }
 
     package func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool {
-        (try? check(sealed, .data)) != nil
+        (try? check(sealed, content: .data)) != nil
     }
 
     package func reseal(
         key sealed: [UInt8], from old: SealingContext, to new: SealingContext
     ) throws(VaultError) -> [UInt8] {
-        try check(sealed, .key)
+        try check(sealed, content: .key)
         return try crypto { () throws(CryptoFault) in
-            try encrypt(try decrypt(sealed, old, .key), new, .key)
+            try encrypt(
+                try decrypt(sealed, context: old, content: .key), context: new, content: .key)
         }
     }
 
@@ -73,14 +76,14 @@ package struct FileVault: Vault {
 
     package func rest() {}
 
-    private func check(_ sealed: [UInt8], _ content: Content) throws(VaultError) {
+    private func check(_ sealed: [UInt8], content: Content) throws(VaultError) {
         guard sealed.count <= VaultLimit.sealed, sealed.starts(with: content.header) else {
             throw .malformed
         }
     }
 
     private func encrypt(
-        _ secret: SecretBytes, _ context: SealingContext, _ content: Content
+        _ secret: SecretBytes, context: SealingContext, content: Content
     ) throws(CryptoFault) -> [UInt8] {
         try content.header
             + AESGCM.seal(
@@ -88,7 +91,7 @@ package struct FileVault: Vault {
     }
 
     fileprivate func decrypt(
-        _ sealed: [UInt8], _ context: SealingContext, _ content: Content
+        _ sealed: [UInt8], context: SealingContext, content: Content
     ) throws(CryptoFault) -> SecretBytes {
         try AESGCM.open(
             Array(sealed.dropFirst(content.header.count)), key: try sealingKey(context),
@@ -135,21 +138,22 @@ private final class FileKey: ReadyKey {
     }
 
     func sign(
-        _ message: [UInt8], _ context: SealingContext, for match: borrowing Match
+        _ message: [UInt8], context: SealingContext, for match: borrowing Match
     ) throws(VaultError) -> P256Signature {
         try context.check(match)
-        return try sign(message, context)
+        return try sign(message, context: context)
     }
 
     func sign(
-        _ removal: RemovalMessage, _ context: SealingContext
-    ) throws(VaultError) -> P256Signature { try sign(removal.bytes, context) }
+        _ removal: RemovalMessage, context: SealingContext
+    ) throws(VaultError) -> P256Signature { try sign(removal.bytes, context: context) }
 
     private func sign(
-        _ message: [UInt8], _ context: SealingContext
+        _ message: [UInt8], context: SealingContext
     ) throws(VaultError) -> P256Signature {
         try crypto { () throws(CryptoFault) in
-            try P256PrivateKey(pkcs8: try vault.decrypt(sealed, context, .key)).sign(message)
+            try P256PrivateKey(pkcs8: try vault.decrypt(sealed, context: context, content: .key))
+                .sign(message)
         }
     }
 
@@ -176,7 +180,7 @@ private final class FileData: ReadyData {
     func lift(_ context: SealingContext) throws(VaultError) -> LiftedData {
         LiftedData(
             content: try crypto { () throws(CryptoFault) in
-                try vault.decrypt(sealed, context, .data)
+                try vault.decrypt(sealed, context: context, content: .data)
             })
     }
 

@@ -72,7 +72,7 @@ package struct HostSecret: Sendable {
         } catch { throw .system(error) }
         defer { wipe(&bytes) }
         do {
-            try state.replace(fileName, bytes, mode: 0o600)
+            try state.replace(fileName, bytes: bytes, mode: 0o600)
         } catch { throw .file(error) }
         return try adopt(&bytes, path: fileName)
     }

@@ -31,7 +31,7 @@ package struct MACTokenSeal: Sendable {
         _ secret: SecretBytes, account: [UInt8], uid: UInt32, record: [UInt8]
     ) throws(VaultError) -> [UInt8] {
         guard secret.count == Self.secretCount else { throw .malformed }
-        let bound = Self.bound(account, uid, record)
+        let bound = Self.bound(account, uid: uid, record: record)
         return try crypto { () throws(CryptoFault) in
             try AESGCM.seal(secret, key: key, additional: bound)
         }
@@ -42,13 +42,13 @@ package struct MACTokenSeal: Sendable {
         _ sealed: [UInt8], account: [UInt8], uid: UInt32, record: [UInt8]
     ) throws(VaultError) -> SecretBytes {
         guard sealed.count == Self.sealedCount else { throw .doesNotOpen }
-        let bound = Self.bound(account, uid, record)
+        let bound = Self.bound(account, uid: uid, record: record)
         return try crypto { () throws(CryptoFault) in
             try AESGCM.open(sealed, key: key, additional: bound)
         }
     }
 
-    private static func bound(_ account: [UInt8], _ uid: UInt32, _ record: [UInt8]) -> [UInt8] {
+    private static func bound(_ account: [UInt8], uid: UInt32, record: [UInt8]) -> [UInt8] {
         var fields = LengthPrefixed(label: "signet mac token 1")
         fields.append(account)
         fields.append(UInt64(uid))

@@ -26,7 +26,7 @@ package struct RecordMark: Sendable {
     package func make(
         _ record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
     ) throws(VaultError) -> [UInt8] {
-        let place = Self.place(record, account, uid, identifier)
+        let place = Self.place(record, account: account, uid: uid, identifier: identifier)
         return try crypto { () throws(CryptoFault) in
             try AESGCM.seal(try nothing(), key: key, additional: place)
         }
@@ -34,17 +34,17 @@ package struct RecordMark: Sendable {
 
     /// Throws `.doesNotOpen` unless the mark was made for exactly this record in this location.
     package func check(
-        _ mark: [UInt8], _ record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
+        _ mark: [UInt8], record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
     ) throws(VaultError) {
         guard mark.count == Self.count else { throw .doesNotOpen }
-        let place = Self.place(record, account, uid, identifier)
+        let place = Self.place(record, account: account, uid: uid, identifier: identifier)
         _ = try crypto { () throws(CryptoFault) in
             try AESGCM.open(mark, key: key, additional: place)
         }
     }
 
     private static func place(
-        _ record: [UInt8], _ account: [UInt8], _ uid: UInt32, _ identifier: [UInt8]
+        _ record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
     ) -> [UInt8] {
         var fields = LengthPrefixed(label: "signet record 1")
         fields.append(account)

@@ -24,19 +24,19 @@ package struct SealedContent: Equatable, Sendable {
 
     /// Seals content of at least 1 byte to a context with a new key.
     package static func seal(
-        _ content: SecretBytes, _ context: SealingContext, by vault: any Vault
+        _ content: SecretBytes, context: SealingContext, by vault: any Vault
     ) throws(VaultError) -> SealedContent {
         let key = try randomKey()
         let sealed = try crypto { () throws(CryptoFault) in
             try AESGCM.seal(content, key: key, additional: additional(context))
         }
-        return SealedContent(key: try vault.seal(key, context), content: sealed)
+        return SealedContent(key: try vault.seal(key, context: context), content: sealed)
     }
 
     /// Opens content with the key that a vault has opened. Throws `.doesNotOpen` for another key,
     /// another item's content, or altered bytes.
     package static func open(
-        _ content: [UInt8], key: SecretBytes, _ context: SealingContext
+        _ content: [UInt8], key: SecretBytes, context: SealingContext
     ) throws(VaultError) -> SecretBytes {
         guard key.count == AESGCM.keyCount else { throw .doesNotOpen }
         return try crypto { () throws(CryptoFault) in

@@ -53,7 +53,7 @@ package final class TPMVault: RootedVault {
     }
 
     package func create(_ context: SealingContext) throws(VaultError) -> NewCredential {
-        let sealed = try make(.key, context) {
+        let sealed = try make(.key, context: context) {
             (connection, root, policy, authorisation) throws(TPMFault) in
             try connection.createSigner(policy: policy, authorisation: authorisation, root: root)
         }
@@ -62,25 +62,25 @@ package final class TPMVault: RootedVault {
     }
 
     package func seal(
-        _ data: SecretBytes, _ context: SealingContext
+        _ data: SecretBytes, context: SealingContext
     ) throws(VaultError) -> [UInt8] {
         guard (1...VaultLimit.data).contains(data.count) else { throw .malformed }
-        return try make(.data, context) {
+        return try make(.data, context: context) {
             (connection, root, policy, authorisation) throws(TPMFault) in
             try connection.seal(data, policy: policy, authorisation: authorisation, root: root)
         }.bytes()
     }
 
     package func ready(
-        key sealed: [UInt8], _ context: SealingContext
+        key sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyKey {
-        TPMReadyKey(try TPMReady(self, try TPMSealed(sealed, as: .key)))
+        TPMReadyKey(try TPMReady(self, sealed: try TPMSealed(sealed, as: .key)))
     }
 
     package func ready(
-        data sealed: [UInt8], _ context: SealingContext
+        data sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyData {
-        TPMReadyData(try TPMReady(self, try TPMSealed(sealed, as: .data)))
+        TPMReadyData(try TPMReady(self, sealed: try TPMSealed(sealed, as: .data)))
     }
 
     package func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool {
@@ -140,7 +140,7 @@ package final class TPMVault: RootedVault {
     package var commands: Int { line.withLock { $0.commands } }
 
     private func make(
-        _ content: TPMSealed.Content, _ context: SealingContext,
+        _ content: TPMSealed.Content, context: SealingContext,
         _ body:
             @Sendable (TPMConnection, StorageRoot, ObjectPolicy, SecretBytes)
             throws(TPMFault) -> ObjectParts
@@ -175,7 +175,7 @@ private final class TPMReady: Sendable {
     private let number: UInt64
     private let isHeld = Mutex(true)
 
-    init(_ vault: TPMVault, _ sealed: TPMSealed) throws(VaultError) {
+    init(_ vault: TPMVault, sealed: TPMSealed) throws(VaultError) {
         self.vault = vault
         self.sealed = sealed
         number = try vault.line.withLock { line throws(VaultError) in
@@ -203,7 +203,7 @@ private final class TPMReady: Sendable {
     ) throws(VaultError) -> Result {
         let authorisation = try vault.authorisation(context)
         return try vault.line.withLock { line throws(VaultError) in
-            try line.use(number, sealed) { connection, ready throws(TPMFault) in
+            try line.use(number, sealed: sealed) { connection, ready throws(TPMFault) in
                 try body(connection, ready, authorisation)
             }
         }
@@ -219,18 +219,18 @@ private final class TPMReadyKey: ReadyKey {
     }
 
     func sign(
-        _ message: [UInt8], _ context: SealingContext, for match: borrowing Match
+        _ message: [UInt8], context: SealingContext, for match: borrowing Match
     ) throws(VaultError) -> P256Signature {
         try context.check(match)
-        return try sign(message, context)
+        return try sign(message, context: context)
     }
 
     func sign(
-        _ removal: RemovalMessage, _ context: SealingContext
-    ) throws(VaultError) -> P256Signature { try sign(removal.bytes, context) }
+        _ removal: RemovalMessage, context: SealingContext
+    ) throws(VaultError) -> P256Signature { try sign(removal.bytes, context: context) }
 
     private func sign(
-        _ message: [UInt8], _ context: SealingContext
+        _ message: [UInt8], context: SealingContext
     ) throws(VaultError) -> P256Signature {
         let digest = try crypto { () throws(CryptoFault) in try SHA256.digest(message) }
         let pair = try ready.use(context) { connection, ready, value throws(TPMFault) in

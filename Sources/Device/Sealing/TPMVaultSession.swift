@@ -31,7 +31,7 @@ struct TPMVaultSession {
         let root: StorageRoot
         var isPinned: Bool
 
-        init(_ connection: TPMConnection, _ root: StorageRoot, isPinned: Bool) {
+        init(_ connection: TPMConnection, root: StorageRoot, isPinned: Bool) {
             self.connection = connection
             self.root = root
             self.isPinned = isPinned
@@ -87,7 +87,7 @@ struct TPMVaultSession {
     /// Runs the one command of an object. If the object was lost, loads it again and runs the
     /// command once more.
     mutating func use<Result>(
-        _ number: UInt64, _ sealed: TPMSealed,
+        _ number: UInt64, sealed: TPMSealed,
         _ body: (TPMConnection, ReadyObject) throws(TPMFault) -> Result
     ) throws(VaultError) -> Result {
         if let result = try useAsItIs(number, body) { return result }
@@ -144,7 +144,7 @@ struct TPMVaultSession {
             let connection = try TPMConnection(name)
             let root = try connection.root(expecting: nil)
             try save(root.name)
-            link = Link(connection, root, isPinned: true)
+            link = Link(connection, root: root, isPinned: true)
             return RootChange(old: old, new: root.name)
         } catch { throw error.verdict }
     }
@@ -212,7 +212,7 @@ struct TPMVaultSession {
             try save(root.name)
             isPinned = true
         }
-        let link = Link(connection, root, isPinned: isPinned)
+        let link = Link(connection, root: root, isPinned: isPinned)
         self.link = link
         return link
     }

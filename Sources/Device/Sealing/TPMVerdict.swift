@@ -45,7 +45,7 @@ extension TPMFault {
     /// The fault in the terms of the vault's callers.
     var verdict: VaultError {
         switch self {
-        case .refused(let operation, let code): refusal(operation, code)
+        case .refused(let operation, let code): refusal(operation, code: code)
         case .unreachable(let why): .trouble(.absent(why))
         case .notPermitted(let why): .trouble(.notPermitted(why))
         case .anotherRoot: .trouble(.anotherRoot)
@@ -55,7 +55,7 @@ extension TPMFault {
         }
     }
 
-    private func refusal(_ operation: TPMOperation, _ code: ReturnCode) -> VaultError {
+    private func refusal(_ operation: TPMOperation, code: ReturnCode) -> VaultError {
         // Only answers about the object itself may become `.doesNotOpen`.
         switch operation {
         case .sign, .unseal, .objectChangeAuth:

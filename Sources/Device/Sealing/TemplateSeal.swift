@@ -65,7 +65,7 @@ package struct TemplateSeal: Sendable {
 
     /// Seals a template. Throws `.malformed` unless it has 1 to `templateLimit` bytes.
     package func seal(
-        _ template: SecretBytes, _ context: TemplateContext
+        _ template: SecretBytes, context: TemplateContext
     ) throws(VaultError) -> [UInt8] {
         guard (1...Self.templateLimit).contains(template.count) else { throw .malformed }
         return try crypto { () throws(CryptoFault) in
@@ -76,7 +76,7 @@ package struct TemplateSeal: Sendable {
     /// Opens a template. Throws `.doesNotOpen` for another account's or print's template, and for
     /// altered or truncated bytes; `.malformed` for too many bytes.
     package func open(
-        _ sealed: [UInt8], _ context: TemplateContext
+        _ sealed: [UInt8], context: TemplateContext
     ) throws(VaultError) -> SecretBytes {
         guard sealed.count <= Self.templateLimit + AESGCM.overhead else { throw .malformed }
         return try crypto { () throws(CryptoFault) in

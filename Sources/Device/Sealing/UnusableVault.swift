@@ -17,15 +17,15 @@ package struct UnusableVault: RootedVault {
     }
 
     package func seal(
-        _ data: SecretBytes, _ context: SealingContext
+        _ data: SecretBytes, context: SealingContext
     ) throws(VaultError) -> [UInt8] { throw error }
 
     package func ready(
-        key sealed: [UInt8], _ context: SealingContext
+        key sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyKey { throw error }
 
     package func ready(
-        data sealed: [UInt8], _ context: SealingContext
+        data sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyData { throw error }
 
     package func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool { false }

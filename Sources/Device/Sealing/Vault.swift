@@ -24,14 +24,14 @@ package protocol Vault: Sendable {
     /// Creates a key pair and seals its private half to the context.
     func create(_ context: SealingContext) throws(VaultError) -> NewCredential
     /// Seals data to the context. Throws `.malformed` unless it has 1 to `VaultLimit.data` bytes.
-    func seal(_ data: SecretBytes, _ context: SealingContext) throws(VaultError) -> [UInt8]
+    func seal(_ data: SecretBytes, context: SealingContext) throws(VaultError) -> [UInt8]
     /// Prepares a sealed key ahead of the touch, as far as possible without a match.
     func ready(
-        key sealed: [UInt8], _ context: SealingContext
+        key sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyKey
     /// Prepares sealed data ahead of the touch, as far as possible without a match.
     func ready(
-        data sealed: [UInt8], _ context: SealingContext
+        data sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyData
     /// Whether data were sealed under the policy that the vault uses for new items; for a TPM, the
     /// PCR selection.
@@ -64,11 +64,11 @@ package protocol ReadyKey: AnyObject, Sendable {
     /// equals the one that the key was sealed to, and `.trouble` if the match is of another account
     /// or too old.
     func sign(
-        _ message: [UInt8], _ context: SealingContext, for match: borrowing Match
+        _ message: [UInt8], context: SealingContext, for match: borrowing Match
     ) throws(VaultError) -> P256Signature
     /// Signs the one kind of statement that needs no match.
     func sign(
-        _ removal: RemovalMessage, _ context: SealingContext
+        _ removal: RemovalMessage, context: SealingContext
     ) throws(VaultError) -> P256Signature
     /// Releases the key, which cannot sign afterwards.
     func release()

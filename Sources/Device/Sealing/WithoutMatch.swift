@@ -38,16 +38,16 @@ package struct LiftedData: Sendable {
 extension Vault {
     /// Seals data again that a vault has opened for this purpose.
     package func seal(
-        _ data: LiftedData, _ context: SealingContext
+        _ data: LiftedData, context: SealingContext
     ) throws(VaultError) -> [UInt8] {
-        try seal(data.content, context)
+        try seal(data.content, context: context)
     }
 }
 
 extension TemplateSeal {
     /// Opens a template key without a match, since the fingers themselves are sealed with it.
     /// Throws `.malformed` for any other use.
-    package init(_ data: any ReadyData, _ context: SealingContext) throws(VaultError) {
+    package init(_ data: any ReadyData, context: SealingContext) throws(VaultError) {
         guard context.use == .templates else { throw .malformed }
         try self.init(key: try data.lift(context).content)
     }

@@ -53,9 +53,9 @@ extension AccountState {
         // later.
         let now = FileMoment.now()
         let opened = try files { () throws(FileFault) in
-            var opened = [try place(of: directory, String(uid), in: accounts)]
+            var opened = [try place(of: directory, name: String(uid), in: accounts)]
             if let printsDirectory {
-                opened.append(try place(of: printsDirectory, Self.printsName, in: directory))
+                opened.append(try place(of: printsDirectory, name: Self.printsName, in: directory))
             }
             return opened
         }
@@ -78,7 +78,7 @@ extension AccountState {
 
     /// Returns the identity of an opened directory; nil if another one has its name now.
     private func place(
-        of opened: Directory, _ name: String, in parent: Directory
+        of opened: Directory, name: String, in parent: Directory
     ) throws(FileFault) -> FileStamp.Identity? {
         let identity = try opened.stampOfSelf().identity
         return try parent.stamp(name)?.identity == identity ? identity : nil

@@ -51,8 +51,8 @@ extension CachedVerdict: LineRecord {
     func encoded() -> [UInt8] {
         var lines = LineWriter()
         lines.put("signet-kept-verdict", number: 1)
-        lines.put("verdict", Base64.encode(text, .url))
-        lines.put("signature", Base64.encode(signature, .url))
+        lines.put("verdict", Base64.encode(text, alphabet: .url))
+        lines.put("signature", Base64.encode(signature, alphabet: .url))
         lines.put("boot", boot)
         lines.put("moment", number: moment)
         return lines.text

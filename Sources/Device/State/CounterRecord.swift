@@ -27,7 +27,7 @@ struct CounterRecord: LineRecord, Equatable {
         lines.put("signet-counter", number: 1)
         lines.put("counter", number: counter)
         lines.put("last", number: head.counter)
-        lines.put("digest", Base64.encode(head.digest, .url))
+        lines.put("digest", Base64.encode(head.digest, alphabet: .url))
         if let latest { lines.put("latest", latest.text) }
         return lines.text
     }

@@ -24,7 +24,7 @@ extension CredentialStore {
     ) throws(StoreFault) -> FoundCredential {
         let draft = try draft(enrolment)
         let made = try sealed { () throws(VaultError) in try vault.create(draft.context) }
-        return try publish(draft, made, by: vault.kind, now: now)
+        return try publish(draft, made: made, by: vault.kind, now: now)
     }
 
     /// Drafts a credential for an enrolment and the contents of readers, present or future. Writes
@@ -37,7 +37,8 @@ extension CredentialStore {
         guard ReaderStorage.isRecordable(storage) else { throw .tooManyStoredPrints }
         let identifier = try random(16)
         return CredentialDraft(
-            identifier: identifier, context: try context(identifier, enrolment.state, storage),
+            identifier: identifier,
+            context: try context(identifier, state: enrolment.state, storage: storage),
             enrolment: enrolment, storage: storage)
     }
 
@@ -46,10 +47,11 @@ extension CredentialStore {
     /// The contents of readers are those of the record unless given. The vault opens the key only
     /// if both are exactly what it was sealed to.
     package func context(
-        of credential: FoundCredential, _ enrolment: Enrolment,
+        of credential: FoundCredential, enrolment: Enrolment,
         covering storage: [ReaderStorage]? = nil
     ) throws(StoreFault) -> SealingContext {
-        try context(credential.identifier, enrolment.state, storage ?? credential.storage)
+        try context(
+            credential.identifier, state: enrolment.state, storage: storage ?? credential.storage)
     }
 
     /// Stores the same key, which the vault has sealed again to the present contents of readers.
@@ -78,7 +80,7 @@ extension CredentialStore {
     ///   draft.
     @discardableResult
     package func publish(
-        _ draft: CredentialDraft, _ made: NewCredential, by vault: VaultKind,
+        _ draft: CredentialDraft, made: NewCredential, by vault: VaultKind,
         with change: PrintChange? = nil, now: Instant
     ) throws(StoreFault) -> FoundCredential {
         guard let publicKey = SSHPublicKey(point: made.publicPoint) else {
@@ -100,7 +102,7 @@ extension CredentialStore {
         if try published() != publicLine(of: next) {
             try register(next)
             try files { () throws(FileFault) in
-                try account.keys.replace(AccountState.nextName(account.uid), [], mode: 0o644)
+                try account.keys.replace(AccountState.nextName(account.uid), bytes: [], mode: 0o644)
             }
         }
         try account.directory.keep(
@@ -113,9 +115,9 @@ extension CredentialStore {
     /// Completes or drops an interrupted change, depending on whether the prints have changed.
     /// Returns the remaining credential, whether it fits the prints or not.
     func settle(
-        _ former: SealedCredential?, _ next: SealedCredential, _ enrolment: Enrolment
+        _ former: SealedCredential?, next: SealedCredential, enrolment: Enrolment
     ) throws(StoreFault) -> SealedCredential? {
-        if fits(FoundCredential(record: next), enrolment) {
+        if fits(FoundCredential(record: next), enrolment: enrolment) {
             try finish(next)
             return next
         }
@@ -134,7 +136,7 @@ extension CredentialStore {
         let mark = AccountState.offName(account.uid)
         if try published() != line {
             try files { () throws(FileFault) in
-                try account.keys.replace(publicName, line, mode: 0o644)
+                try account.keys.replace(publicName, bytes: line, mode: 0o644)
             }
         }
         try files { () throws(FileFault) in
@@ -157,11 +159,13 @@ extension CredentialStore {
         guard all.count <= Self.signersLimit else {
             throw .damaged(path: account.directory.path + "/" + Self.signersName)
         }
-        try files { () throws(FileFault) in try account.directory.replace(Self.signersName, all) }
+        try files { () throws(FileFault) in
+            try account.directory.replace(Self.signersName, bytes: all)
+        }
     }
 
     private func context(
-        _ identifier: [UInt8], _ state: EnrolmentState, _ storage: [ReaderStorage]
+        _ identifier: [UInt8], state: EnrolmentState, storage: [ReaderStorage]
     ) throws(StoreFault) -> SealingContext {
         let covering: EnrolmentState
         do throws(CryptoFault) {

@@ -115,7 +115,7 @@ extension SealedCredential {
     fileprivate func write(to lines: inout LineWriter) {
         lines.put("credential", Hexadecimal.encode(identifier))
         lines.put("created", created.text)
-        lines.put("public", Base64.encode(publicKey.point, .url))
+        lines.put("public", Base64.encode(publicKey.point, alphabet: .url))
         lines.put("vault", Array(vault.rawValue.utf8))
         lines.put("host", Hexadecimal.encode(host))
         lines.put(enrolment: enrolment)
@@ -125,7 +125,7 @@ extension SealedCredential {
             lines.put("template", Hexadecimal.encode(entry.digest))
         }
         lines.put(storage: storage)
-        lines.put("sealed", Base64.encode(sealed, .url))
+        lines.put("sealed", Base64.encode(sealed, alphabet: .url))
     }
 
     fileprivate init(

@@ -75,7 +75,7 @@ package struct CredentialStore: Sendable {
         case .record(.disabled(let since)): return .disabled(since: since)
         case .record(.destroyed(let cause, let since)): return .destroyed(cause, since: since)
         case .record(.changing(let former, let next)):
-            if fits(FoundCredential(record: next), enrolment) {
+            if fits(FoundCredential(record: next), enrolment: enrolment) {
                 return .issued(FoundCredential(record: next))
             }
             guard let former else { return .none }
@@ -94,8 +94,8 @@ package struct CredentialStore: Sendable {
         case .none, .unfit, .disabled, .destroyed: return found
         case .damaged: return .unfit(.credentialDamaged)
         case .issued(let credential):
-            if fits(credential, enrolment) { return found }
-            return .unfit(try explain(credential, enrolment))
+            if fits(credential, enrolment: enrolment) { return found }
+            return .unfit(try explain(credential, enrolment: enrolment))
         }
     }
 
@@ -117,7 +117,9 @@ package struct CredentialStore: Sendable {
             try unpublish(leavingMark: true)
             return .destroyed(cause, since: since)
         case .record(.changing(let former, let next)):
-            guard let left = try settle(former, next, enrolment) else { return .none }
+            guard let left = try settle(former, next: next, enrolment: enrolment) else {
+                return .none
+            }
             return try state(of: left)
         case .record(.sealed(let credential)): return try state(of: credential)
         }
@@ -167,7 +169,7 @@ package struct CredentialStore: Sendable {
     ///
     /// It is only an explanation for users; the records that it compares decide nothing.
     package func explain(
-        _ credential: FoundCredential, _ enrolment: Enrolment
+        _ credential: FoundCredential, enrolment: Enrolment
     ) throws(StoreFault) -> InvalidationCause {
         let host = try sealed { () throws(VaultError) in try account.host.identifier() }
         guard credential.record.host == host else { return .hostSecretChanged }
@@ -176,7 +178,7 @@ package struct CredentialStore: Sendable {
         guard enrolment.damaged.isEmpty else { return .printDamaged }
         let before = credential.record.manifest
         if let change = before.difference(to: PrintManifest(enrolment)) { return change }
-        guard fits(credential, enrolment) else { return .fingerReplaced }
+        guard fits(credential, enrolment: enrolment) else { return .fingerReplaced }
         return .credentialDamaged
     }
 
@@ -189,7 +191,7 @@ package struct CredentialStore: Sendable {
     }
 
     /// Whether the credential was created for these prints, according to the records.
-    package func fits(_ credential: FoundCredential, _ enrolment: Enrolment) -> Bool {
+    package func fits(_ credential: FoundCredential, enrolment: Enrolment) -> Bool {
         credential.record.enrolment == enrolment.state
     }
 
@@ -248,7 +250,7 @@ package struct CredentialStore: Sendable {
             switch (try account.keys.contains(mark), leavingMark) {
             case (true, true), (false, false): break
             case (true, false): try account.keys.remove(mark)
-            case (false, true): try account.keys.replace(mark, [], mode: 0o644)
+            case (false, true): try account.keys.replace(mark, bytes: [], mode: 0o644)
             }
         }
     }

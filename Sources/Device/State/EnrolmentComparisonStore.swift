@@ -41,7 +41,7 @@ package struct EnrolmentComparisonStore: Sendable {
         let record = EnrolmentComparisonRecord(comparisons: EnrolmentComparisons())
         try files { () throws(FileFault) in
             guard try !directory.contains(name(uid)) else { return }
-            _ = try directory.add(name(uid), record.encoded())
+            _ = try directory.add(name(uid), bytes: record.encoded())
         }
     }
 

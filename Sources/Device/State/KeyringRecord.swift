@@ -72,8 +72,8 @@ extension SealedPassword {
         lines.put(enrolment: enrolment)
         // Empty if the account has no entry in shadow(5).
         lines.put("password", Hexadecimal.encode(password.digest ?? []))
-        lines.put("key", Base64.encode(sealed.key, .url))
-        lines.put("content", Base64.encode(sealed.content, .url))
+        lines.put("key", Base64.encode(sealed.key, alphabet: .url))
+        lines.put("content", Base64.encode(sealed.content, alphabet: .url))
     }
 
     fileprivate init(parsing lines: inout LineReader) throws(LineFault) {

@@ -69,17 +69,17 @@ package struct KeyringStore: Sendable {
     /// `entry` is the account's shadow(5) entry, read before the password is verified, so that a
     /// change in between is noticed later.
     package func draft(
-        _ enrolment: Enrolment, _ entry: ShadowEntry?
+        _ enrolment: Enrolment, entry: ShadowEntry?
     ) throws(StoreFault) -> KeyringDraft {
         let identifier = try random(16)
         return KeyringDraft(
-            identifier: identifier, context: try context(identifier, enrolment.state),
-            password: try passwordState(entry, identifier))
+            identifier: identifier, context: try context(identifier, state: enrolment.state),
+            password: try passwordState(entry, identifier: identifier))
     }
 
     /// Stores what a vault sealed for a draft, in place of any older password.
     package func keep(
-        _ draft: KeyringDraft, _ sealed: SealedContent, by vault: VaultKind, now: Instant
+        _ draft: KeyringDraft, sealed: SealedContent, by vault: VaultKind, now: Instant
     ) throws(StoreFault) {
         let password = SealedPassword(
             identifier: draft.identifier, created: now, vault: vault,
@@ -89,18 +89,18 @@ package struct KeyringStore: Sendable {
 
     /// Returns the context to open a stored password with, for the present prints.
     package func context(
-        of password: KeyringPassword, _ enrolment: Enrolment
+        of password: KeyringPassword, enrolment: Enrolment
     ) throws(StoreFault) -> SealingContext {
-        try context(password.record.identifier, enrolment.state)
+        try context(password.record.identifier, state: enrolment.state)
     }
 
     /// Returns why a stored password is useless according to the records and shadow(5); nil if it
     /// may be usable.
     package func loss(
-        of password: KeyringPassword, _ enrolment: Enrolment, _ entry: ShadowEntry?
+        of password: KeyringPassword, enrolment: Enrolment, entry: ShadowEntry?
     ) throws(StoreFault) -> KeyringLoss? {
         guard password.record.enrolment == enrolment.state else { return .fingersChanged }
-        let now = try passwordState(entry, password.record.identifier)
+        let now = try passwordState(entry, identifier: password.record.identifier)
         return now.equals(password.record.password) ? nil : .passwordChanged
     }
 
@@ -125,7 +125,7 @@ package struct KeyringStore: Sendable {
     }
 
     private func passwordState(
-        _ entry: ShadowEntry?, _ identifier: [UInt8]
+        _ entry: ShadowEntry?, identifier: [UInt8]
     ) throws(StoreFault) -> PasswordState {
         try sealed { () throws(VaultError) in
             try PasswordState(
@@ -134,7 +134,7 @@ package struct KeyringStore: Sendable {
     }
 
     private func context(
-        _ identifier: [UInt8], _ state: EnrolmentState
+        _ identifier: [UInt8], state: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
         let context = SealingContext(
             account: account.name, uid: account.uid, credential: identifier,

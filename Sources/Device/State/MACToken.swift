@@ -68,7 +68,7 @@ extension MACToken: LineRecord {
     func encoded() -> [UInt8] {
         var lines = LineWriter()
         write(to: &lines)
-        lines.put("secret", Base64.encode(sealed, .url))
+        lines.put("secret", Base64.encode(sealed, alphabet: .url))
         return lines.text
     }
 

@@ -40,7 +40,7 @@ package struct MACTokenStore: Sendable {
     /// Seals the secret and stores the token, in place of another one of the same key and name.
     /// Returns the token as stored.
     @discardableResult
-    package func keep(_ token: MACToken, _ secret: SecretBytes) throws(StoreFault) -> MACToken {
+    package func keep(_ token: MACToken, secret: SecretBytes) throws(StoreFault) -> MACToken {
         let former = try list().filter {
             $0.credential == token.credential && $0.name == token.name
         }
@@ -72,7 +72,7 @@ package struct MACTokenStore: Sendable {
     package func beginRemoval(_ token: MACToken) throws(StoreFault) -> MACToken {
         var marked = token
         marked.state = .removing
-        return try keep(marked, try secret(of: token))
+        return try keep(marked, secret: try secret(of: token))
     }
 
     /// Counts a failure to tell a server about the end of an expired token, at most once an hour.
@@ -92,7 +92,7 @@ package struct MACTokenStore: Sendable {
             try remove(token)
             return true
         }
-        try keep(counted, try secret(of: token))
+        try keep(counted, secret: try secret(of: token))
         return false
     }
 

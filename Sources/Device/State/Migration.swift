@@ -34,7 +34,7 @@ extension StateDirectory {
         guard let contents, var record = try? AccountRecord(versionOne: contents),
             record.uid == uid
         else { return }
-        record.list(try printsOfVersionOne(directory, record))
+        record.list(try printsOfVersionOne(directory, record: record))
         try directory.keep(record, as: "account")
     }
 
@@ -49,7 +49,7 @@ extension StateDirectory {
     /// Returns everything that counted as a print, damaged ones included. If there are too many,
     /// intact prints take precedence.
     private func printsOfVersionOne(
-        _ directory: Directory, _ record: AccountRecord
+        _ directory: Directory, record: AccountRecord
     ) throws(StoreFault) -> [ListedPrint] {
         let prints = try files { () throws(FileFault) in
             try directory.makeDirectory(AccountState.printsName, mode: 0o700)

@@ -45,7 +45,8 @@ extension PrintStore {
         sealedWith key: TemplateKeyID, now: Instant
     ) throws(StoreFault) -> PrintChange {
         let new = try seal(
-            &template, identifier, finger: finger, reader: reader, added: now, with: key)
+            &template, identifier: identifier, finger: finger, reader: reader, added: now, with: key
+        )
         return try draft(from: account.record(), adding: new) { $0.finger == finger }
     }
 
@@ -100,7 +101,7 @@ extension PrintStore {
     }
 
     private func seal(
-        _ template: inout [UInt8], _ identifier: [UInt8], finger: Finger, reader: [UInt8],
+        _ template: inout [UInt8], identifier: [UInt8], finger: Finger, reader: [UInt8],
         added: Instant, with key: TemplateKeyID
     ) throws(StoreFault) -> SealedPrint {
         defer { wipe(&template) }
@@ -113,8 +114,9 @@ extension PrintStore {
         return try sealed { () throws(VaultError) in
             let file = PrintRecord(
                 finger: finger, reader: reader, added: added, key: key,
-                sealed: try account.templates.seal(key).seal(secret, context))
-            return SealedPrint(print: try StoredPrint(identifier, file, secret), file: file)
+                sealed: try account.templates.seal(key).seal(secret, context: context))
+            return SealedPrint(
+                print: try StoredPrint(identifier, record: file, secret: secret), file: file)
         }
     }
 

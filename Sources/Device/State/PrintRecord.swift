@@ -32,7 +32,7 @@ package struct DamagedPrint: Equatable, Sendable {
 extension StoredPrint {
     /// Creates a print from its record and the opened template.
     init(
-        _ identifier: [UInt8], _ record: PrintRecord, _ secret: SecretBytes
+        _ identifier: [UInt8], record: PrintRecord, secret: SecretBytes
     ) throws(VaultError) {
         self.identifier = identifier
         finger = record.finger

@@ -81,7 +81,7 @@ package struct PrintStore: Sendable {
     package func seal(with key: TemplateKeyID) throws(StoreFault) {
         for listed in try account.record().prints {
             guard let file = try file(listed.identifier), file.key != key,
-                case .intact(let print) = try open(file, listed.identifier)
+                case .intact(let print) = try open(file, identifier: listed.identifier)
             else { continue }
             var template = print.template
             let secret: SecretBytes
@@ -92,7 +92,7 @@ package struct PrintStore: Sendable {
             let anew = try sealed { () throws(VaultError) in
                 PrintRecord(
                     finger: file.finger, reader: file.reader, added: file.added, key: key,
-                    sealed: try account.templates.seal(key).seal(secret, context))
+                    sealed: try account.templates.seal(key).seal(secret, context: context))
             }
             try account.makePrintsDirectory().keep(anew, as: listed.fileName)
         }
@@ -142,7 +142,7 @@ package struct PrintStore: Sendable {
     /// Reads and opens a print's file. Throws as `enrolment()` does.
     func load(_ identifier: [UInt8]) throws(StoreFault) -> Loaded {
         guard let file = try file(identifier) else { return .damaged(nil) }
-        return try open(file, identifier)
+        return try open(file, identifier: identifier)
     }
 
     /// Reads a print's file without opening it; nil if it is missing or malformed.
@@ -155,7 +155,7 @@ package struct PrintStore: Sendable {
         }
     }
 
-    func open(_ file: PrintRecord, _ identifier: [UInt8]) throws(StoreFault) -> Loaded {
+    func open(_ file: PrintRecord, identifier: [UInt8]) throws(StoreFault) -> Loaded {
         let context = context(identifier, finger: file.finger, reader: file.reader)
         let seal: TemplateSeal
         do throws(VaultError) {
@@ -168,7 +168,8 @@ package struct PrintStore: Sendable {
         }
         do throws(VaultError) {
             return .intact(
-                try StoredPrint(identifier, file, try seal.open(file.sealed, context)))
+                try StoredPrint(
+                    identifier, record: file, secret: try seal.open(file.sealed, context: context)))
         } catch {
             switch error {
             case .doesNotOpen, .malformed: return .damaged(file.finger)

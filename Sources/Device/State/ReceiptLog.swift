@@ -67,7 +67,7 @@ package final class ReceiptLog: Sendable {
 
     init(in directory: Directory) throws(StoreFault) {
         self.directory = directory
-        file = try files { () throws(FileFault) in try AppendFile(in: directory, Self.name) }
+        file = try files { () throws(FileFault) in try AppendFile(in: directory, name: Self.name) }
     }
 
     /// Reserves the next counter durably, and determines the receipt that the next one follows.

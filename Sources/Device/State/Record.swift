@@ -50,7 +50,7 @@ extension Directory {
 
     /// Writes a record durably, replacing the previous one atomically.
     func keep(_ record: some Record, as name: String) throws(StoreFault) {
-        try files { () throws(FileFault) in try replace(name, record.encoded()) }
+        try files { () throws(FileFault) in try replace(name, bytes: record.encoded()) }
     }
 }
 
@@ -94,7 +94,8 @@ extension LineReader {
 
     /// Reads up to `cap` bytes in base64url.
     mutating func bytes(_ name: StaticString, cap: Int) throws(LineFault) -> [UInt8] {
-        guard let bytes = Base64.decode(try value(name, cap: cap * 2), .url), bytes.count <= cap
+        guard let bytes = Base64.decode(try value(name, cap: cap * 2), alphabet: .url),
+            bytes.count <= cap
         else { throw .malformed }
         return bytes
     }

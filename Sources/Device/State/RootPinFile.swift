@@ -11,5 +11,5 @@ package struct RootPinFile: RootPin {
 
     package func load() throws -> [UInt8]? { try directory.read(Self.name, cap: Self.cap) }
 
-    package func save(_ name: [UInt8]) throws { try directory.replace(Self.name, name) }
+    package func save(_ name: [UInt8]) throws { try directory.replace(Self.name, bytes: name) }
 }

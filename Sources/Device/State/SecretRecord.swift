@@ -54,7 +54,7 @@ struct SecretRecord: Record, Equatable {
         for sealing in sealings {
             lines.put("vault", Array(sealing.vault.rawValue.utf8))
             lines.put(enrolment: sealing.enrolment)
-            lines.put("key", Base64.encode(sealing.key, .url))
+            lines.put("key", Base64.encode(sealing.key, alphabet: .url))
         }
         return lines.text + content
     }

@@ -84,7 +84,7 @@ package struct SecretStore: Sendable {
             // Files with other names are not ours.
             guard let identifier = Hexadecimal.decode(Array(name.utf8)), identifier.count == 16
             else { continue }
-            switch try load(identifier, in: directory, mark) {
+            switch try load(identifier, in: directory, mark: mark) {
             case .intact(let secret): intact.append(secret)
             case .damaged(let claimed):
                 damaged.append(
@@ -100,7 +100,7 @@ package struct SecretStore: Sendable {
     /// Reads one secret by its id; nil if there is none. Throws `.damaged` if it cannot be used.
     package func secret(_ identifier: [UInt8]) throws(StoreFault) -> StoredSecret? {
         guard let directory = try directory() else { return nil }
-        switch try load(identifier, in: directory, try mark()) {
+        switch try load(identifier, in: directory, mark: try mark()) {
         case .intact(let secret): return secret
         case .damaged: throw .damaged(path: directory.path + "/" + fileName(identifier))
         case .gone: return nil
@@ -123,7 +123,7 @@ package struct SecretStore: Sendable {
 
     /// Returns the context that a secret must be sealed to and opened with.
     package func context(
-        _ identifier: [UInt8], name: [UInt8], _ state: EnrolmentState
+        _ identifier: [UInt8], name: [UInt8], state: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
         let context = SealingContext(
             account: account.name, uid: account.uid, credential: identifier,
@@ -135,7 +135,7 @@ package struct SecretStore: Sendable {
     /// Writes a secret that a vault has sealed to a context. A previous one with this id remains
     /// complete until the new one is on disk.
     package func keep(
-        _ sealed: SealedContent, name: [UInt8], by vault: VaultKind, _ context: SealingContext,
+        _ sealed: SealedContent, name: [UInt8], by vault: VaultKind, context: SealingContext,
         now: Instant
     ) throws(StoreFault) {
         let sealing = SecretSealing(vault: vault, enrolment: context.enrolment, key: sealed.key)
@@ -144,7 +144,7 @@ package struct SecretStore: Sendable {
         guard (1...Limit.secret).contains(record.size) else {
             throw .damaged(path: fileName(context.credential))
         }
-        try write(record, context.credential)
+        try write(record, identifier: context.credential)
     }
 
     /// Stores a secret whose key another vault has sealed again for the same fingers.
@@ -152,14 +152,14 @@ package struct SecretStore: Sendable {
     /// Throws `.changedMeanwhile`, with nothing changed, unless it is on disk as it was found.
     package func keep(
         _ secret: StoredSecret, resealed key: [UInt8], by vault: VaultKind,
-        _ enrolment: EnrolmentState
+        enrolment: EnrolmentState
     ) throws(StoreFault) {
         guard try self.secret(secret.identifier) == secret else { throw .changedMeanwhile }
         let sealing = SecretSealing(vault: vault, enrolment: enrolment, key: key)
         let record = SecretRecord(
             name: secret.name, created: secret.created, sealings: [sealing],
             content: secret.content)
-        try write(record, secret.identifier)
+        try write(record, identifier: secret.identifier)
     }
 
     /// Deletes the secret with this name, or if there is none, damaged ones that claim it. Returns
@@ -191,7 +191,7 @@ extension SecretStore {
     }
 
     private func load(
-        _ identifier: [UInt8], in directory: Directory, _ mark: RecordMark
+        _ identifier: [UInt8], in directory: Directory, mark: RecordMark
     ) throws(StoreFault) -> Loaded {
         let record: SecretRecord?
         do throws(StoreFault) {
@@ -203,7 +203,7 @@ extension SecretStore {
         guard let record else { return .gone }
         do throws(VaultError) {
             try mark.check(
-                record.mark, record.marked, account: account.name, uid: account.uid,
+                record.mark, record: record.marked, account: account.name, uid: account.uid,
                 identifier: identifier)
         } catch {
             guard error == .doesNotOpen else { throw .vault(error) }
@@ -212,7 +212,7 @@ extension SecretStore {
         return .intact(StoredSecret(identifier: identifier, record: record))
     }
 
-    private func write(_ record: SecretRecord, _ identifier: [UInt8]) throws(StoreFault) {
+    private func write(_ record: SecretRecord, identifier: [UInt8]) throws(StoreFault) {
         var record = record
         let bytes = record.marked
         let mark = try mark()

@@ -98,14 +98,14 @@ extension ServerKey: LineRecord {
         lines.put("registration", Hexadecimal.encode(registration))
         lines.put("credential", Hexadecimal.encode(identifier))
         lines.put("created", created.text)
-        lines.put("public", Base64.encode(publicKey.point, .url))
+        lines.put("public", Base64.encode(publicKey.point, alphabet: .url))
         lines.put("vault", Array(vault.rawValue.utf8))
         lines.put("state", Array(state.rawValue.utf8))
         lines.put("counter", number: counter)
         lines.put("sealings", number: UInt64(sealings.count))
         for sealing in sealings {
             lines.put(enrolment: sealing.enrolment)
-            lines.put("key", Base64.encode(sealing.key, .url))
+            lines.put("key", Base64.encode(sealing.key, alphabet: .url))
         }
         return lines.text
     }

@@ -36,7 +36,7 @@ package struct ServerRegistration: Equatable, Sendable {
     }
 
     /// Creates a registration; `server` comes from the caller, everything else from the server.
-    package init(server: [UInt8], _ begun: RelayRegistration) {
+    package init(server: [UInt8], begun: RelayRegistration) {
         self.server = server
         account = begun.account
         application = begun.application
@@ -90,7 +90,7 @@ package struct ServerStore: Sendable {
 
     /// Returns the context that a key is sealed to: account, credential, server and fingers.
     package func context(
-        _ identifier: [UInt8], server: [UInt8], _ enrolment: EnrolmentState
+        _ identifier: [UInt8], server: [UInt8], enrolment: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
         let context = SealingContext(
             account: account.name, uid: account.uid, credential: identifier,
@@ -102,8 +102,8 @@ package struct ServerStore: Sendable {
     /// Stores a new key, with the counter at its first statement, in place of older ones for the
     /// same server. A key whose server must still be told that it is disabled is kept.
     package func keep(
-        _ made: NewCredential, _ context: SealingContext, by vault: VaultKind,
-        at place: ServerRegistration, _ state: ServerKey.State, now: Instant
+        _ made: NewCredential, context: SealingContext, by vault: VaultKind,
+        at place: ServerRegistration, state: ServerKey.State, now: Instant
     ) throws(StoreFault) -> ServerKey {
         guard let publicKey = SSHPublicKey(point: made.publicPoint) else {
             throw .vault(.malformed)

@@ -163,7 +163,7 @@ package struct StateDirectory: Sendable {
         // Remove what a crash left of an earlier creation.
         try? directory.sweep()
         return state(
-            directory, try AccountState.begin(directory, name: name, uid: uid, now: now))
+            directory, record: try AccountState.begin(directory, name: name, uid: uid, now: now))
     }
 
     /// Returns all accounts with state, ordered by uid; damaged ones are left out.
@@ -210,10 +210,10 @@ package struct StateDirectory: Sendable {
             return nil
         }
         guard record.uid == uid else { throw .damaged(path: directory.path + "/account") }
-        return state(directory, record)
+        return state(directory, record: record)
     }
 
-    private func state(_ directory: Directory, _ record: AccountRecord) -> AccountState {
+    private func state(_ directory: Directory, record: AccountRecord) -> AccountState {
         AccountState(
             name: record.name, uid: record.uid, accounts: accountsRoot, directory: directory,
             keys: keys, host: host, templates: templateKeys, rootPin: rootPin)
@@ -243,7 +243,7 @@ package struct StateDirectory: Sendable {
         var lines = LineWriter()
         lines.put("signet-state", number: version)
         let text = lines.text
-        try files { () throws(FileFault) in try root.replace("version", text, mode: 0o644) }
+        try files { () throws(FileFault) in try root.replace("version", bytes: text, mode: 0o644) }
     }
 
     private static func deviceIdentifier(_ root: Directory) throws(StoreFault) -> [UInt8] {
@@ -253,7 +253,8 @@ package struct StateDirectory: Sendable {
         if let bytes { return try device(in: bytes, path: root.path + "/device-id") }
         let device = try random(16)
         let text = Hexadecimal.encode(device) + [UInt8(ascii: "\n")]
-        try files { () throws(FileFault) in try root.replace("device-id", text, mode: 0o644) }
+        try files { () throws(FileFault) in try root.replace("device-id", bytes: text, mode: 0o644)
+        }
         return device
     }
 

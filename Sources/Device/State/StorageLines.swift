@@ -12,7 +12,7 @@ extension LineWriter {
             put("driver", Array(reader.driver.utf8))
             put("device", Array(reader.device.utf8))
             put("serial", Array((reader.serial ?? "").utf8))
-            put("stored", Base64.encode(reader.prints.flatMap(\.self), .url))
+            put("stored", Base64.encode(reader.prints.flatMap(\.self), alphabet: .url))
         }
     }
 }

@@ -164,7 +164,7 @@ struct TemplateKeyRecord: LineRecord, Equatable {
         var lines = LineWriter()
         lines.put("signet-template-key", number: 1)
         lines.put("vault", Array(vault.rawValue.utf8))
-        lines.put("sealed", Base64.encode(sealed, .url))
+        lines.put("sealed", Base64.encode(sealed, alphabet: .url))
         return lines.text
     }
 

@@ -45,7 +45,7 @@ struct Binary: Codable, Equatable, Sendable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = [UInt8](try container.decode(String.self).utf8)
-        guard let bytes = Base64.decode(text, .url) else {
+        guard let bytes = Base64.decode(text, alphabet: .url) else {
             throw DecodingError.dataCorruptedError(
                 in: container, debugDescription: "not base64url without padding")
         }
@@ -110,5 +110,5 @@ func hexadecimal(_ bytes: [UInt8]) -> String {
 }
 
 func base64(_ bytes: [UInt8]) -> String {
-    String(decoding: Base64.encode(bytes, .url), as: UTF8.self)
+    String(decoding: Base64.encode(bytes, alphabet: .url), as: UTF8.self)
 }

@@ -61,7 +61,7 @@ struct PlainObject {
 
     /// A member's value decoded from base64url without padding; nil if it is not that.
     func binary(_ name: StaticString) -> Binary? {
-        self[name].flatMap { Base64.decode($0, .url) }.map { Binary($0) }
+        self[name].flatMap { Base64.decode($0, alphabet: .url) }.map { Binary($0) }
     }
 
     func has(_ name: StaticString) -> Bool {

@@ -75,6 +75,6 @@ func keyFingerprint(_ point: [UInt8]) -> String? {
     guard let key = SSHPublicKey(point: point),
         let digest = try? SHA256.digest(key.blob)
     else { return nil }
-    let text = String(decoding: Base64.encode(digest, .standard), as: UTF8.self)
+    let text = String(decoding: Base64.encode(digest, alphabet: .standard), as: UTF8.self)
     return "SHA256:" + text.prefix { $0 != "=" }
 }

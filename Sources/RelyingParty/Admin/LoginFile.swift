@@ -20,7 +20,7 @@ extension Administration {
             url: url.text, audience: application.audience,
             key: String(
                 decoding: SSHPublicKey.algorithm.bytes + [UInt8(ascii: " ")]
-                    + Base64.encode(key.blob, .standard), as: UTF8.self))
+                    + Base64.encode(key.blob, alphabet: .standard), as: UTF8.self))
         output.show(file, file.lines)
     }
 }

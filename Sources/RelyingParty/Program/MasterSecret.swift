@@ -51,7 +51,7 @@ enum MasterSecret {
             fresh = try randomBytes(count)
         } catch { throw .system(error) }
         defer { wipe(&fresh) }
-        guard try directory.add(name, fresh) else {
+        guard try directory.add(name, bytes: fresh) else {
             // Another server was quicker and may have sealed keys with its secret. If that file
             // disappears meanwhile, it is not created again.
             return try read(name, in: directory) ?? .otherLength(0)

@@ -15,7 +15,7 @@ enum ServerFiles {
     /// - Throws: `.configuration` for any mistake in them.
     static func settings(_ path: String) throws(StartFault) -> Configuration {
         do throws(ConfigurationFault) {
-            return try ConfigurationFiles.load(path, ServerSettings.all)
+            return try ConfigurationFiles.load(path, table: ServerSettings.all)
         } catch { throw .configuration(error) }
     }
 

@@ -24,7 +24,7 @@ extension Logins {
         let fresh = try tokens.freshTokens()
         let now = core.now
         let module = wish.module.map { module in
-            ModulePurpose.text(module.challenge.bytes, [UInt8](module.account.text.utf8))
+            ModulePurpose.text(module.challenge.bytes, local: [UInt8](module.account.text.utf8))
         }
         let (signer, statement) = try await challenges.settle(
             wish.proof, .login, .login, from: call.origin

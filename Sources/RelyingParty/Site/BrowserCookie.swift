@@ -60,7 +60,8 @@ struct BrowserCookie: Equatable, Sendable {
         get throws(CryptoFault) {
             String(
                 decoding: Base64.encode(
-                    try SHA256.digest([UInt8]("signet-form:".utf8) + [UInt8](text.utf8)), .url),
+                    try SHA256.digest([UInt8]("signet-form:".utf8) + [UInt8](text.utf8)),
+                    alphabet: .url),
                 as: UTF8.self)
         }
     }

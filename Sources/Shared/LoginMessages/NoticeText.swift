@@ -66,7 +66,7 @@ package enum Prompt {
     /// The reader waits; `purpose` is what is confirmed, empty if there is nothing to say, and
     /// `warning` is where the request comes from, nil if there is nothing to warn of.
     package static func touch(
-        _ notice: Notice, purpose: Bytes, who: Text, _ warning: TerminalPosition? = nil
+        _ notice: Notice, purpose: Bytes, who: Text, warning: TerminalPosition? = nil
     ) -> Text {
         let action = action(notice)
         let touch: Text =

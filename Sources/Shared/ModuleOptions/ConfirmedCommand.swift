@@ -14,7 +14,7 @@ package struct ConfirmedCommand: Equatable, Sendable {
 
     /// Parses the command line of a program.
     package init(_ call: ProgramCall, of program: ConfirmingProgram) {
-        var reader = OptionReader(call.words, program)
+        var reader = OptionReader(call.words, program: program)
         let isClear = reader.read() && (call.isWhole || !reader.command.isEmpty)
         asksElsewhere = reader.asksElsewhere
         guard isClear, !call.words.isEmpty else {
@@ -125,7 +125,7 @@ private struct OptionReader {
 
     private static let hyphen = UInt8(ascii: "-")
 
-    init(_ words: [[UInt8]], _ program: ConfirmingProgram) {
+    init(_ words: [[UInt8]], program: ConfirmingProgram) {
         self.words = words
         self.program = program
         // sudo behaves according to the name by which it was called. If the name merely ends in

@@ -118,7 +118,7 @@ private struct Lines {
             return value.count <= Limit.label
         case .key:
             guard words.count == 2, first == SSHPublicKey.algorithm.bytes,
-                let blob = Base64.decode(words[1], .standard)
+                let blob = Base64.decode(words[1], alphabet: .standard)
             else { return false }
             key = try? SSHPublicKey(blob: blob)
             return key != nil

@@ -41,7 +41,7 @@ package struct ProgramCall: Equatable, Sendable {
         var brackets = ProgramCall.joined(aside)
         let (head, tail) = ProgramCall.brackets
         if brackets.count > head + tail + 5 {
-            brackets = ProgramCall.cut(brackets, brackets, head, tail)
+            brackets = ProgramCall.cut(brackets, last: brackets, head: head, tail: tail)
         }
         if !brackets.isEmpty {
             brackets = StaticString(" [").bytes + brackets + [UInt8(ascii: "]")]
@@ -51,7 +51,7 @@ package struct ProgramCall: Equatable, Sendable {
         guard end != nil || line.count > room else { return line + brackets }
         let last = end.map { ProgramCall.joined(ProgramCall.words($0)) } ?? line
         let end = (room - 5) * 5 / 16
-        return ProgramCall.cut(line, last, room - 5 - end, end) + brackets
+        return ProgramCall.cut(line, last: last, head: room - 5 - end, tail: end) + brackets
     }
 
     /// Joins words, quoted as for a shell.
@@ -73,7 +73,7 @@ package struct ProgramCall: Equatable, Sendable {
     }
 
     private static func cut(
-        _ line: [UInt8], _ last: [UInt8], _ head: Int, _ tail: Int
+        _ line: [UInt8], last: [UInt8], head: Int, tail: Int
     ) -> [UInt8] {
         line.beginning(of: head) + StaticString(" … ").bytes + last.end(of: tail)
     }

@@ -8,7 +8,7 @@ package enum Armour {
 
     /// Armours a signature's blob, in lines of 70 characters that end with LF.
     package static func wrap(_ blob: [UInt8]) -> [UInt8] {
-        let text = Base64.encode(blob, .standard)
+        let text = Base64.encode(blob, alphabet: .standard)
         var lines = begin.bytes
         for start in stride(from: 0, to: text.count, by: width) {
             lines += text[start..<min(start + width, text.count)]
@@ -22,7 +22,8 @@ package enum Armour {
         guard text.starts(with: begin.bytes), text.count >= begin.bytes.count + end.bytes.count
         else { return nil }
         let body = text.dropFirst(begin.bytes.count).dropLast(end.bytes.count)
-        guard let blob = Base64.decode(body.filter { $0 != UInt8(ascii: "\n") }, .standard),
+        guard
+            let blob = Base64.decode(body.filter { $0 != UInt8(ascii: "\n") }, alphabet: .standard),
             wrap(blob) == text
         else { return nil }
         return blob

@@ -32,17 +32,17 @@ package struct SignetAuthorization: Equatable, Sendable {
     /// The header's value; nil if it would exceed `maximumLength`.
     package var header: [UInt8]? {
         var writer = HeaderWriter(SignetAuthorization.scheme)
-        writer.put("statement", Base64.encode(statement, .url))
-        writer.put("signature", Base64.encode(signature, .url))
+        writer.put("statement", Base64.encode(statement, alphabet: .url))
+        writer.put("signature", Base64.encode(signature, alphabet: .url))
         return writer.text.count <= SignetAuthorization.maximumLength ? writer.text : nil
     }
 
     /// Parses exactly what `header` writes; throws a `HeaderFault` for anything else.
     package init(header: [UInt8]) throws(HeaderFault) {
         var reader = try HeaderReader(
-            header, SignetAuthorization.scheme, cap: SignetAuthorization.maximumLength)
-        guard let statement = Base64.decode(try reader.value("statement"), .url),
-            let signature = Base64.decode(try reader.value("signature"), .url)
+            header, scheme: SignetAuthorization.scheme, cap: SignetAuthorization.maximumLength)
+        guard let statement = Base64.decode(try reader.value("statement"), alphabet: .url),
+            let signature = Base64.decode(try reader.value("signature"), alphabet: .url)
         else { throw .malformed }
         try reader.end()
         self.statement = statement
@@ -78,20 +78,20 @@ package struct MACAuthorization: Equatable, Sendable {
     package var header: [UInt8] {
         var writer = HeaderWriter(MACAuthorization.scheme)
         writer.put("token", Hexadecimal.encode(token))
-        writer.put("nonce", Base64.encode(nonce, .url))
+        writer.put("nonce", Base64.encode(nonce, alphabet: .url))
         writer.put("issued", issued.text)
-        writer.put("mac", Base64.encode(mac, .url))
+        writer.put("mac", Base64.encode(mac, alphabet: .url))
         return writer.text
     }
 
     /// Parses exactly what `header` writes; throws a `HeaderFault` for anything else.
     package init(header: [UInt8]) throws(HeaderFault) {
         var reader = try HeaderReader(
-            header, MACAuthorization.scheme, cap: MACAuthorization.maximumLength)
+            header, scheme: MACAuthorization.scheme, cap: MACAuthorization.maximumLength)
         guard let token = Hexadecimal.decode(try reader.value("token")), token.count == 16,
-            let nonce = Base64.decode(try reader.value("nonce"), .url), nonce.count == 32,
+            let nonce = Base64.decode(try reader.value("nonce"), alphabet: .url), nonce.count == 32,
             let issued = Instant(text: try reader.value("issued")),
-            let mac = Base64.decode(try reader.value("mac"), .url), mac.count == 32
+            let mac = Base64.decode(try reader.value("mac"), alphabet: .url), mac.count == 32
         else { throw .malformed }
         try reader.end()
         self.token = token
@@ -124,7 +124,7 @@ private struct HeaderReader {
     private var position: Int
     private var isFirst = true
 
-    init(_ text: [UInt8], _ scheme: StaticString, cap: Int) throws(HeaderFault) {
+    init(_ text: [UInt8], scheme: StaticString, cap: Int) throws(HeaderFault) {
         let start = scheme.bytes + [UInt8(ascii: " ")]
         guard text.starts(with: start) else { throw .anotherScheme }
         guard text.count <= cap else { throw .tooLong }

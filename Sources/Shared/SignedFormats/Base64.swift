@@ -24,7 +24,7 @@ package enum Base64 {
         "~  tuvwxyz{|}       @ABCDEFGHIJKLMNOPQRSTUVWXY    \u{7f} Z[\\]^_`abcdefghijklmnopqrs"
 
     /// Encodes bytes.
-    package static func encode(_ bytes: [UInt8], _ alphabet: Alphabet) -> [UInt8] {
+    package static func encode(_ bytes: [UInt8], alphabet: Alphabet) -> [UInt8] {
         let characters = alphabet.characters
         let room = (bytes.count + 2) / 3 * 4
         return unsafe [UInt8](unsafeUninitializedCapacity: room) { text, count in
@@ -51,7 +51,7 @@ package enum Base64 {
     }
 
     /// Decodes a text; nil unless it is exactly what `encode` returns for the result.
-    package static func decode(_ text: [UInt8], _ alphabet: Alphabet) -> [UInt8]? {
+    package static func decode(_ text: [UInt8], alphabet: Alphabet) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3 + 3)
         var group: UInt32 = 0
@@ -87,6 +87,6 @@ package enum Base64 {
         }
         // Without padding, only the unused bits can differ from the canonical encoding.
         if alphabet == .url { return held < 6 && group & (1 << held - 1) == 0 ? bytes : nil }
-        return encode(bytes, alphabet) == text ? bytes : nil
+        return encode(bytes, alphabet: alphabet) == text ? bytes : nil
     }
 }

@@ -46,7 +46,7 @@ extension LineWriter {
     }
 
     /// Appends a line whose value is a moment.
-    package mutating func put(_ name: StaticString, _ instant: Instant) {
+    package mutating func put(_ name: StaticString, instant: Instant) {
         put(name, instant.text)
     }
 }

@@ -42,7 +42,7 @@ package struct LoginStatement: CanonicalText {
     /// Writes every line after the first.
     package func write(to lines: inout LineWriter) {
         head.write(to: &lines)
-        lines.put("challenge", Base64.encode(challenge, .url))
+        lines.put("challenge", Base64.encode(challenge, alphabet: .url))
         lines.put("action", action)
         lines.put("service", service)
         lines.put("terminal", terminal)
@@ -68,8 +68,8 @@ package struct LoginStatement: CanonicalText {
 /// between the two can change either.
 package enum ModulePurpose {
     /// The text `module CHALLENGE NAME`, with the challenge in base64url.
-    package static func text(_ challenge: [UInt8], _ local: [UInt8]) -> [UInt8] {
-        Array("module ".utf8) + Base64.encode(challenge, .url) + [0x20] + local
+    package static func text(_ challenge: [UInt8], local: [UInt8]) -> [UInt8] {
+        Array("module ".utf8) + Base64.encode(challenge, alphabet: .url) + [0x20] + local
     }
 }
 

@@ -55,7 +55,7 @@ package struct OperationStatement: CanonicalText {
     package func write(to lines: inout LineWriter) {
         head.write(to: &lines)
         lines.put("operation", Hexadecimal.encode(operation))
-        lines.put("challenge", Base64.encode(challenge, .url))
+        lines.put("challenge", Base64.encode(challenge, alphabet: .url))
         lines.put("template", template)
         lines.put("data", data)
         lines.put("decision", word: decision)

@@ -20,10 +20,11 @@ package enum Printable {
         escaped.reserveCapacity(text.count)
         var index = 0
         while index < text.count {
-            let length = characterLength(text, index)
+            let length = characterLength(text, index: index)
             let stands =
-                length > 0 && text[index] != further && !isControl(text, index, length)
-                && !(invisible && isInvisible(scalar(text, index, length)))
+                length > 0 && text[index] != further
+                && !isControl(text, index: index, length: length)
+                && !(invisible && isInvisible(scalar(text, index: index, length: length)))
             for byte in text[index..<index + max(length, 1)] {
                 if stands { escaped.append(byte) } else { escape(byte, &escaped) }
             }
@@ -33,7 +34,7 @@ package enum Printable {
     }
 
     /// The length of the well-formed character at an index, Unicode table 3-7; 0 if there is none.
-    private static func characterLength(_ text: [UInt8], _ index: Int) -> Int {
+    private static func characterLength(_ text: [UInt8], index: Int) -> Int {
         let lead = text[index]
         if lead < 0x80 { return 1 }
         let second: ClosedRange<UInt8>
@@ -54,7 +55,7 @@ package enum Printable {
     }
 
     /// The code point of the well-formed character at an index.
-    private static func scalar(_ text: [UInt8], _ index: Int, _ length: Int) -> UInt32 {
+    private static func scalar(_ text: [UInt8], index: Int, length: Int) -> UInt32 {
         guard length > 1 else { return UInt32(text[index]) }
         var scalar = UInt32(text[index]) & (0x7F >> UInt32(length))
         for offset in 1..<length { scalar = scalar << 6 | UInt32(text[index + offset] & 0x3F) }
@@ -75,7 +76,7 @@ package enum Printable {
     }
 
     /// Whether the well-formed character at an index is a control character.
-    private static func isControl(_ text: [UInt8], _ index: Int, _ length: Int) -> Bool {
+    private static func isControl(_ text: [UInt8], index: Int, length: Int) -> Bool {
         let lead = text[index]
         switch length {
         case 1: return lead < 0x20 || lead == 0x7F

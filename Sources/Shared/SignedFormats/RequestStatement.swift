@@ -69,7 +69,7 @@ package struct MACText: CanonicalText {
         lines.put("audience", audience)
         lines.put("token", Hexadecimal.encode(token))
         request.write(to: &lines)
-        lines.put("issued", issued)
+        lines.put("issued", instant: issued)
     }
 
     /// Reads every line after the first.

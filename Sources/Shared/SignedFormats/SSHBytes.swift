@@ -48,10 +48,10 @@ struct SSHReader {
     private let limit: Int
 
     init(_ bytes: [UInt8]) {
-        self.init(bytes, 0..<bytes.count)
+        self.init(bytes, range: 0..<bytes.count)
     }
 
-    private init(_ bytes: [UInt8], _ range: Range<Int>) {
+    private init(_ bytes: [UInt8], range: Range<Int>) {
         self.bytes = bytes
         position = range.lowerBound
         limit = range.upperBound
@@ -79,7 +79,7 @@ struct SSHReader {
 
     /// Returns a reader for the contents of the next string.
     mutating func inside(cap: Int) throws(SSHFault) -> SSHReader {
-        SSHReader(bytes, try range(cap: cap))
+        SSHReader(bytes, range: try range(cap: cap))
     }
 
     /// Reads a positive `mpint` in its shortest form, as `count` big-endian bytes.

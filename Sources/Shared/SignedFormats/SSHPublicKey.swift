@@ -43,7 +43,7 @@ package struct SSHPublicKey: Equatable, Sendable {
     /// The key file's line `ecdsa-sha2-nistp256 AAAA… comment`, ended by LF.
     package func line(comment: [UInt8]) -> [UInt8] {
         SSHPublicKey.algorithm.bytes + [UInt8(ascii: " ")]
-            + Base64.encode(blob, .standard) + [UInt8(ascii: " ")] + comment
+            + Base64.encode(blob, alphabet: .standard) + [UInt8(ascii: " ")] + comment
             + [UInt8(ascii: "\n")]
     }
 
@@ -55,7 +55,7 @@ package struct SSHPublicKey: Equatable, Sendable {
         guard line.last == UInt8(ascii: "\n") else { throw .truncated }
         let words = [UInt8](line.dropLast()).parts(between: UInt8(ascii: " "), most: 3)
         guard words.count == 3, words[0] == algorithm.bytes,
-            let blob = Base64.decode(words[1], .standard),
+            let blob = Base64.decode(words[1], alphabet: .standard),
             !words[2].contains(UInt8(ascii: "\n"))
         else { throw .malformed }
         return (try SSHPublicKey(blob: blob), words[2])

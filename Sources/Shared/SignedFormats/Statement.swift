@@ -85,17 +85,17 @@ package struct Statement: Equatable, Sendable {
         if version > 1 { lines.put("requester", requester) }
         lines.put("device", Hexadecimal.encode(device))
         lines.put("credential", Hexadecimal.encode(credential))
-        lines.put("challenge", Base64.encode(challenge, .url))
+        lines.put("challenge", Base64.encode(challenge, alphabet: .url))
         lines.put("service", service)
         lines.put("terminal", terminal)
         lines.put("purpose", purpose)
-        if version > 1 { lines.put("command", Base64.encode(command, .url)) }
+        if version > 1 { lines.put("command", Base64.encode(command, alphabet: .url)) }
         server?.write(to: &lines)
         lines.put("factor", factor)
         lines.put("enrolment", number: enrolment)
         lines.put("counter", number: counter)
-        lines.put("previous", Base64.encode(previous, .url))
-        lines.put("issued", issued)
+        lines.put("previous", Base64.encode(previous, alphabet: .url))
+        lines.put("issued", instant: issued)
         return lines.text
     }
 
@@ -163,7 +163,7 @@ extension LineReader {
 
     /// The base64url value of the next line; throws `.malformed` unless it has `count` bytes.
     package mutating func base64(_ name: StaticString, count: Int) throws(LineFault) -> [UInt8] {
-        guard let bytes = Base64.decode(try value(name, cap: count * 2), .url),
+        guard let bytes = Base64.decode(try value(name, cap: count * 2), alphabet: .url),
             bytes.count == count
         else { throw .malformed }
         return bytes
@@ -173,7 +173,7 @@ extension LineReader {
     fileprivate mutating func digestOrNothing(
         _ name: StaticString
     ) throws(LineFault) -> [UInt8] {
-        guard let digest = Base64.decode(try value(name, cap: 64), .url),
+        guard let digest = Base64.decode(try value(name, cap: 64), alphabet: .url),
             digest.isEmpty || digest.count == 32
         else { throw .malformed }
         return digest

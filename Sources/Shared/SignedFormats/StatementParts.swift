@@ -63,7 +63,7 @@ package struct StatementClaims: Equatable, Sendable {
         lines.put("secure-boot", word: integrity.secureBoot)
         lines.put("enrolment", number: enrolment)
         lines.put("counter", number: counter)
-        lines.put("issued", issued)
+        lines.put("issued", instant: issued)
     }
 
     init(reading lines: inout LineReader) throws(LineFault) {
@@ -112,8 +112,8 @@ package struct RequestLines: Equatable, Sendable {
     func write(to lines: inout LineWriter) {
         lines.put("method", method)
         lines.put("resource", resource)
-        lines.put("nonce", Base64.encode(nonce, .url))
-        lines.put("body", Base64.encode(body, .url))
+        lines.put("nonce", Base64.encode(nonce, alphabet: .url))
+        lines.put("body", Base64.encode(body, alphabet: .url))
     }
 
     init(reading lines: inout LineReader) throws(LineFault) {

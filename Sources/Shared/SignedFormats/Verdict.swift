@@ -64,11 +64,11 @@ package struct Verdict: CanonicalText {
         lines.put("account", account)
         lines.put("local", local)
         lines.put("device", Hexadecimal.encode(device))
-        lines.put("challenge", Base64.encode(challenge, .url))
-        lines.put("module", Base64.encode(module, .url))
+        lines.put("challenge", Base64.encode(challenge, alphabet: .url))
+        lines.put("module", Base64.encode(module, alphabet: .url))
         lines.put("decision", word: decision)
-        lines.put("issued", issued)
-        lines.put("expires", expires)
+        lines.put("issued", instant: issued)
+        lines.put("expires", instant: expires)
     }
 
     /// Reads every line after the first.

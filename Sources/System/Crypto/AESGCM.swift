@@ -31,8 +31,8 @@ package enum AESGCM {
                 unsafe text.withUnsafeMutableBytes { unsafe cipher.transform(from, into: $0) }
             }
         }
-        try require(result, "EVP_EncryptUpdate")
-        try require(cipher.finish(), "EVP_EncryptFinal_ex")
+        try require(result, operation: "EVP_EncryptUpdate")
+        try require(cipher.finish(), operation: "EVP_EncryptFinal_ex")
         return nonce + text + (try cipher.tag(tagCount))
     }
 
@@ -56,7 +56,7 @@ package enum AESGCM {
                 unsafe text.withUnsafeBytes { unsafe cipher.transform($0, into: to) }
             }
         }
-        try require(result, "EVP_DecryptUpdate")
+        try require(result, operation: "EVP_DecryptUpdate")
         try cipher.expect(tag: Array(sealed[(sealed.count - tagCount)...]))
         guard cipher.finish() == 1 else {
             ERR_clear_error()

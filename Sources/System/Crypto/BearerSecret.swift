@@ -32,7 +32,7 @@ package enum BearerSecret: CaseIterable, Sendable {
         do throws(SystemFault) {
             random = try randomBytes(BearerSecret.randomCount)
         } catch { throw .library(operation: error.operation) }
-        let text = prefix.bytes + Base64.encode(random, .url)
+        let text = prefix.bytes + Base64.encode(random, alphabet: .url)
         return (text, try SHA256.digest(text))
     }
 
@@ -40,7 +40,7 @@ package enum BearerSecret: CaseIterable, Sendable {
     package func digest(of text: [UInt8]) throws(CryptoFault) -> [UInt8]? {
         let start = prefix.bytes
         guard text.count == start.count + 43, text.starts(with: start),
-            let random = Base64.decode([UInt8](text.dropFirst(start.count)), .url),
+            let random = Base64.decode([UInt8](text.dropFirst(start.count)), alphabet: .url),
             random.count == BearerSecret.randomCount
         else { return nil }
         return try SHA256.digest(text)

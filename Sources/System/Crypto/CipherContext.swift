@@ -35,7 +35,8 @@ import Posix
         guard let count = Int32(exactly: additional.count) else { throw .length }
         var done: Int32 = 0
         try require(
-            unsafe EVP_CipherUpdate(context, nil, &done, additional, count), "EVP_CipherUpdate")
+            unsafe EVP_CipherUpdate(context, nil, &done, additional, count),
+            operation: "EVP_CipherUpdate")
     }
 
     /// Encrypts or decrypts all bytes at once into a target of the same length. Returns 1 on
@@ -69,7 +70,7 @@ import Posix
         var tag = [UInt8](repeating: 0, count: count)
         let result = unsafe EVP_CIPHER_CTX_ctrl(
             context, EVP_CTRL_AEAD_GET_TAG, Int32(count), &tag)
-        try require(result, "EVP_CIPHER_CTX_ctrl")
+        try require(result, operation: "EVP_CIPHER_CTX_ctrl")
         return tag
     }
 
@@ -78,6 +79,6 @@ import Posix
         var tag = tag
         let result = unsafe EVP_CIPHER_CTX_ctrl(
             context, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), &tag)
-        try require(result, "EVP_CIPHER_CTX_ctrl")
+        try require(result, operation: "EVP_CIPHER_CTX_ctrl")
     }
 }

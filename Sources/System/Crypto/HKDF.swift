@@ -19,25 +19,25 @@ package enum HKDF {
         var result: Int32 = 0
         let derived = try secretBytes(count) { target in
             result = secret.withBytes { key in
-                unsafe derive(context, key, salt, info, into: &target)
+                unsafe derive(context, key: key, salt: salt, info: info, into: &target)
             }
         }
-        try require(result, "EVP_KDF_derive")
+        try require(result, operation: "EVP_KDF_derive")
         return derived
     }
 
     private static func derive(
-        _ context: OpaquePointer, _ key: RawSpan, _ salt: [UInt8], _ info: [UInt8],
+        _ context: OpaquePointer, key: RawSpan, salt: [UInt8], info: [UInt8],
         into target: inout MutableRawSpan
     ) -> Int32 {
         unsafe key.withUnsafeBytes { key in
             unsafe salt.withUnsafeBytes { salt in
                 unsafe info.withUnsafeBytes { info in
                     let parameters = unsafe [
-                        textParameter(ParameterName.digest, "SHA256"),
-                        bytesParameter(ParameterName.key, key),
-                        bytesParameter(ParameterName.salt, salt),
-                        bytesParameter(ParameterName.info, info),
+                        textParameter(ParameterName.digest, text: "SHA256"),
+                        bytesParameter(ParameterName.key, bytes: key),
+                        bytesParameter(ParameterName.salt, bytes: salt),
+                        bytesParameter(ParameterName.info, bytes: info),
                         OSSL_PARAM_construct_end(),
                     ]
                     return unsafe target.withUnsafeMutableBytes { output in
@@ -61,13 +61,13 @@ func secretBytes(
 
 /// Returns a parameter of bytes. OSSL_PARAM(3) does not write through it, although its C type would
 /// permit that. The bytes must outlive the parameter.
-func bytesParameter(_ name: StaticString, _ bytes: UnsafeRawBufferPointer) -> OSSL_PARAM {
+func bytesParameter(_ name: StaticString, bytes: UnsafeRawBufferPointer) -> OSSL_PARAM {
     unsafe OSSL_PARAM_construct_octet_string(
         name.cString, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
 }
 
 /// Returns a parameter of static text.
-func textParameter(_ name: StaticString, _ text: StaticString) -> OSSL_PARAM {
+func textParameter(_ name: StaticString, text: StaticString) -> OSSL_PARAM {
     unsafe OSSL_PARAM_construct_utf8_string(
         name.cString, UnsafeMutablePointer(mutating: text.cString), text.utf8CodeUnitCount)
 }

@@ -18,7 +18,7 @@ package enum HMAC {
         }
         defer { unsafe EVP_MAC_CTX_free(context) }
         let parameters = unsafe [
-            textParameter(ParameterName.digest, "SHA256"), OSSL_PARAM_construct_end(),
+            textParameter(ParameterName.digest, text: "SHA256"), OSSL_PARAM_construct_end(),
         ]
         let begun = key.withBytes { span in
             unsafe span.withUnsafeBytes { key in
@@ -27,12 +27,13 @@ package enum HMAC {
                     parameters)
             }
         }
-        try require(begun, "EVP_MAC_init")
-        try require(unsafe EVP_MAC_update(context, message, message.count), "EVP_MAC_update")
+        try require(begun, operation: "EVP_MAC_init")
+        try require(
+            unsafe EVP_MAC_update(context, message, message.count), operation: "EVP_MAC_update")
         var code = [UInt8](repeating: 0, count: count)
         var written = 0
         try require(
-            unsafe EVP_MAC_final(context, &code, &written, code.count), "EVP_MAC_final")
+            unsafe EVP_MAC_final(context, &code, &written, code.count), operation: "EVP_MAC_final")
         guard written == count else { throw .library(operation: "EVP_MAC_final") }
         return code
     }

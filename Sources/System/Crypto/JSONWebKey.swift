@@ -18,13 +18,13 @@ package struct JSONWebKey: Sendable {
     package init(_ publicKey: P256PublicKey) throws(CryptoFault) {
         let half = 1 + P256.scalarCount
         self.publicKey = publicKey
-        x = Base64.encode([UInt8](publicKey.point[1..<half]), .url)
-        y = Base64.encode([UInt8](publicKey.point[half...]), .url)
+        x = Base64.encode([UInt8](publicKey.point[1..<half]), alphabet: .url)
+        y = Base64.encode([UInt8](publicKey.point[half...]), alphabet: .url)
         // RFC 7638, section 3: the required members in lexicographic order, without spaces.
         let thumbprint =
             StaticString("{\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\"").bytes + x
             + StaticString("\",\"y\":\"").bytes + y + StaticString("\"}").bytes
-        id = Base64.encode(try SHA256.digest(thumbprint), .url)
+        id = Base64.encode(try SHA256.digest(thumbprint), alphabet: .url)
         encodedHeader = JSONWebToken.encodedHeader(keyID: id)
     }
 

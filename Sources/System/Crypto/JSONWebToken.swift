@@ -34,10 +34,11 @@ package enum JSONWebToken {
         payload: [UInt8], with key: P256PrivateKey, keyID: [UInt8]
     ) throws(CryptoFault) -> [UInt8] {
         guard payload.count <= maximumLength else { throw .length }
-        var token = encodedHeader(keyID: keyID) + [separator] + Base64.encode(payload, .url)
+        var token =
+            encodedHeader(keyID: keyID) + [separator] + Base64.encode(payload, alphabet: .url)
         let signature = try key.sign(token)
         token.append(separator)
-        token += Base64.encode(signature.r + signature.s, .url)
+        token += Base64.encode(signature.r + signature.s, alphabet: .url)
         guard token.count <= maximumLength else { throw .length }
         return token
     }
@@ -48,8 +49,8 @@ package enum JSONWebToken {
     ) throws(TokenFault) -> [UInt8] {
         guard compact.count <= maximumLength else { throw .tooLong }
         let parts = compact.parts(between: separator)
-        guard parts.count == 3, let payload = Base64.decode(parts[1], .url),
-            let numbers = Base64.decode(parts[2], .url)
+        guard parts.count == 3, let payload = Base64.decode(parts[1], alphabet: .url),
+            let numbers = Base64.decode(parts[2], alphabet: .url)
         else { throw .malformed }
         guard let key = keys.first(where: { $0.encodedHeader == parts[0] }) else {
             throw .unknownHeader
@@ -74,6 +75,6 @@ package enum JSONWebToken {
         let header =
             StaticString("{\"alg\":\"ES256\",\"typ\":\"JWT\",\"kid\":\"").bytes + keyID
             + StaticString("\"}").bytes
-        return Base64.encode(header, .url)
+        return Base64.encode(header, alphabet: .url)
     }
 }

@@ -11,7 +11,7 @@ import COpenSSL
     let pointer: OpaquePointer
 
     /// Creates a context for the operation that `begin` starts; returns nil if the library fails.
-    init?(_ key: OpaquePointer, _ library: Library, _ begin: (OpaquePointer) -> Int32) {
+    init?(_ key: OpaquePointer, library: Library, _ begin: (OpaquePointer) -> Int32) {
         guard let made = unsafe EVP_PKEY_CTX_new_from_pkey(library.context, key, nil) else {
             return nil
         }

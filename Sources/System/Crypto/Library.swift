@@ -44,7 +44,7 @@ import COpenSSL
 }
 
 /// Throws `.library` unless an OpenSSL call returned 1, and empties the thread's error queue.
-func require(_ result: Int32, _ operation: String) throws(CryptoFault) {
+func require(_ result: Int32, operation: String) throws(CryptoFault) {
     guard result == 1 else {
         ERR_clear_error()
         throw .library(operation: operation)

@@ -27,12 +27,12 @@ import Synchronization
             throw .library(operation: "EVP_PKEY_CTX_new_from_name")
         }
         defer { unsafe EVP_PKEY_CTX_free(context) }
-        try require(unsafe EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")
+        try require(unsafe EVP_PKEY_keygen_init(context), operation: "EVP_PKEY_keygen_init")
         try require(
             unsafe EVP_PKEY_CTX_set_group_name(context, P256.groupName.cString),
-            "EVP_PKEY_CTX_set_group_name")
+            operation: "EVP_PKEY_CTX_set_group_name")
         var key: OpaquePointer? = nil
-        try require(unsafe EVP_PKEY_generate(context, &key), "EVP_PKEY_generate")
+        try require(unsafe EVP_PKEY_generate(context, &key), operation: "EVP_PKEY_generate")
         guard let key = unsafe key else { throw .library(operation: "EVP_PKEY_generate") }
         do {
             let point = try unsafe publicPoint(of: key)
@@ -50,7 +50,7 @@ import Synchronization
         let kept = idle.withLock { $0.take() }
         guard
             let context = unsafe kept
-                ?? KeyContext(key, library, { unsafe EVP_PKEY_sign_init($0) })
+                ?? KeyContext(key, library: library, { unsafe EVP_PKEY_sign_init($0) })
         else { throw .library(operation: "EVP_PKEY_sign_init") }
         // Keep one context; if several threads signed at once, the others' are freed.
         defer { idle.withLock { $0 = context } }
@@ -58,7 +58,7 @@ import Synchronization
         var count = der.count
         try require(
             unsafe EVP_PKEY_sign(context.pointer, &der, &count, digest, digest.count),
-            "EVP_PKEY_sign")
+            operation: "EVP_PKEY_sign")
         guard count <= der.count else { throw .library(operation: "EVP_PKEY_sign") }
         return try P256Signature(der: der[..<count])
     }
@@ -69,7 +69,7 @@ import Synchronization
         let name = unsafe ParameterName.publicPoint.cString
         try require(
             unsafe EVP_PKEY_get_octet_string_param(key, name, &point, point.count, &count),
-            "EVP_PKEY_get_octet_string_param")
+            operation: "EVP_PKEY_get_octet_string_param")
         guard count == P256.pointCount, point.first == 0x04 else {
             throw .library(operation: "EVP_PKEY_get_octet_string_param")
         }
@@ -87,7 +87,7 @@ extension P256PrivateKey {
         let encoded = try secretBytes(PKCS8.count) { target in
             result = unsafe target.withUnsafeMutableBytes { unsafe write(into: $0) }
         }
-        try require(result, "EVP_PKEY_get_params")
+        try require(result, operation: "EVP_PKEY_get_params")
         return encoded
     }
 
@@ -99,7 +99,7 @@ extension P256PrivateKey {
         guard pkcs8.count == PKCS8.count else { throw .badPrivateKey }
         let library = try Library.instance()
         let loaded = unsafe pkcs8.withBytes { span in
-            unsafe span.withUnsafeBytes { unsafe P256PrivateKey.load(library, $0) }
+            unsafe span.withUnsafeBytes { unsafe P256PrivateKey.load(library, bytes: $0) }
         }
         guard let loaded = unsafe loaded else {
             ERR_clear_error()
@@ -127,7 +127,7 @@ extension P256PrivateKey {
     }
 
     private static func load(
-        _ library: Library, _ bytes: UnsafeRawBufferPointer
+        _ library: Library, bytes: UnsafeRawBufferPointer
     ) -> (key: OpaquePointer, point: [UInt8])? {
         guard unsafe bytes[PKCS8.prefix].elementsEqual(PKCS8.head),
             unsafe bytes[PKCS8.middle].elementsEqual(PKCS8.beforePoint)
@@ -144,12 +144,14 @@ extension P256PrivateKey {
         let key: OpaquePointer? = unsafe scalar.withBytes { span in
             unsafe span.withUnsafeBytes { scalar in
                 unsafe point.withUnsafeBytes { point in
-                    unsafe keyFromData(library, parameters(scalar, point), selection: KeyParts.pair)
+                    unsafe keyFromData(
+                        library, parameters: parameters(scalar, point: point),
+                        selection: KeyParts.pair)
                 }
             }
         }
         guard let key = unsafe key else { return nil }
-        guard unsafe isInRange(library, key) else {
+        guard unsafe isInRange(library, key: key) else {
             unsafe EVP_PKEY_free(key)
             return nil
         }
@@ -157,7 +159,7 @@ extension P256PrivateKey {
     }
 
     /// Returns whether the scalar is in 1..<order; EVP_PKEY_private_check(3).
-    private static func isInRange(_ library: Library, _ key: OpaquePointer) -> Bool {
+    private static func isInRange(_ library: Library, key: OpaquePointer) -> Bool {
         guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(library.context, key, nil) else {
             return false
         }
@@ -166,12 +168,12 @@ extension P256PrivateKey {
     }
 
     private static func parameters(
-        _ scalar: UnsafeRawBufferPointer, _ point: UnsafeRawBufferPointer
+        _ scalar: UnsafeRawBufferPointer, point: UnsafeRawBufferPointer
     ) -> [OSSL_PARAM] {
         let number = unsafe UnsafeMutableRawPointer(mutating: scalar.baseAddress)
         return unsafe [
-            textParameter(ParameterName.group, P256.groupName),
-            bytesParameter(ParameterName.publicPoint, point),
+            textParameter(ParameterName.group, text: P256.groupName),
+            bytesParameter(ParameterName.publicPoint, bytes: point),
             OSSL_PARAM_construct_BN(
                 ParameterName.privateScalar.cString,
                 number?.assumingMemoryBound(to: UInt8.self), scalar.count),

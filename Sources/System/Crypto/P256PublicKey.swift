@@ -20,11 +20,12 @@ import Synchronization
         let library = try Library.instance()
         let made = unsafe point.withUnsafeBytes { bytes in
             let parameters = unsafe [
-                textParameter(ParameterName.group, P256.groupName),
-                bytesParameter(ParameterName.publicPoint, bytes),
+                textParameter(ParameterName.group, text: P256.groupName),
+                bytesParameter(ParameterName.publicPoint, bytes: bytes),
                 OSSL_PARAM_construct_end(),
             ]
-            return unsafe keyFromData(library, parameters, selection: KeyParts.publicHalf)
+            return unsafe keyFromData(
+                library, parameters: parameters, selection: KeyParts.publicHalf)
         }
         guard let key = unsafe made else {
             ERR_clear_error()
@@ -32,7 +33,7 @@ import Synchronization
         }
         unsafe self.key = key
         self.point = point
-        guard unsafe isValid(library, key) else {
+        guard unsafe isValid(library, key: key) else {
             ERR_clear_error()
             throw .badPublicKey
         }
@@ -44,16 +45,16 @@ import Synchronization
     package func verifies(
         _ signature: P256Signature, message: [UInt8]
     ) throws(CryptoFault) -> Bool {
-        verifies(signature, digest: try SHA256.digest(message), try Library.instance())
+        verifies(signature, digest: try SHA256.digest(message), library: try Library.instance())
     }
 
     private func verifies(
-        _ signature: P256Signature, digest: [UInt8], _ library: Library
+        _ signature: P256Signature, digest: [UInt8], library: Library
     ) -> Bool {
         let kept = idle.withLock { $0.take() }
         guard
             let context = unsafe kept
-                ?? KeyContext(key, library, { unsafe EVP_PKEY_verify_init($0) })
+                ?? KeyContext(key, library: library, { unsafe EVP_PKEY_verify_init($0) })
         else { return false }
         // Keep one context; if several threads verified at once, the others' are freed.
         defer { idle.withLock { $0 = context } }
@@ -82,7 +83,7 @@ enum KeyParts {
 /// Creates a key from parameters; EVP_PKEY_fromdata(3). Returns nil on failure. The caller frees
 /// it.
 func keyFromData(
-    _ library: Library, _ parameters: [OSSL_PARAM], selection: Int32
+    _ library: Library, parameters: [OSSL_PARAM], selection: Int32
 ) -> OpaquePointer? {
     guard let context = unsafe EVP_PKEY_CTX_new_from_name(library.context, "EC", nil) else {
         return nil
@@ -98,7 +99,7 @@ func keyFromData(
 /// Returns whether a key's public half is a valid point; EVP_PKEY_public_check_quick(3).
 ///
 /// P-256 has cofactor 1, so every point on the curve except infinity has the right order.
-private func isValid(_ library: Library, _ key: OpaquePointer) -> Bool {
+private func isValid(_ library: Library, key: OpaquePointer) -> Bool {
     guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(library.context, key, nil) else {
         return false
     }

@@ -87,7 +87,7 @@ package struct ReceiptChain {
             key: signature.publicKey, credential: statement.credential)
         guard signers.contains(signer) else { throw .unknownSigner(index: count) }
         guard ReceiptChain.namespaces.contains(signature.namespace),
-            try fits(signature, parts.statement)
+            try fits(signature, statement: parts.statement)
         else { throw .badSignature(index: count) }
         guard statement.previous == last.digest else { throw .broken(index: count) }
         guard statement.counter > last.counter else { throw .counterNotGreater(index: count) }
@@ -106,7 +106,7 @@ package struct ReceiptChain {
     }
 
     private mutating func fits(
-        _ signature: SSHSignature, _ statement: [UInt8]
+        _ signature: SSHSignature, statement: [UInt8]
     ) throws(ChainFault) -> Bool {
         do throws(CryptoFault) {
             return try key(signature.publicKey.point).verifies(signature, of: statement)

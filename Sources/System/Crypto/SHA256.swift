@@ -15,7 +15,7 @@ package enum SHA256 {
             unsafe EVP_Digest(
                 input.baseAddress, input.count, &digest, nil, library.sha256, nil)
         }
-        try require(result, "EVP_Digest")
+        try require(result, operation: "EVP_Digest")
         return digest
     }
 }
@@ -45,13 +45,14 @@ package enum SHA256 {
         let result = unsafe bytes.withUnsafeBytes {
             unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count)
         }
-        try require(result, "EVP_DigestUpdate")
+        try require(result, operation: "EVP_DigestUpdate")
     }
 
     /// Finishes the digest and returns its 32 bytes; EVP_DigestFinal_ex(3).
     package consuming func finish() throws(CryptoFault) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: SHA256.digestCount)
-        try require(unsafe EVP_DigestFinal_ex(context, &digest, nil), "EVP_DigestFinal_ex")
+        try require(
+            unsafe EVP_DigestFinal_ex(context, &digest, nil), operation: "EVP_DigestFinal_ex")
         return digest
     }
 }

@@ -24,8 +24,8 @@ package struct BusCall: Sendable {
 
     /// Describes a call.
     package init(
-        to destination: String, _ path: String, _ interface: String, _ member: String,
-        _ arguments: [BusValue] = [], answer: String, startsService: Bool = false
+        to destination: String, path: String, interface: String, member: String,
+        arguments: [BusValue] = [], answer: String, startsService: Bool = false
     ) {
         self.destination = destination
         self.path = path
@@ -41,8 +41,9 @@ package struct BusCall: Sendable {
         _ name: String, of interface: String, at path: String, from destination: String
     ) -> BusCall {
         BusCall(
-            to: destination, path, "org.freedesktop.DBus.Properties", "Get",
-            [.string(interface), .string(name)], answer: "(v)")
+            to: destination, path: path, interface: "org.freedesktop.DBus.Properties",
+            member: "Get",
+            arguments: [.string(interface), .string(name)], answer: "(v)")
     }
 
     /// Whether GLib accepts these names. It treats invalid ones as errors of the program.

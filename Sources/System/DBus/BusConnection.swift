@@ -94,7 +94,7 @@ package final class BusConnection {
                 var descriptors: UnsafeMutablePointer<GUnixFDList>?
                 let body = unsafe g_dbus_connection_call_with_unix_fd_list_finish(
                     handle.pointer, &descriptors, result, error)
-                return unsafe Reply(body, descriptors)
+                return unsafe Reply(body, descriptors: descriptors)
             }
         } catch {
             throw BusFault(error)
@@ -109,8 +109,9 @@ package final class BusConnection {
     package func owner(of name: String, limit: Duration) async throws(BusFault) -> String {
         let answer = try await call(
             BusCall(
-                to: Self.busName, "/org/freedesktop/DBus", Self.busName, "GetNameOwner",
-                [.string(name)], answer: "(s)"), limit: limit)
+                to: Self.busName, path: "/org/freedesktop/DBus", interface: Self.busName,
+                member: "GetNameOwner",
+                arguments: [.string(name)], answer: "(s)"), limit: limit)
         guard let owner = answer.values.first?.string, owner.hasPrefix(":") else {
             throw .malformed
         }
@@ -124,8 +125,9 @@ package final class BusConnection {
         let doNotQueue = BusValue.uint32(4)
         let answer = try await call(
             BusCall(
-                to: Self.busName, "/org/freedesktop/DBus", Self.busName, "RequestName",
-                [.string(name), doNotQueue], answer: "(u)"), limit: limit)
+                to: Self.busName, path: "/org/freedesktop/DBus", interface: Self.busName,
+                member: "RequestName",
+                arguments: [.string(name), doNotQueue], answer: "(u)"), limit: limit)
         guard answer.values.first?.uint32 == 1 else { throw .refused("somebody has \(name)") }
     }
 
@@ -146,7 +148,7 @@ package final class BusConnection {
     private let body: OpaquePointer?
     private let descriptors: UnsafeMutablePointer<GUnixFDList>?
 
-    init(_ body: OpaquePointer?, _ descriptors: UnsafeMutablePointer<GUnixFDList>?) {
+    init(_ body: OpaquePointer?, descriptors: UnsafeMutablePointer<GUnixFDList>?) {
         unsafe self.body = unsafe body
         unsafe self.descriptors = unsafe descriptors
     }

@@ -50,13 +50,13 @@ extension BusFault {
             default: self = .refused(fault.message)
             }
         } else if fault.domain == Self.name(of: g_dbus_error_quark()) {
-            self.init(code: UInt32(bitPattern: fault.code), fault.message)
+            self.init(code: UInt32(bitPattern: fault.code), message: fault.message)
         } else {
             self = .refused(fault.message)
         }
     }
 
-    private init(code: UInt32, _ message: String) {
+    private init(code: UInt32, message: String) {
         switch GDBusError(rawValue: code) {
         case G_DBUS_ERROR_SERVICE_UNKNOWN, G_DBUS_ERROR_NAME_HAS_NO_OWNER,
             G_DBUS_ERROR_UNKNOWN_METHOD, G_DBUS_ERROR_UNKNOWN_OBJECT,

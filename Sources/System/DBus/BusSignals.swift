@@ -24,7 +24,7 @@ package struct BusSignal: Sendable {
 
     /// Describes a signal.
     package init(
-        from sender: String, _ path: String, _ interface: String, _ member: String, type: String,
+        from sender: String, path: String, interface: String, member: String, type: String,
         first: String? = nil
     ) {
         self.sender = sender
@@ -54,7 +54,7 @@ extension BusConnection {
         to signal: BusSignal, _ heard: @escaping @ServiceActor ([BusValue]) -> Void
     ) -> BusSubscription? {
         guard isOpen, signal.isWellFormed else { return nil }
-        return BusSubscription(handle, signal, heard)
+        return BusSubscription(handle, signal: signal, heard)
     }
 
     /// Follows the owner of a name. `changed` gets the owner's unique name, or nil when no client
@@ -63,7 +63,8 @@ extension BusConnection {
         of name: String, _ changed: @escaping @ServiceActor (String?) -> Void
     ) -> BusSubscription? {
         let signal = BusSignal(
-            from: Self.busName, "/org/freedesktop/DBus", Self.busName, "NameOwnerChanged",
+            from: Self.busName, path: "/org/freedesktop/DBus", interface: Self.busName,
+            member: "NameOwnerChanged",
             type: "(sss)", first: name)
         return subscribe(to: signal) { values in
             guard values[0].string == name, let owner = values[2].string else { return }
@@ -88,7 +89,7 @@ extension BusConnection {
 
         /// Delivers the message if its sender, origin and types match.
         func take(
-            _ sender: String, _ path: String, _ names: (String, String), _ body: OpaquePointer
+            _ sender: String, path: String, names: (String, String), body: OpaquePointer
         ) {
             guard sender == signal.sender, path == signal.path,
                 names == (signal.interface, signal.member),
@@ -107,8 +108,8 @@ extension BusConnection {
         else { return }
         let action = unsafe Unmanaged<Action>.fromOpaque(data).takeUnretainedValue()
         unsafe action.take(
-            String(cString: sender), String(cString: path),
-            (String(cString: interface), String(cString: member)), body)
+            String(cString: sender), path: String(cString: path),
+            names: (String(cString: interface), String(cString: member)), body: body)
     }
 
     private nonisolated static let release: GDestroyNotify = { data in
@@ -120,7 +121,7 @@ extension BusConnection {
 
     @ServiceActor
     init(
-        _ handle: ConnectionHandle, _ signal: BusSignal,
+        _ handle: ConnectionHandle, signal: BusSignal,
         _ heard: @escaping @ServiceActor ([BusValue]) -> Void
     ) {
         self.handle = handle

@@ -25,7 +25,9 @@ enum ValueCoding {
             unsafe g_variant_get_size(body) <= cap
         else { return nil }
         var left = count
-        guard case .structure(let members) = unsafe value(body, depth: 0, &left) else { return nil }
+        guard case .structure(let members) = unsafe value(body, depth: 0, left: &left) else {
+            return nil
+        }
         return members
     }
 
@@ -37,7 +39,7 @@ enum ValueCoding {
     // MARK: From the library
 
     private static func value(
-        _ pointer: OpaquePointer, depth: Int, _ left: inout Int
+        _ pointer: OpaquePointer, depth: Int, left: inout Int
     ) -> BusValue? {
         left -= 1
         guard left >= 0, depth <= Self.depth else { return nil }
@@ -55,12 +57,12 @@ enum ValueCoding {
         case G_VARIANT_CLASS_STRING: return unsafe text(pointer).map(BusValue.string)
         case G_VARIANT_CLASS_OBJECT_PATH: return unsafe text(pointer).map(BusValue.objectPath)
         case G_VARIANT_CLASS_SIGNATURE: return unsafe text(pointer).map(BusValue.signature)
-        default: return unsafe container(pointer, depth: depth, &left)
+        default: return unsafe container(pointer, depth: depth, left: &left)
         }
     }
 
     private static func container(
-        _ pointer: OpaquePointer, depth: Int, _ left: inout Int
+        _ pointer: OpaquePointer, depth: Int, left: inout Int
     ) -> BusValue? {
         guard unsafe g_variant_is_container(pointer) != 0 else { return nil }
         let total = unsafe g_variant_n_children(pointer)
@@ -69,7 +71,9 @@ enum ValueCoding {
         for index in 0..<total {
             guard let child = unsafe g_variant_get_child_value(pointer, index) else { return nil }
             defer { unsafe g_variant_unref(child) }
-            guard let member = unsafe value(child, depth: depth + 1, &left) else { return nil }
+            guard let member = unsafe value(child, depth: depth + 1, left: &left) else {
+                return nil
+            }
             members.append(member)
         }
         switch unsafe g_variant_classify(pointer) {
@@ -123,17 +127,17 @@ enum ValueCoding {
             guard members.allSatisfy({ $0.signature == element }),
                 unsafe g_variant_type_string_is_valid("a" + element) != 0
             else { return nil }
-            return unsafe made(of: "a" + element, members, depth)
+            return unsafe made(of: "a" + element, members: members, depth: depth)
         case .structure(let members):
-            return unsafe made(of: value.signature, members, depth)
+            return unsafe made(of: value.signature, members: members, depth: depth)
         case .entry(let key, let content):
-            return unsafe made(of: value.signature, [key, content], depth)
+            return unsafe made(of: value.signature, members: [key, content], depth: depth)
         default: return nil
         }
     }
 
     private static func made(
-        of type: String, _ members: [BusValue], _ depth: Int
+        of type: String, members: [BusValue], depth: Int
     ) -> OpaquePointer? {
         guard unsafe g_variant_type_string_is_valid(type) != 0,
             let kind = unsafe g_variant_type_new(type)

@@ -51,7 +51,8 @@ final class Device {
         self.id = id
         (serial, seat) = (handle.serial, handle.seat)
         // FpContext emits `device-removed` only after the device has been closed.
-        unplugging = unsafe SignalConnection(handle.pointer, "notify::removed") { [weak self] _ in
+        unplugging = unsafe SignalConnection(handle.pointer, signal: "notify::removed") {
+            [weak self] _ in
             onReader { self?.unplugged() }
         }
     }
@@ -218,7 +219,7 @@ final class Device {
         _ body: @escaping @ReaderActor (Verdict<Value>) async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
         let end = SuspendingClock.now + limit
-        try await waitUntilFree(until: end, observer)
+        try await waitUntilFree(until: end, observer: observer)
         let outcome = Outcome<Value>()
         let operation = Operation()
         running = operation
@@ -268,7 +269,7 @@ final class Device {
     /// Waits until an unused reader is closed; false if that takes too long or it is in use.
     func becomeIdle() async -> Bool {
         do throws(ReaderFault) {
-            try await waitUntilFree(until: SuspendingClock.now + Self.patience, nil)
+            try await waitUntilFree(until: SuspendingClock.now + Self.patience, observer: nil)
         } catch { return false }
         while let moving { _ = await moving.wait() }
         return !isInUse && !isOpen
@@ -282,7 +283,7 @@ final class Device {
     /// - Throws: `busy` for any other operation, and for a cancelled one that has not ended after
     ///   `obstinacy`; `timedOut` at `end`; `cancelled` with the task.
     private func waitUntilFree(
-        until end: SuspendingClock.Instant, _ observer: ReaderEvent.Observer?
+        until end: SuspendingClock.Instant, observer: ReaderEvent.Observer?
     ) async throws(ReaderFault) {
         while let running {
             guard running.isDecided || running.isCancelled else { throw .busy }

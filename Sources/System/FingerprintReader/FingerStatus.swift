@@ -27,12 +27,12 @@ final class FingerStatus {
     /// Whether the need was assumed; the driver's own report is then not repeated.
     private var isAnticipated = false
 
-    init(of device: Device, _ observer: @escaping ReaderEvent.Observer) {
+    init(of device: Device, observer: @escaping ReaderEvent.Observer) {
         (handle, id) = (device.handle, device.id)
         self.observer = observer
         patience =
             device.description.matchesOnHost ? Self.patienceWithImages : Self.patience
-        connection = unsafe SignalConnection(handle.pointer, "notify::finger-status") {
+        connection = unsafe SignalConnection(handle.pointer, signal: "notify::finger-status") {
             [weak self] _ in
             ReaderActor.assumeIsolated { self?.changed() }
         }

@@ -42,10 +42,12 @@ package final class Readers {
     private func listen() {
         for handle in context.devices { add(handle) }
         connections = [
-            unsafe SignalConnection(context.pointer, "device-added") { [weak self] address in
+            unsafe SignalConnection(context.pointer, signal: "device-added") {
+                [weak self] address in
                 ReaderActor.assumeIsolated { self?.appeared(address) }
             },
-            unsafe SignalConnection(context.pointer, "device-removed") { [weak self] address in
+            unsafe SignalConnection(context.pointer, signal: "device-removed") {
+                [weak self] address in
                 ReaderActor.assumeIsolated { self?.vanished(address) }
             },
         ]

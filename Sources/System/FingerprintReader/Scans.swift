@@ -18,7 +18,7 @@ extension Device {
         try await submit(to: examine)
         if let old { try await forget(old) }
         let print = Print.blank(for: handle, finger: finger, account: account)
-        let status = FingerStatus(of: self, observer)
+        let status = FingerStatus(of: self, observer: observer)
         defer { status.end() }
         let total = description.enrolStages
         var reached = 0
@@ -76,7 +76,7 @@ extension Device {
         let observer: ReaderEvent.Observer = { event in
             if !verdict.isGiven { observer(event) }
         }
-        let status = FingerStatus(of: self, observer)
+        let status = FingerStatus(of: self, observer: observer)
         defer { status.end() }
         let search = GallerySearch(on: id)
         for round in 0..<total {
@@ -90,7 +90,7 @@ extension Device {
             search.begin(part.map(\.index), isLast: round + 1 == total)
             func scanned() async throws(ReaderFault) -> ListedMatch? {
                 search.judge(
-                    try await scan(prints, status, observer: observer) { scanned in
+                    try await scan(prints, status: status, observer: observer) { scanned in
                         if let found = search.judge(scanned) { verdict.give(found) }
                     })
             }
@@ -159,7 +159,7 @@ extension Device {
 
     /// Scans until a scan is good. `reported` gets the result as soon as the driver has it.
     private func scan(
-        _ prints: [Print], _ status: FingerStatus, observer: ReaderEvent.Observer,
+        _ prints: [Print], status: FingerStatus, observer: ReaderEvent.Observer,
         reported: @escaping @ReaderActor (Scanned) -> Void
     ) async throws(ReaderFault) -> Scanned {
         let canIdentify = description.features.contains(.identify)
@@ -236,7 +236,7 @@ private struct Scanned {
 
     /// Reads libfprint's result. libfprint continues to own both prints.
     @ReaderActor
-    init(_ match: OpaquePointer?, _ scanned: OpaquePointer?, among prints: [Print]) {
+    init(_ match: OpaquePointer?, scanned: OpaquePointer?, among prints: [Print]) {
         if let match = unsafe match {
             self.match =
                 prints.firstIndex { unsafe $0.pointer == match }
@@ -260,7 +260,7 @@ extension DeviceHandle {
         let report = MatchReport { match, scanned in
             reported(
                 unsafe Scanned(
-                    OpaquePointer(bitPattern: match), OpaquePointer(bitPattern: scanned),
+                    OpaquePointer(bitPattern: match), scanned: OpaquePointer(bitPattern: scanned),
                     among: prints))
         }
         return unsafe try await gioAsync { cancellable, ended, data in
@@ -274,7 +274,7 @@ extension DeviceHandle {
                 if let match = unsafe match { unsafe g_object_unref(gpointer(match)) }
                 if let scanned = unsafe scanned { unsafe g_object_unref(gpointer(scanned)) }
             }
-            return unsafe Scanned(match, scanned, among: prints)
+            return unsafe Scanned(match, scanned: scanned, among: prints)
         }
     }
 
@@ -285,7 +285,7 @@ extension DeviceHandle {
     ) async throws(GioFault) -> Scanned {
         guard let print = prints.first else { return Scanned() }
         let report = MatchReport { match, _ in
-            reported(unsafe Scanned(OpaquePointer(bitPattern: match), nil, among: prints))
+            reported(unsafe Scanned(OpaquePointer(bitPattern: match), scanned: nil, among: prints))
         }
         return unsafe try await gioAsync { cancellable, ended, data in
             unsafe fp_device_verify(
@@ -294,7 +294,7 @@ extension DeviceHandle {
         } finish: { result, error in
             var match: gboolean = 0
             _ = unsafe fp_device_verify_finish(pointer, result, &match, nil, error)
-            return unsafe Scanned(match != 0 ? print.pointer : nil, nil, among: prints)
+            return unsafe Scanned(match != 0 ? print.pointer : nil, scanned: nil, among: prints)
         }
     }
 }

@@ -23,7 +23,7 @@ import CFprint
     private let object: gpointer
     private let handler: gulong
 
-    init(_ object: gpointer, _ signal: String, body: @escaping Body) {
+    init(_ object: gpointer, signal: String, body: @escaping Body) {
         let call: @convention(c) (gpointer?, gpointer?, gpointer?) -> Void = {
             _, argument, data in
             guard let data = unsafe data else { return }

@@ -50,6 +50,6 @@ package final class HTTPClient: Sendable {
         let kept = idle.withLock { $0.popLast() }
         let transfer = if let kept { kept } else { try Transfer() }
         defer { idle.withLock { $0.append(transfer) } }
-        return try transfer.perform(request, configuration, cancelled: cancelled)
+        return try transfer.perform(request, configuration: configuration, cancelled: cancelled)
     }
 }

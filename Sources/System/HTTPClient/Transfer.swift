@@ -30,7 +30,7 @@ import Posix
 
     /// Performs a request and waits for the response.
     func perform(
-        _ request: ClientRequest, _ configuration: ClientConfiguration, cancelled: CancelFlag
+        _ request: ClientRequest, configuration: ClientConfiguration, cancelled: CancelFlag
     ) throws(ClientFault) -> HTTPAnswer {
         try request.check(allowsPlain: configuration.allowsPlain)
         unsafe curl_easy_reset(curl)
@@ -38,7 +38,7 @@ import Posix
         let list = unsafe try headerList(request)
         defer { unsafe curl_slist_free_all(list) }
         let reception = Reception(configuration, cancelled: cancelled)
-        guard setLimits(configuration, request.limit), setTrust(configuration),
+        guard setLimits(configuration, limit: request.limit), setTrust(configuration),
             setWay(configuration), setReception(reception), setRequest(request),
             unsafe signet_curl_pointer(curl, CURLOPT_HTTPHEADER, list) == CURLE_OK
         else { throw .badRequest("libcurl refuses a setting") }
@@ -53,7 +53,7 @@ import Posix
             connected: unsafe signet_curl_connected(curl) != 0,
             exhausted: unsafe reception.isExhausted || signet_curl_exhausted(curl) != 0,
             hadRoom: hadRoom && Self.hasRoom,
-            verification: unsafe signet_curl_verification(curl), reception)
+            verification: unsafe signet_curl_verification(curl), reception: reception)
     }
 
     /// Runs the transfer; the body is lent to libcurl, not copied.
@@ -87,7 +87,7 @@ extension Transfer {
         return unsafe signet_curl_text(curl, option, value) == CURLE_OK
     }
 
-    private func setLimits(_ configuration: ClientConfiguration, _ limit: Duration?) -> Bool {
+    private func setLimits(_ configuration: ClientConfiguration, limit: Duration?) -> Bool {
         let total = min(limit ?? configuration.totalLimit, configuration.totalLimit)
         // QUICK_EXIT: do not wait for an unresponsive name server beyond the limits.
         return set(CURLOPT_NOSIGNAL, 1) && set(CURLOPT_QUICK_EXIT, 1)
@@ -216,7 +216,7 @@ private func milliseconds(_ duration: Duration) -> Int {
 /// lack of resources. `hadRoom` says whether this machine had them before and after the transfer.
 private func fault(
     _ code: CURLcode, sent: Bool, connected: Bool, exhausted: Bool, hadRoom: Bool,
-    verification: Int, _ reception: Reception
+    verification: Int, reception: Reception
 ) -> ClientFault {
     // The general message; libcurl's specific one may quote what was received.
     let reason = unsafe String(cString: curl_easy_strerror(code))
@@ -234,7 +234,7 @@ private func fault(
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
         CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
         CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND, CURLE_USE_SSL_FAILED:
-        return .tlsRefused(refusal(code, verification) ?? .other(reason))
+        return .tlsRefused(refusal(code, verification: verification) ?? .other(reason))
     case CURLE_OPERATION_TIMEDOUT: return .timedOut(sent: sent)
     case CURLE_FILESIZE_EXCEEDED: return .tooLarge
     case CURLE_ABORTED_BY_CALLBACK: return .cancelled(sent: sent)
@@ -246,7 +246,7 @@ private func fault(
 ///
 /// If libcurl's own check of the name fails, OpenSSL's result is still unspecified;
 /// openssl-verification-options(1).
-private func refusal(_ code: CURLcode, _ verification: Int) -> TLSRefusal? {
+private func refusal(_ code: CURLcode, verification: Int) -> TLSRefusal? {
     switch (code, verification) {
     case (CURLE_SSL_PINNEDPUBKEYNOTMATCH, _): .anotherKey
     case (CURLE_SSL_CACERT_BADFILE, _): .unusableAuthorities

@@ -57,7 +57,7 @@ import CGLib
     /// Attaches the source to the context. The body does not run before the source is ready.
     func attach(
         to context: ContextExecutor, watching descriptor: Int32? = nil,
-        for interest: FileWatch.Readiness = [], _ body: @escaping Body
+        for interest: FileWatch.Readiness = [], body: @escaping Body
     ) {
         let action = Action(body)
         if let descriptor {

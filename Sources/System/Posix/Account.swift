@@ -41,7 +41,7 @@ package struct Account: Equatable, Sendable {
 
     /// Makes the query, with a buffer that is doubled up to 1 MiB while it is too small.
     private static func lookUp(
-        _ operation: String, on subject: String, _ query: Query
+        _ operation: String, on subject: String, query: Query
     ) throws(SystemFault) -> Account? {
         var size = 1024
         while size <= 1 << 20 {

@@ -18,26 +18,26 @@ package struct AppendFile: ~Copyable, Sendable {
     /// If it is missing, it is created with mode 0600.
     ///
     /// A new file's name is on disk when this returns.
-    package init(in directory: Directory, _ name: String) throws(FileFault) {
+    package init(in directory: Directory, name: String) throws(FileFault) {
         try directory.checkName(name)
-        try directory.fault(.create, name)
-        descriptor = try AppendFile.openOrMake(directory, name)
+        try directory.fault(.create, name: name)
+        descriptor = try AppendFile.openOrMake(directory, name: name)
         self.name = name
         path = directory.location(name)
         faults = directory.faults
     }
 
     private static func openOrMake(
-        _ directory: Directory, _ name: String
+        _ directory: Directory, name: String
     ) throws(FileFault) -> Descriptor {
         let flags = O_RDWR | O_APPEND
         do {
-            return try directory.openChecked(name, flags, isPrivate: true)
+            return try directory.openChecked(name, flags: flags, isPrivate: true)
         } catch {
             guard error.isMissing else { throw error }
         }
         let create = flags | O_CREAT | O_EXCL
-        let made = try directory.openChecked(name, create, mode: 0o600, isPrivate: true)
+        let made = try directory.openChecked(name, flags: create, mode: 0o600, isPrivate: true)
         try directory.synchroniseSelf(name)
         return made
     }

@@ -21,14 +21,16 @@ package enum ChildOutput {
     ///
     /// - Parameter path: The program's absolute path.
     package static func of(
-        _ path: String, _ arguments: [String], cap: Int, within limit: Duration
+        _ path: String, arguments: [String], cap: Int, within limit: Duration
     ) -> ChildAnswer {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return .failed }
         let reading = Descriptor(adopting: ends[0])
         let writing = Descriptor(adopting: ends[1])
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        guard let child = spawn(path, arguments, output: writing.number) else { return .failed }
+        guard let child = spawn(path, arguments: arguments, output: writing.number) else {
+            return .failed
+        }
         _ = consume writing
         let said = collect(reading, cap: cap, until: .now + limit)
         if said == nil { kill(child, SIGKILL) }
@@ -38,7 +40,7 @@ package enum ChildOutput {
         return status == 0 ? .said(said) : .failed
     }
 
-    private static func spawn(_ path: String, _ arguments: [String], output: Int32) -> pid_t? {
+    private static func spawn(_ path: String, arguments: [String], output: Int32) -> pid_t? {
         var actions = unsafe posix_spawn_file_actions_t()
         guard unsafe posix_spawn_file_actions_init(&actions) == 0 else { return nil }
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }

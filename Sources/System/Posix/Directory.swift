@@ -44,7 +44,7 @@ package final class Directory: Sendable {
         try checkName(name)
         let full = location(name)
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-        let opened = try openRelative(descriptor, name, flags, path: full)
+        let opened = try openRelative(descriptor, name: name, flags: flags, path: full)
         let bits = isPrivate ? ForbiddenBits.others : ForbiddenBits.shared
         let status = try statusOf(opened, path: full)
         if let distrust = status.distrustAsDirectory(owner: owner, forbidding: bits) {
@@ -59,16 +59,16 @@ package final class Directory: Sendable {
     ///   group and others no access, an existing directory must not either.
     package func makeDirectory(_ name: String, mode: UInt32) throws(FileFault) -> Directory {
         try checkName(name)
-        try fault(.makeDirectory, name)
+        try fault(.makeDirectory, name: name)
         let number = descriptor.number
         if unsafe mkdirat(number, name, mode) == 0 {
             // mkdirat(2) applies the umask, which is as strict as possible in the daemon.
             guard unsafe fchmodat(number, name, mode, 0) == 0 else {
-                throw failed("fchmodat", name)
+                throw failed("fchmodat", name: name)
             }
             try synchroniseSelf(name)
         } else if errno != EEXIST {
-            throw failed("mkdirat", name)
+            throw failed("mkdirat", name: name)
         }
         return try directory(name, isPrivate: mode & ForbiddenBits.others == 0)
     }
@@ -83,7 +83,7 @@ package final class Directory: Sendable {
         try checkName(name)
         let file: Descriptor
         do {
-            file = try openChecked(name, O_RDONLY, isPrivate: isPrivate)
+            file = try openChecked(name, flags: O_RDONLY, isPrivate: isPrivate)
         } catch {
             if error.isMissing { return nil }
             throw error
@@ -101,7 +101,7 @@ package final class Directory: Sendable {
         try checkName(name)
         var status = stat()
         let code = unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW)
-        guard code == 0 || errno == ENOENT else { throw failed("fstatat", name) }
+        guard code == 0 || errno == ENOENT else { throw failed("fstatat", name: name) }
         return code == 0
     }
 
@@ -110,7 +110,7 @@ package final class Directory: Sendable {
         try checkName(name)
         var status = stat()
         let code = unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW)
-        guard code == 0 || errno == ENOENT else { throw failed("fstatat", name) }
+        guard code == 0 || errno == ENOENT else { throw failed("fstatat", name: name) }
         return code == 0 ? Int64(status.st_mtim.tv_sec) : nil
     }
 
@@ -119,19 +119,19 @@ package final class Directory: Sendable {
         try checkName(name)
         let number = descriptor.number
         guard unsafe utimensat(number, name, nil, AT_SYMLINK_NOFOLLOW) == 0 else {
-            throw failed("utimensat", name)
+            throw failed("utimensat", name: name)
         }
     }
 
     /// Sets an entry's access and modification time, in seconds since 1970; utimensat(2).
-    package func setModified(_ name: String, _ seconds: Int64) throws(FileFault) {
+    package func setModified(_ name: String, seconds: Int64) throws(FileFault) {
         try checkName(name)
         let number = descriptor.number
         let moment = timespec(tv_sec: Int(seconds), tv_nsec: 0)
         let code = unsafe [moment, moment].withUnsafeBufferPointer { times in
             unsafe utimensat(number, name, times.baseAddress, AT_SYMLINK_NOFOLLOW)
         }
-        guard code == 0 else { throw failed("utimensat", name) }
+        guard code == 0 else { throw failed("utimensat", name: name) }
     }
 
     /// The plain names in this directory, sorted. Names with a leading dot are left out.
@@ -147,10 +147,11 @@ package final class Directory: Sendable {
 
     /// Opens a file of this directory, and checks its kind, owner, mode and link count.
     func openChecked(
-        _ name: String, _ flags: Int32, mode: UInt32 = 0, isPrivate: Bool
+        _ name: String, flags: Int32, mode: UInt32 = 0, isPrivate: Bool
     ) throws(FileFault) -> Descriptor {
         let all = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-        let file = try openRelative(descriptor, name, all, mode: mode, path: location(name))
+        let file = try openRelative(
+            descriptor, name: name, flags: all, mode: mode, path: location(name))
         let bits = isPrivate ? ForbiddenBits.others : ForbiddenBits.shared
         let status = try statusOf(file, path: location(name))
         if let distrust = status.distrustAsFile(owner: owner, forbidding: bits) {
@@ -165,14 +166,14 @@ package final class Directory: Sendable {
     }
 
     /// Gives tests the opportunity to make a step fail.
-    func fault(_ step: DurableStep, _ name: String) throws(FileFault) {
+    func fault(_ step: DurableStep, name: String) throws(FileFault) {
         do {
             try faults.before(step, name)
         } catch { throw .system(error) }
     }
 
     /// The fault for the current `errno`, about a name in this directory.
-    func failed(_ operation: String, _ name: String) -> FileFault {
+    func failed(_ operation: String, name: String) -> FileFault {
         .system(SystemFault.current(operation, on: location(name)))
     }
 
@@ -181,8 +182,8 @@ package final class Directory: Sendable {
         // A descriptor of its own, because the stream closes it and moves its offset.
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
         let stream = unsafe fdopendir(
-            try openRelative(descriptor, ".", flags, path: path).release())
-        guard let stream = unsafe stream else { throw failed("fdopendir", "") }
+            try openRelative(descriptor, name: ".", flags: flags, path: path).release())
+        guard let stream = unsafe stream else { throw failed("fdopendir", name: "") }
         defer { unsafe closedir(stream) }
         var names: [String] = []
         errno = 0
@@ -195,7 +196,7 @@ package final class Directory: Sendable {
             if let name, name != ".", name != ".." { names.append(name) }
             errno = 0
         }
-        guard errno == 0 else { throw failed("readdir", "") }
+        guard errno == 0 else { throw failed("readdir", name: "") }
         return names
     }
 }

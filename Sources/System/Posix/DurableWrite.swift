@@ -11,9 +11,9 @@ extension Directory {
     ///
     /// - Parameter mode: The exact mode of the file, regardless of the umask.
     package func replace(
-        _ name: String, _ bytes: [UInt8], mode: UInt32 = 0o600
+        _ name: String, bytes: [UInt8], mode: UInt32 = 0o600
     ) throws(FileFault) {
-        _ = try put(name, bytes, mode: mode) { old, new, number in
+        _ = try put(name, bytes: bytes, mode: mode) { old, new, number in
             unsafe renameat(number, old, number, new)
         }
     }
@@ -25,9 +25,9 @@ extension Directory {
     ///
     /// - Returns: false if an entry of that name exists; it is left unchanged.
     package func add(
-        _ name: String, _ bytes: [UInt8], mode: UInt32 = 0o600
+        _ name: String, bytes: [UInt8], mode: UInt32 = 0o600
     ) throws(FileFault) -> Bool {
-        try put(name, bytes, mode: mode) { old, new, number in
+        try put(name, bytes: bytes, mode: mode) { old, new, number in
             let code = unsafe renameat2(number, old, number, new, RENAME_NOREPLACE)
             guard code != 0 && errno == EINVAL else { return code }
             guard unsafe linkat(number, old, number, new, 0) == 0 else { return -1 }
@@ -38,22 +38,22 @@ extension Directory {
     /// Fills a temporary file and calls `rename` to give it its name; false if that fails with
     /// EEXIST.
     private func put(
-        _ name: String, _ bytes: [UInt8], mode: UInt32,
+        _ name: String, bytes: [UInt8], mode: UInt32,
         _ rename: (_ old: String, _ new: String, _ number: Int32) -> Int32
     ) throws(FileFault) -> Bool {
         try checkName(name)
         let temporary = try temporaryName()
-        try fault(.create, name)
+        try fault(.create, name: name)
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let file = try openRelative(
-            descriptor, temporary, flags, mode: 0o600, path: location(temporary))
+            descriptor, name: temporary, flags: flags, mode: 0o600, path: location(temporary))
         var isThere = false
         do throws(FileFault) {
-            try fillNew(file, bytes, mode: mode, name: name)
-            try fault(.rename, name)
+            try fillNew(file, bytes: bytes, mode: mode, name: name)
+            try fault(.rename, name: name)
             if rename(temporary, name, descriptor.number) != 0 {
                 isThere = errno == EEXIST
-                throw failed("renameat", name)
+                throw failed("renameat", name: name)
             }
         } catch {
             _ = unsafe unlinkat(descriptor.number, temporary, 0)
@@ -82,30 +82,30 @@ extension Directory {
     package func sweep() throws(FileFault) {
         for name in try entries() where name.hasPrefix(temporaryPrefix) {
             guard unsafe unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT else {
-                throw failed("unlinkat", name)
+                throw failed("unlinkat", name: name)
             }
         }
     }
 
     /// Waits until the directory's entries are on disk; fsync(2).
     func synchroniseSelf(_ name: String) throws(FileFault) {
-        try fault(.synchroniseDirectory, name)
-        guard fsync(descriptor.number) == 0 else { throw failed("fsync", name) }
+        try fault(.synchroniseDirectory, name: name)
+        guard fsync(descriptor.number) == 0 else { throw failed("fsync", name: name) }
     }
 
     private func unlink(_ name: String, flags: Int32) throws(FileFault) {
-        try fault(.remove, name)
+        try fault(.remove, name: name)
         guard unsafe unlinkat(descriptor.number, name, flags) == 0 else {
             if errno == ENOENT { return }
-            throw failed("unlinkat", name)
+            throw failed("unlinkat", name: name)
         }
         try synchroniseSelf(name)
     }
 
     private func fillNew(
-        _ file: borrowing Descriptor, _ bytes: [UInt8], mode: UInt32, name: String
+        _ file: borrowing Descriptor, bytes: [UInt8], mode: UInt32, name: String
     ) throws(FileFault) {
-        try fault(.write, name)
+        try fault(.write, name: name)
         let half = bytes.count / 2
         do {
             try writeWhole(Array(bytes[..<half]), to: file, name: location(name))
@@ -113,9 +113,9 @@ extension Directory {
             try writeWhole(Array(bytes[half...]), to: file, name: location(name))
         } catch { throw .system(error) }
         // fchmod is not subject to the umask; the mode is set only after the bytes are written.
-        guard fchmod(file.number, mode) == 0 else { throw failed("fchmod", name) }
-        try fault(.synchronise, name)
-        guard fsync(file.number) == 0 else { throw failed("fsync", name) }
+        guard fchmod(file.number, mode) == 0 else { throw failed("fchmod", name: name) }
+        try fault(.synchronise, name: name)
+        guard fsync(file.number) == 0 else { throw failed("fsync", name: name) }
     }
 
     private func temporaryName() throws(FileFault) -> String {

@@ -20,11 +20,11 @@ func readBeginning(
 ) throws(SystemFault) -> [UInt8] {
     // Most files are much smaller than their limit, so the buffer starts small.
     var bytes = [UInt8](repeating: 0, count: min(count, 16_384))
-    var filled = try fill(file, &bytes, from: 0, name: name)
+    var filled = try fill(file, bytes: &bytes, from: 0, name: name)
     while filled == bytes.count, filled < count {
         let more = min(count, filled * 4) - filled
         bytes.append(contentsOf: repeatElement(0, count: more))
-        filled = try fill(file, &bytes, from: filled, name: name)
+        filled = try fill(file, bytes: &bytes, from: filled, name: name)
     }
     bytes.removeLast(bytes.count - filled)
     return bytes
@@ -32,7 +32,7 @@ func readBeginning(
 
 /// Reads until the buffer is full or the file ends; returns the number of bytes in the buffer.
 private func fill(
-    _ file: borrowing Descriptor, _ bytes: inout [UInt8], from start: Int, name: String
+    _ file: borrowing Descriptor, bytes: inout [UInt8], from start: Int, name: String
 ) throws(SystemFault) -> Int {
     let number = file.number
     var filled = start

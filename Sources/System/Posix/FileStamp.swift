@@ -73,14 +73,14 @@ extension Directory {
         try checkName(name)
         var status = stat()
         let code = unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW)
-        guard code == 0 || errno == ENOENT else { throw failed("fstatat", name) }
+        guard code == 0 || errno == ENOENT else { throw failed("fstatat", name: name) }
         return code == 0 ? FileStamp(status) : nil
     }
 
     /// The stamp of this directory itself, wherever it has been moved; fstat(2).
     package func stampOfSelf() throws(FileFault) -> FileStamp {
         var status = stat()
-        guard unsafe fstat(descriptor.number, &status) == 0 else { throw failed("fstat", "") }
+        guard unsafe fstat(descriptor.number, &status) == 0 else { throw failed("fstat", name: "") }
         return FileStamp(status)
     }
 }

@@ -21,11 +21,11 @@ package func openFile(_ path: String) throws(SystemFault) -> Descriptor {
 /// Writes a file, replacing any existing one atomically; rename(2).
 ///
 /// The new file has mode 0644, subject to the umask. It is not forced to disk.
-package func replaceFile(_ path: String, _ bytes: [UInt8]) throws(SystemFault) {
+package func replaceFile(_ path: String, bytes: [UInt8]) throws(SystemFault) {
     let suffix = try randomBytes(8).map { String($0, radix: 16) }.joined()
     let temporary = "\(path).\(suffix)"
     do throws(SystemFault) {
-        try createFile(temporary, bytes)
+        try createFile(temporary, bytes: bytes)
         guard unsafe rename(temporary, path) == 0 else {
             throw SystemFault.current("rename", on: path)
         }
@@ -37,7 +37,7 @@ package func replaceFile(_ path: String, _ bytes: [UInt8]) throws(SystemFault) {
 
 /// Creates a file, which must not exist yet; open(2) with O_EXCL. Its mode is 0644, subject to the
 /// umask.
-package func createFile(_ path: String, _ bytes: [UInt8]) throws(SystemFault) {
+package func createFile(_ path: String, bytes: [UInt8]) throws(SystemFault) {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let file = try Descriptor(result: unsafe open(path, flags, 0o644), of: "open", on: path)
     try writeWhole(bytes, to: file, name: path)

@@ -34,7 +34,7 @@ package final class ProcessHandle: Sendable {
     /// call may have had its number reused; calling this right after accept(2) keeps that window
     /// short.
     package static func holding(
-        peerOf socket: borrowing Descriptor, _ peer: PeerCredentials
+        peerOf socket: borrowing Descriptor, peer: PeerCredentials
     ) throws(SystemFault) -> ProcessHandle {
         guard peer.pid > 0 else { throw SystemFault("getsockopt", code: ESRCH) }
         var number: Int32 = -1

@@ -32,7 +32,7 @@ import Synchronization
     deinit {
         guard let address = unsafe storage.baseAddress else { return }
         unsafe explicit_bzero(address, mapped)
-        unsafe LockedPages.giveBack(address, mapped)
+        unsafe LockedPages.giveBack(address, count: mapped)
     }
 
     /// Lends the bytes for the duration of the call.
@@ -86,7 +86,7 @@ private enum LockedPages {
     }
 
     /// Returns memory, which must have been wiped.
-    static func giveBack(_ address: UnsafeMutableRawPointer, _ count: Int) {
+    static func giveBack(_ address: UnsafeMutableRawPointer, count: Int) {
         let isKept =
             count == size
             && free.withLock { pages in

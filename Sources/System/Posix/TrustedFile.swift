@@ -35,7 +35,7 @@ package enum TrustedFile {
         guard let name = parts.last else { throw .untrusted(path: path, .notAbsolute) }
         let parent = try walk(parts.dropLast(), owner: owner)
         let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-        let file = try openRelative(parent, name, flags, path: path)
+        let file = try openRelative(parent, name: name, flags: flags, path: path)
         let bits = isPrivate ? ForbiddenBits.others : ForbiddenBits.shared
         let status = try statusOf(file, path: path)
         if let distrust = status.distrustAsFile(owner: owner, forbidding: bits) {
@@ -47,7 +47,8 @@ package enum TrustedFile {
     /// Opens a directory, with the same checks as for a file's parent directories.
     static func openDirectory(_ path: String, owner: UInt32) throws(FileFault) -> Descriptor {
         let place = try walk(try components(of: path)[...], owner: owner)
-        return try openRelative(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, path: path)
+        return try openRelative(
+            place, name: ".", flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC, path: path)
     }
 
     /// Splits an absolute path; rejects `.`, `..`, doubled or trailing slashes and NUL.
@@ -72,7 +73,7 @@ package enum TrustedFile {
         try trustDirectory(place, path: "/", owner: owner)
         for part in parts {
             path += "/" + part
-            place = try openRelative(place, part, flags, path: path)
+            place = try openRelative(place, name: part, flags: flags, path: path)
             try trustDirectory(place, path: path, owner: owner)
         }
         return place
@@ -91,7 +92,7 @@ package enum TrustedFile {
 
 /// Opens a name relative to a directory; a symbolic link is reported as `wrongKind`.
 func openRelative(
-    _ place: borrowing Descriptor, _ name: String, _ flags: Int32, mode: UInt32 = 0, path: String
+    _ place: borrowing Descriptor, name: String, flags: Int32, mode: UInt32 = 0, path: String
 ) throws(FileFault) -> Descriptor {
     let number = place.number
     let result = retryingInterrupted { unsafe openat(number, name, flags, mode) }

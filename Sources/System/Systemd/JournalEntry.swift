@@ -20,7 +20,7 @@ package struct MessageID: Hashable, Sendable {
     package let low: UInt64
 
     /// An id from its two halves, the high one first.
-    package init(_ high: UInt64, _ low: UInt64) {
+    package init(_ high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }

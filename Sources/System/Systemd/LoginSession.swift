@@ -57,18 +57,19 @@ package struct LoginSession: Equatable, Sendable {
             throw SystemFault("sd_session_get_uid", on: id, code: status < 0 ? -status : ENODATA)
         }
         self.owner = owner
-        isRemote = try Self.flag("sd_session_is_remote", id, unsafe sd_session_is_remote(id))
+        isRemote = try Self.flag(
+            "sd_session_is_remote", id: id, status: unsafe sd_session_is_remote(id))
         seat = try unsafe LoginRecord.text(
             "sd_session_get_seat", on: id, absent: [ENODATA],
-            { unsafe sd_session_get_seat(id, $0) })
+            lookup: { unsafe sd_session_get_seat(id, $0) })
         // An active session may be closing: its leader has ended, but programs are left.
         let state = try unsafe LoginRecord.text(
-            "sd_session_get_state", on: id, { unsafe sd_session_get_state(id, $0) })
+            "sd_session_get_state", on: id, lookup: { unsafe sd_session_get_state(id, $0) })
         isActive =
-            try Self.flag("sd_session_is_active", id, unsafe sd_session_is_active(id))
+            try Self.flag("sd_session_is_active", id: id, status: unsafe sd_session_is_active(id))
             && state == "active"
         let name = try unsafe LoginRecord.text(
-            "sd_session_get_class", on: id, { unsafe sd_session_get_class(id, $0) })
+            "sd_session_get_class", on: id, lookup: { unsafe sd_session_get_class(id, $0) })
         `class` = Self.class(named: name ?? "")
     }
 
@@ -80,7 +81,7 @@ package struct LoginSession: Equatable, Sendable {
     package static func display(of uid: UInt32) throws(SystemFault) -> LoginSession? {
         let name = try unsafe LoginRecord.text(
             "sd_uid_get_display", on: String(uid), absent: [ENODATA, ENXIO, ENOENT],
-            { unsafe sd_uid_get_display(uid, $0) })
+            lookup: { unsafe sd_uid_get_display(uid, $0) })
         guard let name else { return nil }
         do throws(SystemFault) {
             let session = try LoginSession(named: name)
@@ -99,7 +100,7 @@ package struct LoginSession: Equatable, Sendable {
         for seat in try LoginRecord.seats() {
             let name = try unsafe LoginRecord.text(
                 "sd_seat_get_active", on: seat, absent: [ENODATA, ENXIO],
-                { unsafe sd_seat_get_active(seat, $0, nil) })
+                lookup: { unsafe sd_seat_get_active(seat, $0, nil) })
             guard let name else { continue }
             let session = try LoginSession(named: name)
             // The seat and the session have separate records, which must agree.
@@ -109,7 +110,7 @@ package struct LoginSession: Equatable, Sendable {
     }
 
     private static func flag(
-        _ call: String, _ id: String, _ status: Int32
+        _ call: String, id: String, status: Int32
     ) throws(SystemFault) -> Bool {
         guard status >= 0 else { throw SystemFault(call, on: id, code: -status) }
         return status > 0
@@ -139,7 +140,7 @@ package enum LoginRecord {
     /// Takes ownership of the string that libsystemd allocates; nil for an errno that `absent`
     /// lists.
     static func text(
-        _ call: String, on subject: String = "", absent: [Int32] = [], _ lookup: Lookup
+        _ call: String, on subject: String = "", absent: [Int32] = [], lookup: Lookup
     ) throws(SystemFault) -> String? {
         var pointer: UnsafeMutablePointer<CChar>? = nil
         let status = unsafe lookup(&pointer)

@@ -24,14 +24,16 @@ package enum ProcessOrigin: Equatable, Hashable, Sendable {
         // libsystemd takes pid 0 for the caller.
         guard pid > 0 else { throw SystemFault("sd_pid_get_session", code: ESRCH) }
         if let session = try unsafe LoginRecord.text(
-            "sd_pid_get_session", absent: [ENODATA, ENXIO], { unsafe sd_pid_get_session(pid, $0) })
+            "sd_pid_get_session", absent: [ENODATA, ENXIO],
+            lookup: { unsafe sd_pid_get_session(pid, $0) })
         {
             self = .session(session)
             return
         }
         guard
             let unit = try unsafe LoginRecord.text(
-                "sd_pid_get_unit", absent: [ENODATA, ENXIO], { unsafe sd_pid_get_unit(pid, $0) })
+                "sd_pid_get_unit", absent: [ENODATA, ENXIO],
+                lookup: { unsafe sd_pid_get_unit(pid, $0) })
         else {
             self = .outside
             return

@@ -37,7 +37,7 @@ extension TPMConnection {
 
     /// Returns the handles of a kind. With a resource manager, these are only the connection's own.
     package func handles(_ kind: HandleKind) throws(TPMFault) -> [UInt32] {
-        let bytes = try capability(TPM2_CAP(TPM2_CAP_HANDLES), kind.rawValue, 254)
+        let bytes = try capability(TPM2_CAP(TPM2_CAP_HANDLES), property: kind.rawValue, count: 254)
         var reader = WireReader(bytes)
         guard reader.uint32() == TPM2_CAP(TPM2_CAP_HANDLES), let count = reader.uint32(),
             count <= 254
@@ -54,7 +54,7 @@ extension TPMConnection {
         from first: UInt32, count: UInt32
     ) throws(TPMFault) -> [UInt32: UInt32] {
         var reader = WireReader(
-            try capability(TPM2_CAP(TPM2_CAP_TPM_PROPERTIES), first, count))
+            try capability(TPM2_CAP(TPM2_CAP_TPM_PROPERTIES), property: first, count: count))
         guard reader.uint32() == TPM2_CAP(TPM2_CAP_TPM_PROPERTIES), let found = reader.uint32(),
             found <= 254
         else { throw .malformed(.getCapability) }
@@ -69,7 +69,7 @@ extension TPMConnection {
     }
 
     private func capability(
-        _ capability: TPM2_CAP, _ property: UInt32, _ count: UInt32
+        _ capability: TPM2_CAP, property: UInt32, count: UInt32
     ) throws(TPMFault) -> [UInt8] {
         var more: TPMI_YES_NO = 0
         var data: UnsafeMutablePointer<TPMS_CAPABILITY_DATA>?

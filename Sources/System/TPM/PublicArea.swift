@@ -61,7 +61,7 @@ package struct PublicArea: Equatable, Sendable {
     /// The TCG's template of a P-256 storage root key; TCG TPM v2.0 Provisioning Guidance 1.0,
     /// 7.5.1.
     static let root = PublicArea(
-        bytes: head(Algorithm.ecc, Attribute.root, [])
+        bytes: head(Algorithm.ecc, attributes: Attribute.root, policy: [])
             + [Algorithm.aes, 128, Algorithm.cfb, Algorithm.none, Algorithm.p256, Algorithm.none]
             .flatMap { bigEndian($0) } + emptyPoint)
 
@@ -104,10 +104,10 @@ package struct PublicArea: Equatable, Sendable {
         guard reader.uint16() == Algorithm.aes, let bits = reader.uint16(), bits >= 128,
             reader.uint16() == Algorithm.cfb, reader.uint16() == Algorithm.none
         else { return "it does not protect its children with AES" }
-        return isStrong(type, &reader) ? nil : "it is neither RSA of 2048 bits nor P-256"
+        return isStrong(type, reader: &reader) ? nil : "it is neither RSA of 2048 bits nor P-256"
     }
 
-    private func isStrong(_ type: UInt16, _ reader: inout WireReader) -> Bool {
+    private func isStrong(_ type: UInt16, reader: inout WireReader) -> Bool {
         switch type {
         case Algorithm.rsa:
             guard let bits = reader.uint16(), bits >= 2048, reader.uint32() != nil,
@@ -138,14 +138,16 @@ package struct PublicArea: Equatable, Sendable {
         let parameters = [
             Algorithm.none, Algorithm.ecdsa, Algorithm.sha256, Algorithm.p256, Algorithm.none,
         ]
-        return head(Algorithm.ecc, Attribute.signer, policy) + parameters.flatMap { bigEndian($0) }
+        return head(Algorithm.ecc, attributes: Attribute.signer, policy: policy)
+            + parameters.flatMap { bigEndian($0) }
     }
 
     private static func dataHead(_ policy: [UInt8]) -> [UInt8] {
-        head(Algorithm.keyedHash, Attribute.data, policy) + bigEndian(Algorithm.none)
+        head(Algorithm.keyedHash, attributes: Attribute.data, policy: policy)
+            + bigEndian(Algorithm.none)
     }
 
-    private static func head(_ type: UInt16, _ attributes: UInt32, _ policy: [UInt8]) -> [UInt8] {
+    private static func head(_ type: UInt16, attributes: UInt32, policy: [UInt8]) -> [UInt8] {
         bigEndian(type) + bigEndian(Algorithm.sha256) + bigEndian(attributes)
             + bigEndian(UInt16(policy.count)) + policy
     }

@@ -20,7 +20,7 @@ extension TPMConnection {
         var counter: UInt32?
         var rest = selection
         while !rest.isEmpty {
-            let (read, found, bytes) = try readRegisters(rest, audit)
+            let (read, found, bytes) = try rest.read(over: self, audit: audit)
             guard !found.isEmpty, found.subtracting(rest).isEmpty else {
                 throw .unfitRegisters(rest.numbers)
             }
@@ -33,19 +33,21 @@ extension TPMConnection {
         }
         return try crypto { () throws(CryptoFault) in try SHA256.digest(values) }
     }
+}
 
+extension RegisterSelection {
     /// Reads as many of the PCRs as the TPM returns at once, with its PCR update counter.
-    private func readRegisters(
-        _ selection: RegisterSelection, _ audit: TPMSession
+    fileprivate func read(
+        over connection: TPMConnection, audit: TPMSession
     ) throws(TPMFault) -> (UInt32, RegisterSelection, [UInt8]) {
-        let wanted = try unsafe Unmarshalled(
-            selection.wire, Tss2_MU_TPML_PCR_SELECTION_Unmarshal)
+        let wanted = try unsafe Unmarshalled(wire, Tss2_MU_TPML_PCR_SELECTION_Unmarshal)
         var counter: UInt32 = 0
         var read: UnsafeMutablePointer<TPML_PCR_SELECTION>?
         var digests: UnsafeMutablePointer<TPML_DIGEST>?
-        try run(.readRegisters) {
+        try connection.run(.readRegisters) {
             unsafe Esys_PCR_Read(
-                context, audit.handle, ESYS_TR_NONE, ESYS_TR_NONE, wanted.pointer, &counter,
+                connection.context, audit.handle, ESYS_TR_NONE, ESYS_TR_NONE, wanted.pointer,
+                &counter,
                 &read, &digests)
         }
         guard let read = unsafe Answer(read), let digests = unsafe Answer(digests) else {

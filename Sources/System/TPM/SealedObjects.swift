@@ -25,7 +25,7 @@ package final class ReadyObject {
     fileprivate let object: TPMObject
     fileprivate let session: TPMSession
 
-    fileprivate init(_ object: TPMObject, _ session: TPMSession) {
+    fileprivate init(_ object: TPMObject, session: TPMSession) {
         self.object = object
         self.session = session
     }
@@ -42,7 +42,8 @@ extension TPMConnection {
         policy: ObjectPolicy, authorisation: SecretBytes, root: StorageRoot
     ) throws(TPMFault) -> ObjectParts {
         let digest = try crypto { () throws(CryptoFault) in try policy.digest() }
-        let parts = try create(.signer(policy: digest), nil, authorisation, root)
+        let parts = try create(
+            .signer(policy: digest), data: nil, authorisation: authorisation, root: root)
         guard parts.area.signerPoint(policy: digest) != nil else { throw .malformed(.create) }
         return parts
     }
@@ -53,7 +54,8 @@ extension TPMConnection {
         _ data: SecretBytes, policy: ObjectPolicy, authorisation: SecretBytes, root: StorageRoot
     ) throws(TPMFault) -> ObjectParts {
         let digest = try crypto { () throws(CryptoFault) in try policy.digest() }
-        let parts = try create(.data(policy: digest), data, authorisation, root)
+        let parts = try create(
+            .data(policy: digest), data: data, authorisation: authorisation, root: root)
         guard parts.area.isData(policy: digest) else { throw .malformed(.create) }
         return parts
     }
@@ -69,15 +71,15 @@ extension TPMConnection {
     package func ready(
         _ parts: ObjectParts, policy: ObjectPolicy, root: StorageRoot
     ) throws(TPMFault) -> ReadyObject {
-        let object = try load(parts, root)
+        let object = try load(parts, root: root)
         // tpm2-tss 3.2.1 omits the value from the HMAC of a bound policy session; TPMs include it.
         let session = try startSession(policy: true, salt: root.handle, bind: ESYS_TR_NONE)
-        if !policy.registers.isEmpty { try meetRegisters(policy, session) }
+        if !policy.registers.isEmpty { try meetRegisters(policy, session: session) }
         try run(.policyAuthValue) {
             unsafe Esys_PolicyAuthValue(
                 context, session.handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE)
         }
-        return ReadyObject(object, session)
+        return ReadyObject(object, session: session)
     }
 
     /// Signs a digest of 32 bytes with one command, which ends the session. Returns r and s, 32
@@ -96,7 +98,7 @@ extension TPMConnection {
             [0x80, 0x24, 0x40, 0, 0, 0x07, 0, 0], Tss2_MU_TPMT_TK_HASHCHECK_Unmarshal)
         var signature: UnsafeMutablePointer<TPMT_SIGNATURE>?
         try ready.session.set(.encryptsCommand)
-        try use(ready, .sign, authorisation) {
+        try use(ready, operation: .sign, authorisation: authorisation) {
             unsafe Esys_Sign(
                 context, ready.object.handle, ready.session.handle, ESYS_TR_NONE, ESYS_TR_NONE,
                 digest.pointer, scheme.pointer, ticket.pointer, &signature)
@@ -115,7 +117,7 @@ extension TPMConnection {
     ) throws(TPMFault) -> SecretBytes {
         var data: UnsafeMutablePointer<TPM2B_SENSITIVE_DATA>?
         try ready.session.set(.encryptsAnswer)
-        try use(ready, .unseal, authorisation) {
+        try use(ready, operation: .unseal, authorisation: authorisation) {
             unsafe Esys_Unseal(
                 context, ready.object.handle, ready.session.handle, ESYS_TR_NONE, ESYS_TR_NONE,
                 &data)
@@ -139,7 +141,7 @@ extension TPMConnection {
         var bytes = try authorisationBytes(new)
         defer { wipe(&bytes) }
         let value = try unsafe Unmarshalled(bytes, Tss2_MU_TPM2B_DIGEST_Unmarshal)
-        let object = try load(parts, root)
+        let object = try load(parts, root: root)
         var sealed: UnsafeMutablePointer<TPM2B_PRIVATE>?
         try object.withAuthorisation(old) { () throws(TPMFault) in
             let session = try startSession(salt: root.handle, bind: object.handle)
@@ -161,12 +163,12 @@ extension TPMConnection {
     /// Creates an object under the root key with two commands. Checks only the form of the answer;
     /// the caller checks the public part.
     private func create(
-        _ template: PublicArea, _ data: SecretBytes?, _ authorisation: SecretBytes,
-        _ root: StorageRoot
+        _ template: PublicArea, data: SecretBytes?, authorisation: SecretBytes,
+        root: StorageRoot
     ) throws(TPMFault) -> ObjectParts {
         guard let wanted = sized(template.bytes) else { throw .memory }
         let area = try unsafe Unmarshalled(wanted, Tss2_MU_TPM2B_PUBLIC_Unmarshal)
-        var secrets = try sensitive(authorisation, data)
+        var secrets = try sensitive(authorisation, data: data)
         defer { wipe(&secrets) }
         let sensitive = try unsafe Unmarshalled(secrets, Tss2_MU_TPM2B_SENSITIVE_CREATE_Unmarshal)
         let outside = Unmarshalled<TPM2B_DATA>()
@@ -192,7 +194,7 @@ extension TPMConnection {
     }
 
     /// Loads an object under the root key with two commands.
-    private func load(_ parts: ObjectParts, _ root: StorageRoot) throws(TPMFault) -> TPMObject {
+    private func load(_ parts: ObjectParts, root: StorageRoot) throws(TPMFault) -> TPMObject {
         guard let area = sized(parts.area.bytes), let sealed = sized(parts.sealed) else {
             throw .malformed(.load)
         }
@@ -206,7 +208,7 @@ extension TPMConnection {
                 privatePart.pointer, publicPart.pointer, &handle)
         }
         session.end()
-        return TPMObject(self, handle)
+        return TPMObject(self, handle: handle)
     }
 
     /// Starts a session for one command under the root key: salted and bound to it, encrypted both
@@ -220,7 +222,7 @@ extension TPMConnection {
     /// Extends the policy session by the PCRs. The TPM refuses with a wrong value if they have
     /// changed.
     private func meetRegisters(
-        _ policy: ObjectPolicy, _ session: TPMSession
+        _ policy: ObjectPolicy, session: TPMSession
     ) throws(TPMFault) {
         guard let bytes = sized(policy.registerDigest) else { throw .memory }
         let digest = try unsafe Unmarshalled(bytes, Tss2_MU_TPM2B_DIGEST_Unmarshal)
@@ -235,7 +237,7 @@ extension TPMConnection {
 
     /// Runs the one command that a session was prepared for.
     private func use(
-        _ ready: ReadyObject, _ operation: TPMOperation, _ authorisation: SecretBytes,
+        _ ready: ReadyObject, operation: TPMOperation, authorisation: SecretBytes,
         _ command: () -> TSS2_RC
     ) throws(TPMFault) {
         try ready.object.withAuthorisation(authorisation) { () throws(TPMFault) in
@@ -247,7 +249,7 @@ extension TPMConnection {
 
 /// Returns a TPM2B_SENSITIVE_CREATE with authorisation value and data. The caller must wipe it.
 private func sensitive(
-    _ authorisation: SecretBytes, _ data: SecretBytes?
+    _ authorisation: SecretBytes, data: SecretBytes?
 ) throws(TPMFault) -> [UInt8] {
     var value = try authorisationBytes(authorisation)
     defer { wipe(&value) }

@@ -16,7 +16,7 @@ package final class StorageRoot {
     let connection: TPMConnection
     let handle: ESYS_TR
 
-    fileprivate init(_ connection: TPMConnection, _ handle: ESYS_TR, name: [UInt8]) {
+    fileprivate init(_ connection: TPMConnection, handle: ESYS_TR, name: [UInt8]) {
         self.connection = connection
         self.handle = handle
         self.name = name
@@ -46,7 +46,7 @@ extension TPMConnection {
             let name = try crypto { () throws(CryptoFault) in try area.name() }
             if let unfitness = area.unfitness { throw .unfitRoot(unfitness) }
             guard claimed == name else { throw .anotherRoot }
-            return StorageRoot(self, handle, name: name)
+            return StorageRoot(self, handle: handle, name: name)
         } catch {
             close(handle)
             throw error
@@ -90,7 +90,7 @@ extension TPMConnection {
             let (primary, area) = try createPrimary(owner)
             let name = try crypto { () throws(CryptoFault) in try area.name() }
             guard expected == nil || expected == name else { throw .anotherRoot }
-            try persist(primary, owner)
+            try persist(primary, owner: owner)
         } catch .refused(let operation, let code) where code.meaning == .wrongAuthorisation {
             throw .notPermitted(
                 "the TPM's owner hierarchy wants an authorisation (\(operation.rawValue))")
@@ -116,13 +116,13 @@ extension TPMConnection {
                 empty.pointer, area.pointer, data.pointer, registers.pointer, &handle, &made,
                 nil, nil, nil)
         }
-        let object = TPMObject(self, handle)
+        let object = TPMObject(self, handle: handle)
         guard let answer = unsafe Answer(made) else { throw .malformed(.createPrimary) }
         let bytes = try unsafe answer.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal)
         return (object, PublicArea(bytes: Array(bytes.dropFirst(2))))
     }
 
-    private func persist(_ object: TPMObject, _ owner: TPMSession) throws(TPMFault) {
+    private func persist(_ object: TPMObject, owner: TPMSession) throws(TPMFault) {
         var handle: ESYS_TR = ESYS_TR_NONE
         try run(.evictControl) {
             unsafe Esys_EvictControl(

@@ -37,7 +37,7 @@ import Posix
         let loaded = unsafe Tss2_TctiLdr_Initialize_Ex(
             name.library.rawValue, name.configuration, &transport)
         guard loaded == TSS2_RC_SUCCESS, let opened = unsafe transport else {
-            throw unreachable(name, ReturnCode(loaded))
+            throw unreachable(name, code: ReturnCode(loaded))
         }
         var context: OpaquePointer?
         let made = unsafe Esys_Initialize(&context, opened, nil)
@@ -123,7 +123,7 @@ import Posix
             switch code.meaning {
             case .notStarted:
                 try run(.startup) { unsafe Esys_Startup(context, TPM2_SU(TPM2_SU_CLEAR)) }
-            case .broken: throw unreachable(name, code)
+            case .broken: throw unreachable(name, code: code)
             default: throw error
             }
         }
@@ -143,7 +143,7 @@ package func keepLibraryQuiet() throws(SystemFault) {
 
 /// Returns the fault for a TPM that cannot be reached, with the reason from its path if there is
 /// one.
-private func unreachable(_ name: TCTIName, _ code: ReturnCode) -> TPMFault {
+private func unreachable(_ name: TCTIName, code: ReturnCode) -> TPMFault {
     guard let path = name.path, let fault = reachabilityFault(of: path) else {
         return .unreachable("\(name) does not answer: \(code)")
     }

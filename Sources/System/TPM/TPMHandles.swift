@@ -7,7 +7,7 @@ package final class TPMObject {
     let connection: TPMConnection
     let handle: ESYS_TR
 
-    init(_ connection: TPMConnection, _ handle: ESYS_TR) {
+    init(_ connection: TPMConnection, handle: ESYS_TR) {
         self.connection = connection
         self.handle = handle
         connection.hold(handle)
@@ -59,7 +59,7 @@ package final class TPMSession {
     let handle: ESYS_TR
     private var isEnded = false
 
-    init(_ connection: TPMConnection, _ handle: ESYS_TR) {
+    init(_ connection: TPMConnection, handle: ESYS_TR) {
         self.connection = connection
         self.handle = handle
         connection.hold(handle)
@@ -111,6 +111,6 @@ extension TPMConnection {
                 context, salt, bind, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, nil,
                 TPM2_SE(policy ? 1 : 0), symmetric.pointer, Algorithm.sha256, &handle)
         }
-        return TPMSession(self, handle)
+        return TPMSession(self, handle: handle)
     }
 }

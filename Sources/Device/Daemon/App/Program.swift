@@ -106,7 +106,7 @@ package final class Program {
             logind.connect()
             let state = try StateDirectory.open(
                 paths.state, credentials: paths.credentials, faults: faults)
-            let vaults = vaults(of: state, settings)
+            let vaults = vaults(of: state, settings: settings)
             let admission = Admission(
                 total: settings.count(Settings.connections),
                 perUser: settings.count(Settings.connectionsPerUser))
@@ -149,7 +149,7 @@ package final class Program {
         }
     }
 
-    private func vaults(of state: StateDirectory, _ settings: Configuration) -> Vaults {
+    private func vaults(of state: StateDirectory, settings: Configuration) -> Vaults {
         let tpm: any RootedVault
         do throws(TPMSettingFault) {
             tpm = try TPMVault(

@@ -135,7 +135,7 @@ final class Connection {
                 let span = packet.span.extracting(range)
                 return take(secret.add(unsafe span.bytes))
             }
-            take(try Request(decoding: packet), password ?? nil)
+            take(try Request(decoding: packet), password: password ?? nil)
         } catch {
             // Even a malformed packet may contain a password or a secret.
             wipe(&packet)
@@ -143,7 +143,7 @@ final class Connection {
         }
     }
 
-    private func take(_ request: Request, _ password: SecretBytes?) {
+    private func take(_ request: Request, password: SecretBytes?) {
         switch request.content {
         case is CancelRequest where self.request != nil: self.request?.cancel()
         case is ShownRequest where self.request != nil: acknowledge()

@@ -79,14 +79,14 @@ final class Listener {
                 // A client whose process cannot be examined is dropped; the others are still
                 // accepted.
                 guard let process = try? examiner.client(on: accepted.descriptor) else { continue }
-                welcome(accepted, process)
+                welcome(accepted, process: process)
             }
         } catch {
             pause()
         }
     }
 
-    private func welcome(_ accepted: consuming PacketSocket, _ process: ClientProcess) {
+    private func welcome(_ accepted: consuming PacketSocket, process: ClientProcess) {
         admission.sweep(at: clock.sinceBoot())
         guard admission.admit(uid: process.accountable, asRoot: process.credentials.uid == 0)
         else {

@@ -53,7 +53,7 @@ extension Router {
     func answer(_ request: Request, from client: any Client) async -> Answer {
         await recovery.recoverFaultedAccounts()
         do throws(Denial) {
-            return try await serve(request, client)
+            return try await serve(request, client: client)
         } catch {
             // Recover at once: the next login reads the public key from disk before it asks this
             // process anything.
@@ -63,7 +63,7 @@ extension Router {
     }
 
     private func serve(
-        _ request: Request, _ client: any Client
+        _ request: Request, client: any Client
     ) async throws(Denial) -> Answer {
         // A confirmation has to be the very next request. Anything else forfeits the pending proof.
         if !(request.content is ConfirmRequest) {
@@ -77,10 +77,11 @@ extension Router {
             }
             return try await handler(of: request).answer(request.content, for: client)
         }
-        let account = try account(of: about, request.rule, client)
+        let account = try account(of: about, rule: request.rule, client: client)
         let handler = try handler(of: request)
         await handler.showFirst(of: account, to: client)
-        let password = try await proof(request.rule, about, account, client)
+        let password = try await proof(
+            request.rule, request: about, account: account, client: client)
         if Swift.type(of: about).readsPrints { await templates.openTemplates(of: account) }
         return try await handler.answer(about, about: account, with: password, for: client)
     }
@@ -101,7 +102,7 @@ extension Router {
         // other decisions.
         if case .denial(let denial) = answer, denial.reason == .tooManyRequests { return }
         let (journal, peer, requester) = (journal, client.peer, client.requester)
-        let record = { journal.record(request, from: peer, by: requester, answer) }
+        let record = { journal.record(request, from: peer, by: requester, answer: answer) }
         // The client asks for confirmation right away and the user is waiting for it, so logging
         // comes after that.
         if case .assertion = answer, let pending = client.confirmation {
@@ -110,7 +111,7 @@ extension Router {
             record()
         }
         if case .denial(let denial) = answer {
-            refusedAttempts.keepRefusal(denial, of: request, proven, from: client)
+            refusedAttempts.keepRefusal(denial, of: request, pending: proven, from: client)
         }
     }
 
@@ -132,7 +133,7 @@ extension Router {
     ///
     /// Throws `notPermitted` or `unknownAccount`.
     private func account(
-        of request: any AccountRequest, _ rule: VerbRule, _ client: any Client
+        of request: any AccountRequest, rule: VerbRule, client: any Client
     ) throws(Denial) -> Account {
         let name = request.account
         // The account of a pending proof was looked up before the touch.
@@ -153,7 +154,7 @@ extension Router {
 
     /// Asks for and checks the password that the request requires; nil if it requires none.
     private func proof(
-        _ rule: VerbRule, _ request: any AccountRequest, _ account: Account, _ client: any Client
+        _ rule: VerbRule, request: any AccountRequest, account: Account, client: any Client
     ) async throws(Denial) -> VerifiedPassword? {
         switch rule.proof {
         case .none: return nil

@@ -40,7 +40,7 @@ extension Accounts {
     ) throws(Denial) -> Value {
         do {
             return try body()
-        } catch { throw denial(for: error, account) }
+        } catch { throw denial(for: error, account: account) }
     }
 
     /// Runs asynchronous code that reads or writes records. Errors are treated as by `reading`.
@@ -49,7 +49,7 @@ extension Accounts {
     ) async throws(Denial) -> Value {
         do {
             return try await body()
-        } catch { throw denial(for: error, account) }
+        } catch { throw denial(for: error, account: account) }
     }
 
     /// Records that the disk failed at an account, so that it is recovered after the request.
@@ -59,12 +59,12 @@ extension Accounts {
     func noteRecovery(of uid: UInt32) { faultedAccounts.remove(uid) }
 
     /// Logs an error and returns its denial. A `Denial` is returned as it is, without logging.
-    func denial(for error: any Error, _ account: Account) -> Denial {
+    func denial(for error: any Error, account: Account) -> Denial {
         switch error {
         case let denial as Denial: return denial
-        case let fault as StoreFault: return denial(for: fault, account)
-        case let error as VaultError: return denial(for: .vault(error), account)
-        case let fault as SystemFault: return denial(for: .file(.system(fault)), account)
+        case let fault as StoreFault: return denial(for: fault, account: account)
+        case let error as VaultError: return denial(for: .vault(error), account: account)
+        case let fault as SystemFault: return denial(for: .file(.system(fault)), account: account)
         default:
             journal.fault("\(error)", account: account.name)
             return Denial(.storage)
@@ -73,7 +73,7 @@ extension Accounts {
 
     /// Logs a storage fault and returns its denial. A disk fault also marks the account for
     /// recovery.
-    func denial(for fault: StoreFault, _ account: Account) -> Denial {
+    func denial(for fault: StoreFault, account: Account) -> Denial {
         journal.fault(fault.description, account: account.name)
         if case .file = fault { noteFault(at: account) }
         switch fault {
@@ -98,7 +98,7 @@ extension Accounts {
     }
 
     /// The account's failed attempts, as the gate counts them.
-    func lockoutLedger(of account: Account, _ kept: AccountState) -> AccountLockout {
+    func lockoutLedger(of account: Account, kept: AccountState) -> AccountLockout {
         AccountLockout(
             account: account, store: kept.lockout, time: LockoutTime(boot: boot, clock: clock),
             journal: journal)

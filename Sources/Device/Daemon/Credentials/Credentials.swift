@@ -49,7 +49,7 @@ extension Credentials {
     /// fingers. Throws `notEnrolled`, `notEnabled`, `invalidated` with the cause, or the denial of
     /// a storage fault.
     func standing(of account: Account) throws(Denial) -> AccountSnapshot {
-        try standing(of: account, try record(of: account))
+        try standing(of: account, kept: try record(of: account))
     }
 
     /// Opens the account's records. Throws `notEnrolled` if there are none.
@@ -67,27 +67,27 @@ extension Credentials {
         -> AccountSnapshot
     {
         if before.kept.isUnchanged(since: before.stamp) { return before }
-        return try standing(of: account, before.kept)
+        return try standing(of: account, kept: before.kept)
     }
 
     /// As `standing(of:)`, for an account whose records are open already.
-    func standing(of account: Account, _ kept: AccountState) throws(Denial) -> AccountSnapshot {
-        try standing(of: account, kept) { (enrolment) throws(StoreFault) in
-            try revokeIfUnfit(account, kept, enrolment)
+    func standing(of account: Account, kept: AccountState) throws(Denial) -> AccountSnapshot {
+        try standing(of: account, kept: kept) { (enrolment) throws(StoreFault) in
+            try revokeIfUnfit(account, kept: kept, enrolment: enrolment)
         }
     }
 
     /// How a login would find the account, judged by the records as they are. Changes nothing.
     func readStanding(of account: Account) throws(Denial) -> AccountSnapshot {
         let kept = try record(of: account)
-        return try standing(of: account, kept) { (enrolment) throws(StoreFault) in
+        return try standing(of: account, kept: kept) { (enrolment) throws(StoreFault) in
             try kept.credential.judgement(on: enrolment)
         }
     }
 
     /// Reads the records, and judges the credential with `state`.
     func standing(
-        of account: Account, _ kept: AccountState,
+        of account: Account, kept: AccountState,
         _ state: (Enrolment) throws(StoreFault) -> State.CredentialState
     ) throws(Denial) -> AccountSnapshot {
         let (stamp, enrolment, found) = try accounts.reading(account) { () throws(StoreFault) in
@@ -112,29 +112,30 @@ extension Credentials {
     /// and returns the state after that.
     @discardableResult
     func revokeIfUnfit(
-        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
+        _ account: Account, kept: AccountState, enrolment: Enrolment
     ) throws(StoreFault) -> State.CredentialState {
         try kept.credential.recover(for: enrolment)
         let found = try kept.credential.judgement(on: enrolment)
         guard case .unfit(let cause) = found else { return found }
-        return try destroy(account, kept, because: cause)
+        return try destroy(account, kept: kept, because: cause)
     }
 
     /// Destroys an account's credential on disk and records the cause.
     ///
     /// The stored login password and all keys for servers end with it.
     func destroy(
-        _ account: Account, _ kept: AccountState, because cause: InvalidationCause
+        _ account: Account, kept: AccountState, because cause: InvalidationCause
     ) throws(StoreFault) -> State.CredentialState {
         // Drop it before the key: if login is enabled again by root, no password is given that
         // could replace it.
         if case .kept = try kept.keyring.state() {
-            try keyringRecords.drop(account, kept, because: .fingersChanged)
+            try keyringRecords.drop(account, kept: kept, because: .fingersChanged)
         }
-        try revocation.invalidateServerKeys(account, kept)
+        try revocation.invalidateServerKeys(account, kept: kept)
         try kept.credential.destroy(cause, now: accounts.instant)
         journal.credential(
-            of: account, "destroyed", because: String(decoding: cause.text.bytes, as: UTF8.self))
+            of: account, change: "destroyed",
+            because: String(decoding: cause.text.bytes, as: UTF8.self))
         return .destroyed(cause, since: accounts.instant)
     }
 
@@ -152,7 +153,7 @@ extension Credentials {
         }
         await templates.openTemplates(of: account)
         switch purpose {
-        case .touch: _ = try standing(of: account, kept)
+        case .touch: _ = try standing(of: account, kept: kept)
         case .report: _ = try readStanding(of: account)
         }
         return nil
@@ -175,7 +176,7 @@ extension Credentials {
     /// - Returns: false if the prints could not be resealed for the credential's vault.
     @discardableResult
     func issue(
-        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment,
+        _ account: Account, kept: AccountState, enrolment: Enrolment,
         with change: PrintChange? = nil, covering storage: [ReaderStorage],
         in wanted: VaultKind? = nil, because reason: String
     ) async throws(StoreFault) -> Bool {
@@ -198,27 +199,31 @@ extension Credentials {
             }
         }
         if let change { try upkeep.noteDeletion(of: change.removed) }
-        try kept.credential.publish(draft, made, by: kind, with: change, now: accounts.instant)
-        journal.credential(of: account, "issued", because: reason)
+        try kept.credential.publish(
+            draft, made: made, by: kind, with: change, now: accounts.instant)
+        journal.credential(of: account, change: "issued", because: reason)
         // Secrets go where the credential is, because the other vault may be given up.
         await moveSecrets(kept, for: enrolment.state, to: kind)
-        return await templates.moveTemplates(of: account, kept, to: kind)
+        return await templates.moveTemplates(of: account, kept: kept, to: kind)
     }
 
     /// Destroys the account's credential if a reader's contents do not fit it.
     ///
     /// Called before a finger is added, so that a new credential never covers a print that was
     /// added by other means.
-    func judge(_ contents: ReaderContents, _ account: Account) throws(StoreFault) {
+    func judge(_ contents: ReaderContents, account: Account) throws(StoreFault) {
         guard let kept = try accounts.kept(account) else { return }
         let stamp = try kept.stamp([.prints, .credential])
         let enrolment = try kept.prints.enrolment()
-        guard case .issued(let credential) = try revokeIfUnfit(account, kept, enrolment) else {
+        guard
+            case .issued(let credential) = try revokeIfUnfit(
+                account, kept: kept, enrolment: enrolment)
+        else {
             return
         }
         let standing = AccountSnapshot(
             kept: kept, enrolment: enrolment, credential: credential, stamp: stamp)
-        _ = examine(contents, of: "", account, standing, StorageCheck())
+        _ = examine(contents, of: "", account: account, standing: standing, check: StorageCheck())
     }
 
     /// The number of secrets that open to these fingers; nil if there are none or they cannot be
@@ -253,23 +258,23 @@ extension Credentials {
         to vault: VaultKind
     ) async throws(StoreFault) {
         guard let sealing = secret.sealing(for: fingers), sealing.vault != vault else { return }
-        let context = try secrets.context(secret.identifier, name: secret.name, fingers)
-        let key = try await move(sealing.key, from: sealing.vault, to: vault, context)
-        try secrets.keep(secret, resealed: key, by: vault, fingers)
+        let context = try secrets.context(secret.identifier, name: secret.name, state: fingers)
+        let key = try await move(sealing.key, from: sealing.vault, to: vault, context: context)
+        try secrets.keep(secret, resealed: key, by: vault, enrolment: fingers)
     }
 
     /// Opens a sealed key in one vault and seals it in another, to the same context.
     func move(
-        _ sealed: Bytes, from old: VaultKind, to new: VaultKind, _ context: SealingContext
+        _ sealed: Bytes, from old: VaultKind, to new: VaultKind, context: SealingContext
     ) async throws(StoreFault) -> Bytes {
         do throws(VaultError) {
             let key = try await vaults.call(old) { vault throws(VaultError) in
-                let data = try vault.ready(data: sealed, context)
+                let data = try vault.ready(data: sealed, context: context)
                 defer { data.release() }
                 return try data.lift(context)
             }
             return try await vaults.call(new) { vault throws(VaultError) in
-                try vault.seal(key, context)
+                try vault.seal(key, context: context)
             }
         } catch { throw .vault(error) }
     }

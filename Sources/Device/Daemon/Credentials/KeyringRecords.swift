@@ -23,7 +23,7 @@ extension KeyringRecords {
     /// The state of an account's keyring. A password that is no longer usable is reported as
     /// `useless`. Changes nothing.
     func keyringJudgement(
-        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
+        _ account: Account, kept: AccountState, enrolment: Enrolment
     ) throws(StoreFault) -> KeyringJudgement {
         let found = try kept.keyring.state()
         switch found {
@@ -32,7 +32,8 @@ extension KeyringRecords {
         case .damaged: return .useless(.damaged)
         case .kept(let password):
             let entry = try shadowEntry(account)
-            guard let loss = try kept.keyring.loss(of: password, enrolment, entry) else {
+            guard let loss = try kept.keyring.loss(of: password, enrolment: enrolment, entry: entry)
+            else {
                 return .kept(password)
             }
             return .useless(loss)
@@ -41,29 +42,29 @@ extension KeyringRecords {
 
     /// Drops a stored password that is no longer usable, and returns the state after that.
     func dropUselessPassword(
-        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
+        _ account: Account, kept: AccountState, enrolment: Enrolment
     ) throws(StoreFault) -> KeyringJudgement {
-        let found = try keyringJudgement(account, kept, enrolment)
+        let found = try keyringJudgement(account, kept: kept, enrolment: enrolment)
         guard case .useless(let loss) = found else { return found }
-        try drop(account, kept, because: loss)
+        try drop(account, kept: kept, because: loss)
         return .dropped(loss)
     }
 
     /// Deletes an account's stored password from disk, and records and logs the reason.
     func drop(
-        _ account: Account, _ kept: AccountState, because loss: KeyringLoss
+        _ account: Account, kept: AccountState, because loss: KeyringLoss
     ) throws(StoreFault) {
         try kept.keyring.drop(loss, now: accounts.instant)
-        journal.keyring(of: account, "dropped", because: loss.text)
+        journal.keyring(of: account, change: "dropped", because: loss.text)
     }
 
     /// Deletes an account's stored password, and with it the user's wish to have one stored.
     func forgetKeyring(
-        _ account: Account, _ kept: AccountState, because reason: String
+        _ account: Account, kept: AccountState, because reason: String
     ) throws(StoreFault) {
         guard try kept.keyring.state() != .off else { return }
         try kept.keyring.remove()
-        journal.keyring(of: account, "dropped", because: reason)
+        journal.keyring(of: account, change: "dropped", because: reason)
     }
 
     /// The account's current entry in shadow(5); nil if it has none.

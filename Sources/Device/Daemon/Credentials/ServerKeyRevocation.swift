@@ -53,7 +53,7 @@ extension ServerKeyRevocation {
     /// Registrations that a crash left unfinished are marked for removal at the server.
     @discardableResult
     func revokeUnfitServerKeys(
-        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
+        _ account: Account, kept: AccountState, enrolment: Enrolment
     ) throws(StoreFault) -> [ServerKey] {
         var keys: [ServerKey] = []
         for key in try kept.servers.all() {
@@ -61,7 +61,9 @@ extension ServerKeyRevocation {
             // Left by a crash: the server may know the key, so it is told that it was given up.
             let key = key.state == .proving ? try kept.servers.beginRemoval(key) : key
             let fits = key.state == .invalidated || key.sealed(for: enrolment.state) != nil
-            if let left = fits ? key : try invalidate(key, account, kept) { keys.append(left) }
+            if let left = fits ? key : try invalidate(key, account: account, kept: kept) {
+                keys.append(left)
+            }
         }
         return keys
     }
@@ -71,10 +73,10 @@ extension ServerKeyRevocation {
     /// Called when the fingers that they were made for are gone, or can no longer be told from
     /// others.
     func invalidateServerKeys(
-        _ account: Account, _ kept: AccountState
+        _ account: Account, kept: AccountState
     ) throws(StoreFault) {
         for key in try kept.servers.all() where key.state != .invalidated {
-            _ = try invalidate(key, account, kept)
+            _ = try invalidate(key, account: account, kept: kept)
         }
     }
 
@@ -84,10 +86,10 @@ extension ServerKeyRevocation {
     ///   it cannot prove its removal to the server.
     @discardableResult
     func invalidate(
-        _ key: ServerKey, _ account: Account, _ kept: AccountState
+        _ key: ServerKey, account: Account, kept: AccountState
     ) throws(StoreFault) -> ServerKey? {
         journal.credential(
-            of: account, "destroyed", because: "the fingers changed; \(key.serverText)")
+            of: account, change: "destroyed", because: "the fingers changed; \(key.serverText)")
         if !key.isSigning { sessionTokens.forgetToken(of: account, from: key.server) }
         guard key.state != .removing else {
             try kept.servers.remove(key)
@@ -99,30 +101,30 @@ extension ServerKeyRevocation {
     /// The denial for a key that its server has blocked. The key stays, but its cached verdict and
     /// session token are deleted.
     func blocked(
-        _ key: ServerKey?, _ url: ServerURL, _ account: Account
+        _ key: ServerKey?, url: ServerURL, account: Account
     ) -> Denial {
         do throws(StoreFault) {
             if let key { try accounts.kept(account)?.servers.forgetVerdict(for: key) }
             sessionTokens.forgetToken(of: account, from: url.bytes)
             return Denial(.serverKeyBlocked, subject: url.bytes)
-        } catch { return accounts.denial(for: error, account) }
+        } catch { return accounts.denial(for: error, account: account) }
     }
 
     /// Deletes a key that its server no longer accepts, with its session token, and returns the
     /// denial.
     func destroyed(
-        _ reason: DenialReason, _ key: ServerKey, _ account: Account
+        _ reason: DenialReason, key: ServerKey, account: Account
     ) -> Denial {
         do throws(StoreFault) {
             sessionTokens.forgetToken(of: account, from: key.server)
             if let kept = try accounts.kept(account) {
                 try kept.servers.remove(key)
                 journal.credential(
-                    of: account, "destroyed", because: "\(reason); \(key.serverText)")
+                    of: account, change: "destroyed", because: "\(reason); \(key.serverText)")
             }
             return Denial(reason, subject: key.server)
         } catch {
-            return accounts.denial(for: error, account)
+            return accounts.denial(for: error, account: account)
         }
     }
 }

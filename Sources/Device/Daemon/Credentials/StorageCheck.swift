@@ -18,7 +18,7 @@ final class StorageCheck {
     fileprivate(set) var denial: Denial?
 
     fileprivate func keep(
-        _ storage: ReaderStorage, _ verdict: StorageVerdict, of reader: String
+        _ storage: ReaderStorage, verdict: StorageVerdict, of reader: String
     ) {
         found[reader] = (storage, verdict)
     }
@@ -57,11 +57,12 @@ extension Credentials {
     /// Makes the check that runs on each reader before a finger is asked for. A failed check ends
     /// the wait on all readers.
     func examination(
-        _ account: Account, _ standing: AccountSnapshot, _ check: StorageCheck,
-        _ interruption: Interruption
+        _ account: Account, standing: AccountSnapshot, check: StorageCheck,
+        interruption: Interruption
     ) -> ReaderPool.Examination {
         { [self] reader, contents in
-            let isGood = examine(contents, of: reader, account, standing, check)
+            let isGood = examine(
+                contents, of: reader, account: account, standing: standing, check: check)
             if !isGood { interruption.raise() }
             return isGood
         }
@@ -73,12 +74,12 @@ extension Credentials {
     /// returned, so that the user is not asked for a finger in vain. The reason is stored in
     /// `check`.
     func examine(
-        _ contents: ReaderContents, of reader: String, _ account: Account,
-        _ standing: AccountSnapshot,
-        _ check: StorageCheck
+        _ contents: ReaderContents, of reader: String, account: Account,
+        standing: AccountSnapshot,
+        check: StorageCheck
     ) -> Bool {
         do throws(Denial) {
-            try judge(contents, of: reader, account, standing, check)
+            try judge(contents, of: reader, account: account, standing: standing, check: check)
             return true
         } catch {
             if check.denial == nil { check.denial = error }
@@ -89,9 +90,9 @@ extension Credentials {
     /// Compares the reader's contents with the credential. Throws `invalidated`, after destroying
     /// the credential, if they do not fit.
     func judge(
-        _ contents: ReaderContents, of reader: String, _ account: Account,
-        _ standing: AccountSnapshot,
-        _ check: StorageCheck
+        _ contents: ReaderContents, of reader: String, account: Account,
+        standing: AccountSnapshot,
+        check: StorageCheck
     ) throws(Denial) {
         try accounts.reading(account) {
             let own = try AccountStorage(standing.enrolment.prints)
@@ -100,7 +101,7 @@ extension Credentials {
                 contents, of: account.uid,
                 own: own.prints(on: contents.storage(of: [])), recorded: recorded)
             let verdict = storage.verdict(against: recorded)
-            check.keep(storage, verdict, of: reader)
+            check.keep(storage, verdict: verdict, of: reader)
             guard case .changed(let cause) = verdict else { return }
             guard try standing.kept.credential.state() == .issued(standing.credential) else {
                 throw Denial(.badRequest)
@@ -109,7 +110,7 @@ extension Credentials {
             // open. In the other order, after a crash, the next login would destroy the key and
             // nothing would invalidate the rest.
             try standing.kept.prints.commit(try standing.kept.prints.draft(removing: []))
-            _ = try destroy(account, standing.kept, because: cause)
+            _ = try destroy(account, kept: standing.kept, because: cause)
             throw Denial(.invalidated, cause: cause, since: accounts.instant.seconds)
         }
     }
@@ -117,16 +118,17 @@ extension Credentials {
     /// Reseals the key so that it covers a reader that was not recorded. The key has just opened
     /// for a match there. Failures are logged.
     func record(
-        _ storage: [ReaderStorage], _ credential: FoundCredential, _ account: Account,
-        _ kept: AccountState
+        _ storage: [ReaderStorage], credential: FoundCredential, account: Account,
+        kept: AccountState
     ) async {
         do throws(StoreFault) {
             let enrolment = try kept.prints.enrolment()
             guard try kept.credential.judgement(on: enrolment) == .issued(credential) else {
                 return
             }
-            let old = try kept.credential.context(of: credential, enrolment)
-            let new = try kept.credential.context(of: credential, enrolment, covering: storage)
+            let old = try kept.credential.context(of: credential, enrolment: enrolment)
+            let new = try kept.credential.context(
+                of: credential, enrolment: enrolment, covering: storage)
             let resealed: [UInt8]
             do throws(VaultError) {
                 resealed = try await vaults.call(credential.vault) { vault throws(VaultError) in
@@ -134,7 +136,7 @@ extension Credentials {
                 }
             } catch { throw .vault(error) }
             try kept.credential.keep(credential, resealed: resealed, covering: storage)
-            journal.credential(of: account, "resealed", because: "a reader is covered now")
+            journal.credential(of: account, change: "resealed", because: "a reader is covered now")
         } catch { journal.fault(error.description, account: account.name) }
     }
 }

@@ -86,7 +86,7 @@ extension TemplateKeys {
     ///
     /// Returns false if that fails; the failure is logged, and the prints stay as they were.
     func moveTemplates(
-        of account: Account, _ kept: AccountState, to vault: VaultKind
+        of account: Account, kept: AccountState, to vault: VaultKind
     ) async -> Bool {
         do throws(StoreFault) {
             let key = try await templateKey(in: vault)
@@ -125,9 +125,9 @@ extension TemplateKeys {
             throw .doesNotOpen
         }
         return try await vaults.call(key.vault) { vault throws(VaultError) in
-            let data = try vault.ready(data: key.sealed, context)
+            let data = try vault.ready(data: key.sealed, context: context)
             defer { data.release() }
-            return try TemplateSeal(data, context)
+            return try TemplateSeal(data, context: context)
         }
     }
 
@@ -140,7 +140,7 @@ extension TemplateKeys {
                 throw VaultError.malformed
             }
             let sealed = try await vaults.call(vault) { vault throws(VaultError) in
-                try vault.seal(key, context)
+                try vault.seal(key, context: context)
             }
             made = (
                 SealedTemplateKey(identifier: identifier, vault: vault, sealed: sealed),

@@ -28,7 +28,7 @@ final class TokenFiles {
     init(
         _ path: String,
         mark: @escaping Mark = { (directory, name, time) throws(FileFault) in
-            try directory.setModified(name, time)
+            try directory.setModified(name, seconds: time)
         },
         later: @escaping Later = TokenFiles.later
     ) {
@@ -57,7 +57,7 @@ final class TokenFiles {
         endings.removeValue(forKey: uid)?()
         servers[uid] = server
         do throws(FileFault) {
-            try directory.replace("\(uid)", token + [UInt8(ascii: "\n")])
+            try directory.replace("\(uid)", bytes: token + [UInt8(ascii: "\n")])
             try mark(directory, "\(uid)", Int64(clamping: now &+ UInt64(seconds)))
         } catch {
             // Without an expiry time, nothing would delete it. The previous token is outdated as

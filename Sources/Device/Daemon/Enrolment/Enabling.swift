@@ -63,20 +63,21 @@ extension Enabling {
     ///
     /// The stored login password is sealed anew as far as the password is available.
     func enable(
-        _ request: EnableRequest, _ account: Account, _ password: VerifiedPassword?,
-        _ client: any Client
+        _ request: EnableRequest, account: Account, password: VerifiedPassword?,
+        client: any Client
     ) async throws(Denial) -> Answer {
-        let issued = try await vouch(account, because: "enabled", client)
+        let issued = try await vouch(account, because: "enabled", client: client)
         for print in issued.prints { await client.send(.print(print)) }
         let answer = try await accounts.answering(account) {
             var done = issued.answer
             if let kept = try accounts.kept(account) {
                 done.keyring = try await keyring.settleKeyring(
-                    request.keyring, password, account, kept, because: "enabled")
+                    request.keyring, password: password, account: account, kept: kept,
+                    because: "enabled")
             }
             return Answer.done(done)
         }
-        return policy.keptOut(answer, account)
+        return policy.keptOut(answer, account: account)
     }
 
     /// Issues a credential for the current fingers and reader contents, which the user vouches for
@@ -86,7 +87,7 @@ extension Enabling {
     /// `notEnrolled`, `printsDamaged`, or a reader's fault.
     func vouch(
         _ account: Account, in vault: VaultKind? = nil, because reason: String,
-        _ client: any Client
+        client: any Client
     ) async throws(Denial) -> IssueResult {
         let own = try accounts.reading(account) {
             let enrolment = try accounts.kept(account)?.prints.enrolment()
@@ -97,7 +98,7 @@ extension Enabling {
         guard await !listing(own).isEmpty else {
             return try await issue(account, listed: [], in: vault, because: reason)
         }
-        let turn = try await touches.upkeepTurn("signet enable", account, client)
+        let turn = try await touches.upkeepTurn("signet enable", account: account, client: client)
         defer { withExtendedLifetime(turn) {} }
         await templates.openTemplatesForListing()
         await upkeep.tidyReaders()
@@ -134,9 +135,9 @@ extension Enabling {
                         contents, of: account.uid,
                         own: own.prints(on: contents.storage(of: [])), recorded: []))
             }
-            let former = try credentials.revokeIfUnfit(account, kept, enrolment)
+            let former = try credentials.revokeIfUnfit(account, kept: kept, enrolment: enrolment)
             let haveFollowed = try await credentials.issue(
-                account, kept, enrolment,
+                account, kept: kept, enrolment: enrolment,
                 covering: coverage.storage(
                     after: former.storage, now: own, removing: AccountStorage(), listed: covering,
                     isVouched: former.vault == nil), in: vault, because: reason)
@@ -148,22 +149,22 @@ extension Enabling {
 
     /// Destroys the credential and the stored password; the fingers stay.
     func disable(
-        _: DisableRequest, _ account: Account, _ client: any Client
+        _: DisableRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
         sessionTokens.forgetToken(of: account)
         return try changing(account) { kept throws(StoreFault) in
             // The keyring comes first: once login is off, root could turn it on again, and nothing
             // would drop the password.
-            try keyringRecords.forgetKeyring(account, kept, because: "disabled")
+            try keyringRecords.forgetKeyring(account, kept: kept, because: "disabled")
             try kept.credential.disable(now: accounts.instant)
-            journal.credential(of: account, "destroyed", because: "disabled")
+            journal.credential(of: account, change: "destroyed", because: "disabled")
             return .done(DoneAnswer(state: .disabled))
         }
     }
 
     /// Lifts the account's lockout after a login with the password.
     func passwordAccepted(
-        _ request: PasswordAcceptedRequest, _ account: Account, _ client: any Client
+        _ request: PasswordAcceptedRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
         let service = String(decoding: request.service, as: UTF8.self)
         return try unlock(account, because: "password accepted by \(service)")
@@ -217,12 +218,12 @@ extension Enabling {
     ///
     /// Throws `badRequest` for an unknown vault, and `storage` if the prints could not follow.
     func migrate(
-        _ request: MigrateRequest, _ account: Account, _ client: any Client
+        _ request: MigrateRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         guard let kind = VaultKind.allCases.first(where: { $0.name == request.vault })
         else { throw Denial(.badRequest) }
         let issued = try await vouch(
-            account, in: kind, because: "moved to the vault \(kind.rawValue)", client)
+            account, in: kind, because: "moved to the vault \(kind.rawValue)", client: client)
         await keyring.moveKeyring(account, to: kind)
         // Otherwise the user might give up a vault that is still needed for the prints.
         guard issued.haveFollowed else {

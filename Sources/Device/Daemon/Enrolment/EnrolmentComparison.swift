@@ -65,8 +65,8 @@ private struct CountedComparison {
     /// Counts a comparison on disk. Throws `enrolmentPaused` with the seconds left, or
     /// `enrolmentLocked` until root unlocks it.
     init(
-        in store: EnrolmentComparisonStore, by account: Account, _ time: LockoutTime,
-        _ journal: DecisionJournal
+        in store: EnrolmentComparisonStore, by account: Account, time: LockoutTime,
+        journal: DecisionJournal
     ) throws(Denial) {
         let before = store.load(uid: account.uid)
         switch before.verdict(at: time.now) {
@@ -107,8 +107,8 @@ extension Enrolments {
     /// Root is not counted, since it could read the prints anyway. An enrolment by root does not
     /// reset anything either; only `unlock` does, so that no count is lost by accident.
     func compare(
-        _ account: Account, _ finger: Finger, _ scans: EnrolmentScans,
-        during turn: borrowing Turn, _ client: any Client
+        _ account: Account, finger: Finger, scans: EnrolmentScans,
+        during turn: borrowing Turn, client: any Client
     ) async throws(Denial) -> EnrolmentComparison {
         let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
         guard reader.features.contains(.identify) else { return EnrolmentComparison() }
@@ -120,7 +120,8 @@ extension Enrolments {
         var counted: CountedComparison?
         if client.peer.uid != 0, owned.contains(where: { $0.owner.uid != account.uid }) {
             counted = try CountedComparison(
-                in: state.comparisons, by: account, LockoutTime(boot: boot, clock: clock), journal)
+                in: state.comparisons, by: account, time: LockoutTime(boot: boot, clock: clock),
+                journal: journal)
         }
         let templates = owned.map(\.template)
         let sight = FingerSight()
@@ -215,10 +216,12 @@ extension Enrolments {
                 }
             }
         } catch {
-            guard case .closed(let why) = error else { throw accounts.denial(for: error, account) }
+            guard case .closed(let why) = error else {
+                throw accounts.denial(for: error, account: account)
+            }
             // It is another account's key, since the account's own could be opened. The user must
             // not learn whose.
-            throw accounts.denial(for: .othersClosed(why.description), account)
+            throw accounts.denial(for: .othersClosed(why.description), account: account)
         }
         return own + others
     }
@@ -228,7 +231,7 @@ extension Enrolments {
     /// The account itself may not lift the latter: an attacker who tries other people's fingers may
     /// have its password.
     func unlock(
-        _: UnlockRequest, _ account: Account, _ client: any Client
+        _: UnlockRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
         let isLifted = client.peer.uid == 0 ? try liftComparisons(of: account) : false
         do throws(Denial) {

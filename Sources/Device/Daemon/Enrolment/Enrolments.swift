@@ -74,16 +74,18 @@ extension Enrolments {
     /// `tooManyFingers`, `fingerKnown` if it is enrolled as another finger of the account, and
     /// `fingerNotEnrolled` if it belongs to another account.
     func enroll(
-        _ request: EnrollRequest, _ account: Account, _ password: VerifiedPassword?,
-        _ client: any Client
+        _ request: EnrollRequest, account: Account, password: VerifiedPassword?,
+        client: any Client
     ) async throws(Denial) -> Answer {
         let finger = request.finger
         let limit = settings.duration(Settings.enrolmentTimeout) ?? .seconds(120)
-        var plan = guards.plan(for: EnrollRequest.self, account, milliseconds: .max)
+        var plan = guards.plan(for: EnrollRequest.self, account: account, milliseconds: .max)
         plan.timeout = limit
-        let presence = try await guards.admit(plan, client)
+        let presence = try await guards.admit(plan, client: client)
         let turn = try await gate.turn(
-            for: touches.applicant(.enrolment, account, touches.asker(plan, presence), client),
+            for: touches.applicant(
+                .enrolment, account: account, asker: touches.asker(plan, presence: presence),
+                client: client),
             within: limit)
         let interruption = Interruption()
         queue.mayInterrupt(turn, by: interruption)
@@ -96,15 +98,17 @@ extension Enrolments {
         } catch { throw Denial(of: error) }
         guard let reader = chosen else { throw Denial(.noReader) }
         let end = clock.sinceBoot() + limit
-        try checkRoom(account, finger)
+        try checkRoom(account, finger: finger)
         // Checked early, so that no finger is scanned for a print that could not be sealed.
         _ = try await accounts.answering(account) { try await templates.sealingKey(of: account) }
         let scans = EnrolmentScans(reader: reader, end: end, interruption: interruption)
         do throws(Denial) {
-            let comparison = try await compare(account, finger, scans, during: turn, client)
+            let comparison = try await compare(
+                account, finger: finger, scans: scans, during: turn, client: client)
             let answer = try await enroll(
-                account, finger, scans, comparison, during: turn, password, client)
-            return policy.keptOut(answer, account)
+                account, finger: finger, scans: scans, comparison: comparison, during: turn,
+                password: password, client: client)
+            return policy.keptOut(answer, account: account)
         } catch {
             guard error.reason == .cancelled, queue.hasYielded(turn) else { throw error }
             throw Denial(.enrolmentYielded)
@@ -121,9 +125,9 @@ extension Enrolments {
     /// Scans and stores the finger. In every outcome, a print that does not count is deleted from
     /// the reader.
     func enroll(
-        _ account: Account, _ finger: Finger, _ scans: EnrolmentScans,
-        _ comparison: EnrolmentComparison, during turn: borrowing Turn,
-        _ password: VerifiedPassword?, _ client: any Client
+        _ account: Account, finger: Finger, scans: EnrolmentScans,
+        comparison: EnrolmentComparison, during turn: borrowing Turn,
+        password: VerifiedPassword?, client: any Client
     ) async throws(Denial) -> Answer {
         let before = EnrolmentBefore()
         let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
@@ -134,7 +138,9 @@ extension Enrolments {
         let scanned = await interruptible(by: scans.interruption) { [self] in
             await readers.enroll(
                 finger, account: account.name, on: reader.id, limit: left, replacing: old,
-                examine: { [self] _, contents in begin(on: contents, account, before) },
+                examine: { [self] _, contents in
+                    begin(on: contents, account: account, before: before)
+                },
                 tidy: upkeep.tidyReaders
             ) { notice in
                 if notice.kind != .touch { noteTouch() }
@@ -149,14 +155,16 @@ extension Enrolments {
             if old != nil {
                 // Also if the request was cancelled: its own task cannot reach the reader any more.
                 await onService { [self] in
-                    await dropLost(finger, of: account, on: reader, password)
+                    await dropLost(finger, of: account, on: reader, password: password)
                 }.value
             }
         case .success(let (template, contents)):
             do throws(Denial) {
                 try comparison.refuseTaken()
                 answer = .success(
-                    try await keep(template, finger, reader, contents, password, for: account))
+                    try await keep(
+                        template, finger: finger, reader: reader, contents: contents,
+                        password: password, for: account))
                 comparison.completed()
             } catch { answer = .failure(error) }
             if fingers.isUncounted(template.bytes, of: account) {
@@ -171,7 +179,7 @@ extension Enrolments {
     /// fingers stay usable.
     private func dropLost(
         _ finger: Finger, of account: Account, on reader: ReaderDescription,
-        _ password: VerifiedPassword?
+        password: VerifiedPassword?
     ) async {
         guard case .success(let contents) = await readers.list(reader) else { return }
         var gone: [State.StoredPrint] = []
@@ -185,7 +193,8 @@ extension Enrolments {
                 }
             }
             guard !isThere else { return }
-            _ = try await fingers.remove(finger, of: account, password, &gone, &isBlind)
+            _ = try await fingers.remove(
+                finger, of: account, password: password, gone: &gone, isBlind: &isBlind)
             journal.fault(
                 "the reader gave up a print that was not replaced", account: account.name)
         } catch { journal.fault(error.reason.protocolName, account: account.name) }
@@ -199,11 +208,11 @@ extension Enrolments {
     /// Checks and records what the reader stores before it stores more; returns false if that
     /// fails.
     private func begin(
-        on contents: ReaderContents, _ account: Account, _ before: EnrolmentBefore
+        on contents: ReaderContents, account: Account, before: EnrolmentBefore
     ) -> Bool {
         do throws(Denial) {
             try accounts.reading(account) { () throws(StoreFault) in
-                try credentials.judge(contents, account)
+                try credentials.judge(contents, account: account)
                 try upkeep.noteEnrolment(on: contents)
             }
             return true
@@ -214,7 +223,7 @@ extension Enrolments {
     }
 
     /// Throws `tooManyFingers` if there is no room for another finger.
-    private func checkRoom(_ account: Account, _ finger: Finger) throws(Denial) {
+    private func checkRoom(_ account: Account, finger: Finger) throws(Denial) {
         let others = try accounts.reading(account) { () throws(StoreFault) in
             try fingers.keptForEnrolment(account)?.prints.enrolment().prints.count {
                 $0.finger != finger
@@ -227,8 +236,8 @@ extension Enrolments {
 
     /// Writes a new print to disk, and issues the credential anew for what the reader stores now.
     private func keep(
-        _ template: Template, _ finger: Finger, _ reader: ReaderDescription,
-        _ contents: ReaderContents?, _ password: VerifiedPassword?, for account: Account
+        _ template: Template, finger: Finger, reader: ReaderDescription,
+        contents: ReaderContents?, password: VerifiedPassword?, for account: Account
     ) async throws(Denial) -> Answer {
         // Template keys are closed if root trusts the TPM anew while a finger is awaited.
         await templates.openAllTemplates()
@@ -245,11 +254,12 @@ extension Enrolments {
             replaced = change.removed
             answer = .success(
                 try await changes.make(
-                    change, account, kept, from: try kept.prints.enrolment(), finger, contents,
-                    password, because: "a finger was added"))
-        } catch { answer = .failure(accounts.denial(for: error, account)) }
+                    change, account: account, kept: kept, from: try kept.prints.enrolment(),
+                    finger: finger, contents: contents,
+                    password: password, because: "a finger was added"))
+        } catch { answer = .failure(accounts.denial(for: error, account: account)) }
         if !fingers.isUncounted(template.bytes, of: account) {
-            await counted(template, contents, account)
+            await counted(template, contents: contents, account: account)
         }
         await fingers.forget(replaced, of: account)
         return .done(try answer.get())
@@ -257,7 +267,7 @@ extension Enrolments {
 
     /// Records that a print on a reader belongs to an account, and is not a leftover.
     func counted(
-        _ template: Template, _ contents: ReaderContents?, _ account: Account
+        _ template: Template, contents: ReaderContents?, account: Account
     ) async {
         guard let contents else { return }
         do throws(StoreFault) {

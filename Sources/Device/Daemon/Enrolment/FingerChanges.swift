@@ -39,8 +39,8 @@ final class FingerChanges {
 extension FingerChanges {
     /// The reader contents that the credential covers after the change.
     private func storage(
-        after change: PrintChange, _ recorded: [ReaderStorage], _ contents: ReaderContents?,
-        _ account: Account
+        after change: PrintChange, recorded: [ReaderStorage], contents: ReaderContents?,
+        account: Account
     ) throws(StoreFault) -> [ReaderStorage] {
         let own = try AccountStorage(change.enrolment.prints)
         let gone = try AccountStorage(change.removed)
@@ -66,25 +66,26 @@ extension FingerChanges {
     ///   - finger: the finger to name in the answer.
     ///   - contents: what the reader of a new print stores now; nil if it cannot be listed.
     func make(
-        _ change: PrintChange, _ account: Account, _ kept: AccountState, from before: Enrolment?,
-        _ finger: Finger?, _ contents: ReaderContents?, _ password: VerifiedPassword?,
+        _ change: PrintChange, account: Account, kept: AccountState, from before: Enrolment?,
+        finger: Finger?, contents: ReaderContents?, password: VerifiedPassword?,
         because reason: String
     ) async throws(StoreFault) -> DoneAnswer {
         var former: State.CredentialState?
         var ended: UInt32?
         if let before {
-            former = try credentials.revokeIfUnfit(account, kept, before)
+            former = try credentials.revokeIfUnfit(account, kept: kept, enrolment: before)
             ended = credentials.secrets(kept, fitting: before.state)
         }
         if change.enrolment.isEmpty {
             try upkeep.noteDeletion(of: change.removed)
             try kept.prints.commit(change)
             try kept.credential.withdraw()
-            journal.credential(of: account, "destroyed", because: "no finger is left")
+            journal.credential(of: account, change: "destroyed", because: "no finger is left")
         } else if let former, former.isOn {
             try await credentials.issue(
-                account, kept, change.enrolment, with: change,
-                covering: try storage(after: change, former.storage, contents, account),
+                account, kept: kept, enrolment: change.enrolment, with: change,
+                covering: try storage(
+                    after: change, recorded: former.storage, contents: contents, account: account),
                 because: reason)
         } else {
             try upkeep.noteDeletion(of: change.removed)
@@ -92,11 +93,12 @@ extension FingerChanges {
         }
         // The change is made, but a removed print's file may be left; recovery deletes it.
         if kept.prints.hasLeftovers { accounts.noteFault(at: account) }
-        let opens = try await keyring.settleKeyring(nil, password, account, kept, because: reason)
+        let opens = try await keyring.settleKeyring(
+            nil, password: password, account: account, kept: kept, because: reason)
         let now = try kept.prints.enrolment()
-        let state = try credentials.revokeIfUnfit(account, kept, now)
+        let state = try credentials.revokeIfUnfit(account, kept: kept, enrolment: now)
         // At once, because what servers issued for the old fingers must become useless.
-        try revocation.revokeUnfitServerKeys(account, kept, now)
+        try revocation.revokeUnfitServerKeys(account, kept: kept, enrolment: now)
         return DoneAnswer(
             finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,
             secrets: ended)

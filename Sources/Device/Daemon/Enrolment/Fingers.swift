@@ -49,8 +49,8 @@ extension Fingers {
     /// otherwise there would be no way forward after a key was lost. Throws `unknownFinger` or
     /// `notEnrolled`.
     func delete(
-        _ request: DeleteRequest, _ account: Account, _ password: VerifiedPassword?,
-        _ client: any Client
+        _ request: DeleteRequest, account: Account, password: VerifiedPassword?,
+        client: any Client
     ) async throws(Denial) -> Answer {
         var gone: [State.StoredPrint] = []
         // Whether some prints could not be read, so that it is not known which prints on readers
@@ -59,10 +59,12 @@ extension Fingers {
         let answer: Result<DoneAnswer, Denial>
         do throws(Denial) {
             answer = .success(
-                try await remove(request.finger, of: account, password, &gone, &isBlind))
+                try await remove(
+                    request.finger, of: account, password: password, gone: &gone, isBlind: &isBlind)
+            )
         } catch { answer = .failure(error) }
-        await forget(gone, of: account, client)
-        if isBlind, case .success = answer { await forgetRemembered(of: account, client) }
+        await forget(gone, of: account, client: client)
+        if isBlind, case .success = answer { await forgetRemembered(of: account, client: client) }
         return .done(try answer.get())
     }
 
@@ -72,8 +74,8 @@ extension Fingers {
     ///   - gone: receives the deleted prints, also if an error is thrown, for `forget`.
     ///   - isBlind: receives whether there were prints that could not be read.
     func remove(
-        _ finger: Finger?, of account: Account, _ password: VerifiedPassword?,
-        _ gone: inout [State.StoredPrint], _ isBlind: inout Bool
+        _ finger: Finger?, of account: Account, password: VerifiedPassword?,
+        gone: inout [State.StoredPrint], isBlind: inout Bool
     ) async throws(Denial) -> DoneAnswer {
         do {
             guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
@@ -86,7 +88,8 @@ extension Fingers {
                 gone = change.removed
                 isBlind = true
                 return try await changes.make(
-                    change, account, kept, from: nil, nil, nil, password,
+                    change, account: account, kept: kept, from: nil, finger: nil, contents: nil,
+                    password: password,
                     because: "all fingers were deleted")
             }
             gone = before.prints.filter { finger == nil || $0.finger == finger }
@@ -99,18 +102,19 @@ extension Fingers {
             let change = try kept.prints.draft(
                 removing: gone.map(\.identifier) + damaged.map(\.identifier))
             return try await changes.make(
-                change, account, kept, from: before, finger, nil, password,
+                change, account: account, kept: kept, from: before, finger: finger, contents: nil,
+                password: password,
                 because: "a finger was deleted")
-        } catch { throw accounts.denial(for: error, account) }
+        } catch { throw accounts.denial(for: error, account: account) }
     }
 
     /// Deletes prints from the readers that store them, in a turn of its own, since a reader does
     /// one thing at a time.
     func forget(
-        _ prints: [State.StoredPrint], of account: Account, _ client: any Client
+        _ prints: [State.StoredPrint], of account: Account, client: any Client
     ) async {
         guard prints.contains(where: \.isStoredOnReader) else { return }
-        guard let turn = await turnToForget(account, client) else { return }
+        guard let turn = await turnToForget(account, client: client) else { return }
         defer { withExtendedLifetime(turn) {} }
         await forget(prints, of: account)
     }
@@ -120,9 +124,9 @@ extension Fingers {
     ///
     /// Needed if it could not be read which prints these were. Only readers that list their
     /// contents can be searched.
-    private func forgetRemembered(of account: Account, _ client: any Client) async {
+    private func forgetRemembered(of account: Account, client: any Client) async {
         guard await !readers.listing().isEmpty else { return }
-        guard let turn = await turnToForget(account, client) else { return }
+        guard let turn = await turnToForget(account, client: client) else { return }
         defer { withExtendedLifetime(turn) {} }
         await templates.openAllTemplates()
         for reader in await readers.listing() where reader.features.contains(.delete) {
@@ -144,9 +148,9 @@ extension Fingers {
     }
 
     /// Waits for a turn to delete from readers. Returns nil, and logs that, if none came.
-    private func turnToForget(_ account: Account, _ client: any Client) async -> HeldTurn? {
+    private func turnToForget(_ account: Account, client: any Client) async -> HeldTurn? {
         do throws(Denial) {
-            return try await touches.upkeepTurn("signet delete", account, client)
+            return try await touches.upkeepTurn("signet delete", account: account, client: client)
         } catch {
             journal.fault("a deleted print stays on its reader for now", account: account.name)
             return nil

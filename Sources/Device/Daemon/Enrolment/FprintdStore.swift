@@ -38,7 +38,7 @@ struct FprintdStore: Sendable {
             throw error
         }
         var walk = Walk()
-        walk.descend(into: own, [])
+        walk.descend(into: own, parts: [])
         return walk.entries
     }
 
@@ -47,32 +47,34 @@ struct FprintdStore: Sendable {
         private(set) var entries: [Entry] = []
         private var isFull = false
 
-        mutating func descend(into directory: Directory, _ parts: [String]) {
+        mutating func descend(into directory: Directory, parts: [String]) {
             let names: [String]
             do throws(FileFault) {
                 names = try directory.listAll()
-            } catch { return refuse(parts, error) }
+            } catch { return refuse(parts, fault: error) }
             for name in names {
                 let place = parts + [name]
                 guard entries.count < FprintdStore.fileLimit else { return end(place) }
                 if parts.count < 2 {
-                    descend(from: directory, place)
+                    descend(from: directory, place: place)
                 } else {
-                    take(place, directory)
+                    take(place, directory: directory)
                 }
                 if isFull { return }
             }
         }
 
-        private mutating func descend(from directory: Directory, _ place: [String]) {
+        private mutating func descend(from directory: Directory, place: [String]) {
             do throws(FileFault) {
                 let name = place.last ?? ""
-                descend(into: try directory.directory(name, isPrivate: false), place)
-            } catch { refuse(place, error) }
+                descend(into: try directory.directory(name, isPrivate: false), parts: place)
+            } catch { refuse(place, fault: error) }
         }
 
-        private mutating func take(_ place: [String], _ directory: Directory) {
-            guard let finger = Finger(fprintd: place[2]) else { return refuse(place, .foreign) }
+        private mutating func take(_ place: [String], directory: Directory) {
+            guard let finger = Finger(fprintd: place[2]) else {
+                return refuse(place, outcome: .foreign)
+            }
             entries.append(
                 .file(
                     FprintdFile(
@@ -82,16 +84,16 @@ struct FprintdStore: Sendable {
 
         private mutating func end(_ place: [String]) {
             isFull = true
-            refuse(place, .tooMany)
+            refuse(place, outcome: .tooMany)
         }
 
-        private mutating func refuse(_ place: [String], _ fault: FileFault) {
+        private mutating func refuse(_ place: [String], fault: FileFault) {
             let (outcome, subject) = fault.outcome
-            refuse(place, outcome, subject)
+            refuse(place, outcome: outcome, subject: subject)
         }
 
         private mutating func refuse(
-            _ place: [String], _ outcome: ImportOutcome, _ subject: Bytes? = nil
+            _ place: [String], outcome: ImportOutcome, subject: Bytes? = nil
         ) {
             entries.append(
                 .refused(

@@ -62,10 +62,11 @@ extension PrintImport {
     /// A print that cannot be imported does not prevent the others. If the request is cancelled,
     /// what was imported before stays.
     func importPrints(
-        _: ImportPrintRequest, _ account: Account, _ password: VerifiedPassword?,
-        _ client: any Client
+        _: ImportPrintRequest, account: Account, password: VerifiedPassword?,
+        client: any Client
     ) async throws(Denial) -> Answer {
-        let turn = try await touches.upkeepTurn("signet import-fprintd", account, client)
+        let turn = try await touches.upkeepTurn(
+            "signet import-fprintd", account: account, client: client)
         defer { withExtendedLifetime(turn) {} }
         // The imported prints are compared with the prints of all accounts.
         await templates.openAllTemplates()
@@ -73,14 +74,14 @@ extension PrintImport {
         let entries: [FprintdStore.Entry]
         do throws(FileFault) {
             entries = try fprintd.entries(of: account.name)
-        } catch { throw accounts.denial(for: .file(error), account) }
+        } catch { throw accounts.denial(for: .file(error), account: account) }
         var takeover = Takeover(account: account, password: password)
         for entry in entries where !Task.isCancelled {
-            let answer = try await take(entry, &takeover)
+            let answer = try await take(entry, takeover: &takeover)
             takeover.count(answer.outcome)
             await client.send(.importedPrint(answer))
         }
-        return policy.keptOut(try end(takeover), account)
+        return policy.keptOut(try end(takeover), account: account)
     }
 
     /// Shows what could be imported, and since when it exists, before the password is asked for.
@@ -88,7 +89,7 @@ extension PrintImport {
     /// fprintd's store is organised by account name, so its prints may be a former account's; the
     /// user who gives the password must be able to notice that. It shows no more than the account
     /// may list after the import.
-    func showImport(of account: Account, _ client: any Client) async {
+    func showImport(of account: Account, client: any Client) async {
         guard client.peer.uid != 0, let entries = try? fprintd.entries(of: account.name) else {
             return
         }
@@ -149,7 +150,7 @@ extension PrintImport {
 
     /// Imports one entry if possible, and returns its outcome. A denial ends the whole request.
     private func take(
-        _ entry: FprintdStore.Entry, _ takeover: inout Takeover
+        _ entry: FprintdStore.Entry, takeover: inout Takeover
     ) async throws(Denial) -> ImportedPrintAnswer {
         let file: FprintdFile
         switch entry {
@@ -163,13 +164,13 @@ extension PrintImport {
         case .print(let found): template = found
         }
         let outcome = try accounts.reading(takeover.account) { () throws(StoreFault) in
-            try obstacle(to: template, &takeover)
+            try obstacle(to: template, takeover: &takeover)
         }
         if let outcome { return file.answer(outcome) }
-        switch await place(of: template, &takeover) {
+        switch await place(of: template, takeover: &takeover) {
         case .nowhere(let outcome, let subject): return file.answer(outcome, subject: subject)
         case .reader(let reader, let contents):
-            let done = try await keep(template, on: reader, contents, takeover)
+            let done = try await keep(template, on: reader, contents: contents, takeover: takeover)
             takeover.done = done
             takeover.endedSecrets = takeover.endedSecrets ?? done.secrets
             return file.answer(.imported)
@@ -181,7 +182,7 @@ extension PrintImport {
     /// This does not count as a comparison of an enrolment: nothing is scanned. It only finds
     /// byte-identical prints, which only root could have put among the account's files.
     private func obstacle(
-        to template: Template, _ takeover: inout Takeover
+        to template: Template, takeover: inout Takeover
     ) throws(StoreFault) -> ImportOutcome? {
         let enrolment = try fingers.keptForEnrolment(takeover.account)?.prints.enrolment()
         let own = enrolment?.prints ?? []
@@ -220,7 +221,7 @@ extension PrintImport {
         case nowhere(ImportOutcome, subject: Bytes? = nil)
     }
 
-    private func place(of template: Template, _ takeover: inout Takeover) async -> Place {
+    private func place(of template: Template, takeover: inout Takeover) async -> Place {
         let fitting = await readers.found(for: template)
         guard let first = fitting.first else { return .nowhere(.noReader) }
         do throws(ReaderFault) {
@@ -260,13 +261,13 @@ extension PrintImport {
     /// Enrols a print, without ever replacing another. The reader's contents are not changed,
     /// whatever the result.
     private func keep(
-        _ template: Template, on reader: ReaderDescription, _ contents: ReaderContents?,
-        _ takeover: Takeover
+        _ template: Template, on reader: ReaderDescription, contents: ReaderContents?,
+        takeover: Takeover
     ) async throws(Denial) -> DoneAnswer {
         let account = takeover.account
-        defer { rememberOwner(of: template, keptWith: contents, account) }
+        defer { rememberOwner(of: template, keptWith: contents, account: account) }
         return try await accounts.answering(account) {
-            if let contents { try credentials.judge(contents, account) }
+            if let contents { try credentials.judge(contents, account: account) }
             let key = try await templates.sealingKey(of: account)
             let kept = try state.makeAccount(
                 Bytes(account.name.utf8), uid: account.uid, now: accounts.instant)
@@ -276,13 +277,15 @@ extension PrintImport {
                 sealedWith: key, now: accounts.instant)
             guard change.removed.isEmpty else { throw StoreFault.changedMeanwhile }
             return try await changes.make(
-                change, account, kept, from: try kept.prints.enrolment(), template.finger,
-                contents, takeover.password, because: "a finger was taken over from fprintd")
+                change, account: account, kept: kept, from: try kept.prints.enrolment(),
+                finger: template.finger,
+                contents: contents, password: takeover.password,
+                because: "a finger was taken over from fprintd")
         }
     }
 
     private func rememberOwner(
-        of template: Template, keptWith contents: ReaderContents?, _ account: Account
+        of template: Template, keptWith contents: ReaderContents?, account: Account
     ) {
         guard contents != nil, !fingers.isUncounted(template.bytes, of: account) else { return }
         do throws(StoreFault) {

@@ -46,12 +46,14 @@ extension Keyring {
     /// Throws `.changedMeanwhile`, and stores nothing, if there is no valid credential or the
     /// fingers change while the vault works.
     func keep(
-        _ password: VerifiedPassword, _ account: Account, _ kept: AccountState,
+        _ password: VerifiedPassword, account: Account, kept: AccountState,
         because reason: String
     ) async throws(StoreFault) {
         let enrolment = try kept.prints.enrolment()
-        let draft = try kept.keyring.draft(enrolment, password.entry)
-        guard case .issued(let credential) = try credentials.revokeIfUnfit(account, kept, enrolment)
+        let draft = try kept.keyring.draft(enrolment, entry: password.entry)
+        guard
+            case .issued(let credential) = try credentials.revokeIfUnfit(
+                account, kept: kept, enrolment: enrolment)
         else {
             throw .changedMeanwhile
         }
@@ -60,14 +62,14 @@ extension Keyring {
         let sealed: SealedContent
         do throws(VaultError) {
             sealed = try await vaults.call(kind) { vault throws(VaultError) in
-                try SealedContent.seal(password.secret, draft.context, by: vault)
+                try SealedContent.seal(password.secret, context: draft.context, by: vault)
             }
         } catch { throw .vault(error) }
         guard try kept.prints.enrolment().state == enrolment.state else {
             throw .changedMeanwhile
         }
-        try kept.keyring.keep(draft, sealed, by: kind, now: accounts.instant)
-        journal.keyring(of: account, "kept", because: reason)
+        try kept.keyring.keep(draft, sealed: sealed, by: kind, now: accounts.instant)
+        journal.keyring(of: account, change: "kept", because: reason)
     }
 
     /// Reseals a stored password in another vault. A failure is logged and leaves it where it was.
@@ -77,11 +79,11 @@ extension Keyring {
             let enrolment = try kept.prints.enrolment()
             guard
                 case .kept(let password) = try keyringRecords.dropUselessPassword(
-                    account, kept, enrolment)
+                    account, kept: kept, enrolment: enrolment)
             else { return }
-            let context = try kept.keyring.context(of: password, enrolment)
+            let context = try kept.keyring.context(of: password, enrolment: enrolment)
             let key = try await credentials.move(
-                password.sealed.key, from: password.vault, to: kind, context)
+                password.sealed.key, from: password.vault, to: kind, context: context)
             guard try kept.keyring.state() == .kept(password),
                 try kept.prints.enrolment().state == enrolment.state
             else { throw .changedMeanwhile }
@@ -99,21 +101,25 @@ extension Keyring {
     /// - Parameter wants: whether the request turns it on or off; nil to leave it as it was.
     /// - Returns: the state to report; nil if the keyring was off and stays off.
     func settleKeyring(
-        _ wants: Bool?, _ password: VerifiedPassword?, _ account: Account, _ kept: AccountState,
+        _ wants: Bool?, password: VerifiedPassword?, account: Account, kept: AccountState,
         because reason: String
     ) async throws(StoreFault) -> CommandProtocol.KeyringState? {
         let enrolment = try kept.prints.enrolment()
         if wants == false || enrolment.isEmpty {
-            try keyringRecords.forgetKeyring(account, kept, because: reason)
+            try keyringRecords.forgetKeyring(account, kept: kept, because: reason)
             return wants == nil ? nil : .off
         }
         let before = try kept.keyring.state()
         guard wants == true || before != .off else { return nil }
-        if let password, case .issued = try credentials.revokeIfUnfit(account, kept, enrolment) {
-            try await keep(password, account, kept, because: reason)
+        if let password,
+            case .issued = try credentials.revokeIfUnfit(account, kept: kept, enrolment: enrolment)
+        {
+            try await keep(password, account: account, kept: kept, because: reason)
         }
-        return try keyringRecords.dropUselessPassword(account, kept, try kept.prints.enrolment())
-            .onTheWire
+        return try keyringRecords.dropUselessPassword(
+            account, kept: kept, enrolment: try kept.prints.enrolment()
+        )
+        .onTheWire
     }
 
     /// Serves a password change through PAM: stores the new password if libpam accepts it,
@@ -122,26 +128,27 @@ extension Keyring {
     /// Does nothing unless a stored password has become stale. Throws `badRequest` if the request
     /// came without a password.
     func passwordChanged(
-        _: PasswordChangedRequest, _ account: Account, _ client: any Client
+        _: PasswordChangedRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         guard let secret = client.consumePassword() else { throw Denial(.badRequest) }
         return try await accounts.answering(account) {
-            guard let kept = try accounts.kept(account), try isStale(account, kept) else {
+            guard let kept = try accounts.kept(account), try isStale(account, kept: kept) else {
                 return .done(DoneAnswer())
             }
             let given = VerifiedPassword(
                 secret: secret, entry: try keyringRecords.shadowEntry(account))
             let verdict = await passwords.verdict(on: secret, of: account)
             // Anything may have changed while it was checked.
-            guard try isStale(account, kept) else { return .done(DoneAnswer()) }
+            guard try isStale(account, kept: kept) else { return .done(DoneAnswer()) }
             guard verdict == .right, !Task.isCancelled else {
-                try keyringRecords.drop(account, kept, because: .passwordChanged)
+                try keyringRecords.drop(account, kept: kept, because: .passwordChanged)
                 return .done(DoneAnswer(keyring: .passwordChanged))
             }
             do throws(StoreFault) {
-                try await keep(given, account, kept, because: "the password was changed")
+                try await keep(
+                    given, account: account, kept: kept, because: "the password was changed")
             } catch {
-                try keyringRecords.drop(account, kept, because: .passwordChanged)
+                try keyringRecords.drop(account, kept: kept, because: .passwordChanged)
                 throw error
             }
             return .done(DoneAnswer(keyring: .on))
@@ -153,7 +160,7 @@ extension Keyring {
     ///
     /// For an account that is not in shadow(5), a stored password counts as possibly changed.
     private func isStale(
-        _ account: Account, _ kept: AccountState
+        _ account: Account, kept: AccountState
     ) throws(StoreFault) -> Bool {
         let enrolment: Enrolment
         do throws(StoreFault) {
@@ -164,13 +171,15 @@ extension Keyring {
             // guess.
             if case .kept = try kept.keyring.state() { return true } else { return false }
         }
-        guard case .issued = try credentials.revokeIfUnfit(account, kept, enrolment) else {
+        guard
+            case .issued = try credentials.revokeIfUnfit(account, kept: kept, enrolment: enrolment)
+        else {
             return false
         }
         switch try kept.keyring.state() {
         case .kept(let password):
             let entry = try keyringRecords.shadowEntry(account)
-            let loss = try kept.keyring.loss(of: password, enrolment, entry)
+            let loss = try kept.keyring.loss(of: password, enrolment: enrolment, entry: entry)
             return loss == .passwordChanged || loss == nil && password.isUnwatched
         case .dropped(let loss, _): return loss == .passwordChanged
         case .off, .damaged: return false

@@ -16,8 +16,8 @@ extension Keyring {
     /// `keyring.services` lists. Names are compared as bytes, so one that is not UTF-8 is never on
     /// the list.
     func mayHavePassword(
-        _ request: AuthenticateRequest, _ presence: Presence, _ account: Account,
-        _ client: any Client
+        _ request: AuthenticateRequest, presence: Presence, account: Account,
+        client: any Client
     ) -> Bool {
         guard request.wantsKeyring, client.peer.uid == 0, request.remoteHost.isEmpty else {
             return false
@@ -32,19 +32,20 @@ extension Keyring {
     ///
     /// A useless password is dropped here. No problem with it ever fails the login.
     func keyringItem(
-        _ account: Account, _ standing: AccountSnapshot, _ client: any Client
+        _ account: Account, standing: AccountSnapshot, client: any Client
     ) -> SealedItem? {
         do throws(StoreFault) {
             let found = try keyringRecords.keyringJudgement(
-                account, standing.kept, standing.enrolment)
+                account, kept: standing.kept, enrolment: standing.enrolment)
             if case .useless(let loss) = found {
-                try keyringRecords.drop(account, standing.kept, because: loss)
+                try keyringRecords.drop(account, kept: standing.kept, because: loss)
                 if loss == .passwordChanged { client.post(.notice(Notice(.passwordStale))) }
             }
             guard case .kept(let password) = found else { return nil }
             return SealedItem(
                 vault: password.vault, sealed: password.sealed.key,
-                context: try standing.kept.keyring.context(of: password, standing.enrolment),
+                context: try standing.kept.keyring.context(
+                    of: password, enrolment: standing.enrolment),
                 isRequired: false)
         } catch {
             journal.fault(error.description, account: account.name)
@@ -53,26 +54,27 @@ extension Keyring {
     }
 
     /// The password that the touch has opened, if it may be released. Problems are logged.
-    func passwordToRelease(_ proof: TouchProof, _ account: Account) async -> SecretBytes? {
-        guard let password = openedPassword(proof, account) else { return nil }
+    func passwordToRelease(_ proof: TouchProof, account: Account) async -> SecretBytes? {
+        guard let password = openedPassword(proof, account: account) else { return nil }
         guard password.isUnwatched else { return password.secret }
-        return await passwordToRelease(password, account, proof.kept)
+        return await passwordToRelease(password, account: account, kept: proof.kept)
     }
 
     /// Decides whether a password that was opened earlier may be released now. Problems are logged.
     ///
     /// - Parameter limit: how long checking may take, for a password that nothing watches.
     func passwordToRelease(
-        _ password: OpenedPassword, _ account: Account, _ kept: AccountState,
+        _ password: OpenedPassword, account: Account, kept: AccountState,
         within limit: Duration = Keyring.longestTrial
     ) async -> SecretBytes? {
         do throws(StoreFault) {
             if password.isUnwatched {
                 let isWrong = await isWrong(
-                    password.secret, account, kept, within: min(limit, Self.longestTrial))
+                    password.secret, account: account, kept: kept,
+                    within: min(limit, Self.longestTrial))
                 guard !isWrong else { return nil }
             }
-            return try isStillKept(password, account, kept) ? password.secret : nil
+            return try isStillKept(password, account: account, kept: kept) ? password.secret : nil
         } catch {
             journal.fault(error.description, account: account.name)
             return nil
@@ -84,13 +86,14 @@ extension Keyring {
     /// It may have been dropped, changed or replaced since, or the fingers may have changed.
     /// Nothing is dropped here, because another touch may be about to seal it anew.
     private func isStillKept(
-        _ password: OpenedPassword, _ account: Account, _ kept: AccountState
+        _ password: OpenedPassword, account: Account, kept: AccountState
     ) throws(StoreFault) -> Bool {
         guard case .kept(let now) = try kept.keyring.state(),
             now.identifier == password.identifier
         else { return false }
         let enrolment = try kept.prints.enrolment()
-        return try kept.keyring.loss(of: now, enrolment, try keyringRecords.shadowEntry(account))
+        return try kept.keyring.loss(
+            of: now, enrolment: enrolment, entry: try keyringRecords.shadowEntry(account))
             == nil
     }
 
@@ -103,9 +106,9 @@ extension Keyring {
 
     /// Decrypts the password with the key that the touch has released, before others can change the
     /// record; nil if there is none. Problems are logged.
-    func openedPassword(_ proof: TouchProof, _ account: Account) -> OpenedPassword? {
+    func openedPassword(_ proof: TouchProof, account: Account) -> OpenedPassword? {
         do throws(StoreFault) {
-            return try open(proof, account)
+            return try open(proof, account: account)
         } catch {
             journal.fault(error.description, account: account.name)
             return nil
@@ -115,7 +118,7 @@ extension Keyring {
     /// Decrypts the password with the key that the touch has released. One that does not open is
     /// dropped.
     func open(
-        _ proof: TouchProof, _ account: Account
+        _ proof: TouchProof, account: Account
     ) throws(StoreFault) -> OpenedPassword? {
         guard let key = proof.released else { return nil }
         let kept = proof.kept
@@ -124,21 +127,22 @@ extension Keyring {
         // by the next touch.
         guard
             case .kept(let password) = try keyringRecords.dropUselessPassword(
-                account, kept, enrolment),
+                account, kept: kept, enrolment: enrolment),
             password.sealed.key == proof.readied?.sealed
         else { return nil }
         do throws(VaultError) {
             let context: SealingContext
             do throws(StoreFault) {
-                context = try kept.keyring.context(of: password, enrolment)
+                context = try kept.keyring.context(of: password, enrolment: enrolment)
             } catch { throw .malformed }
             let secret = try SealedContent.open(
-                password.sealed.content, key: try key.get(), context)
+                password.sealed.content, key: try key.get(), context: context)
             return OpenedPassword(
                 secret: secret, identifier: password.identifier, isUnwatched: password.isUnwatched)
         } catch {
             switch error {
-            case .doesNotOpen, .malformed: try keyringRecords.drop(account, kept, because: .damaged)
+            case .doesNotOpen, .malformed:
+                try keyringRecords.drop(account, kept: kept, because: .damaged)
             case .crypto, .trouble: journal.fault(error.description, account: account.name)
             }
             return nil
@@ -150,7 +154,7 @@ extension Keyring {
     /// It is checked here once, so that a stale one fails once and is then dropped. If it cannot be
     /// checked, it is withheld and stays stored.
     private func isWrong(
-        _ password: SecretBytes, _ account: Account, _ kept: AccountState,
+        _ password: SecretBytes, account: Account, kept: AccountState,
         within limit: Duration
     ) async -> Bool {
         guard limit > .zero else { return true }
@@ -159,7 +163,7 @@ extension Keyring {
         case .right: return false
         case .wrong, .denied, .accountExpired, .passwordExpired:
             do throws(StoreFault) {
-                try keyringRecords.drop(account, kept, because: .passwordChanged)
+                try keyringRecords.drop(account, kept: kept, because: .passwordChanged)
             } catch { journal.fault(error.description, account: account.name) }
             return true
         case .fault: return true

@@ -33,8 +33,8 @@ final class PendingConfirmation: AwaitedConfirmation {
     private var isTaken = false
 
     init(
-        of proof: TouchProof, _ account: Account, _ request: AuthenticateRequest,
-        _ presence: Presence, _ password: SecretBytes?, server: LoginAtServer? = nil,
+        of proof: TouchProof, account: Account, request: AuthenticateRequest,
+        presence: Presence, password: SecretBytes?, server: LoginAtServer? = nil,
         held: HeldTurn? = nil
     ) {
         self.account = account
@@ -74,16 +74,16 @@ extension Logins {
     static let confirmationTime = Duration.seconds(1)
 
     /// Registers a proof that is about to be sent, and starts the time limit for its confirmation.
-    func awaitConfirmation(_ pending: PendingConfirmation, _ client: any Client) {
+    func awaitConfirmation(_ pending: PendingConfirmation, client: any Client) {
         pending.deadline = clock.sinceBoot() + Self.confirmationTime
         let (account, proof, holdsReader) = (pending.account, pending.proof, pending.holdsReader)
         pending.ended = { [self] in
             // If the reader was free in the meantime, the success is written already, and others
             // may have failed since.
-            if holdsReader { touches.keepSuccess(of: proof, account) }
+            if holdsReader { touches.keepSuccess(of: proof, account: account) }
             do throws(StoreFault) {
                 try proof.place.end()
-            } catch { _ = accounts.denial(for: error, account) }
+            } catch { _ = accounts.denial(for: error, account: account) }
         }
         // The proof takes the password and the place in the receipt chain with it.
         pending.timer = Timer(after: Self.confirmationTime) { [weak client, weak pending] in
@@ -99,7 +99,7 @@ extension Logins {
     /// `answerTooLate` if there is no such proof or its time is over, and `changedMeanwhile` or the
     /// reason if the account, the lockout, the server key or the user's presence has changed.
     func confirm(
-        _ request: ConfirmRequest, _ account: Account, _ client: any Client
+        _ request: ConfirmRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
         guard let pending = client.confirmation as? PendingConfirmation, pending.isFirstQuestion(),
             pending.account == account, pending.challenge == request.challenge,
@@ -118,7 +118,8 @@ extension Logins {
             client.enclose(password)
             journal.released(to: pending.service, of: account)
         }
-        touches.improveAfterwards(pending.proof, account, by: pending.presence.requester, client)
+        touches.improveAfterwards(
+            pending.proof, account: account, by: pending.presence.requester, client: client)
         return .confirmed(password: nil)
     }
 
@@ -131,7 +132,8 @@ extension Logins {
         }
         try pending.proof.touch.attempt.check()
         if let server = pending.server {
-            try serverLogins.checkChanges(since: pending.proof, server, pending.account)
+            try serverLogins.checkChanges(
+                since: pending.proof, login: server, account: pending.account)
         }
         try examiner.confirm(pending.presence)
     }

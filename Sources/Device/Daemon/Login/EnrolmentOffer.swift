@@ -13,13 +13,13 @@ import State
 extension Logins {
     /// Sends the notice if one is due, and records on disk that it was sent.
     func offer(
-        _ request: OfferRequest, _ account: Account, _ client: any Client
+        _ request: OfferRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let done = Answer.done(DoneAnswer())
         // Root has fingers only rarely, and its logins are often not those of a person who could
         // use the notice.
         guard account.uid != 0, try mayBeOffered(account) else { return done }
-        let presence = try await guards.admit(plan(request, account), client)
+        let presence = try await guards.admit(plan(request, account: account), client: client)
         // A requester who may ask for another account's touch must not learn what that account has
         // enrolled.
         guard !presence.isForOther, !Task.isCancelled else { return done }
@@ -42,7 +42,7 @@ extension Logins {
 
     /// The plan by which a login would be examined. A request without a terminal must come from a
     /// seat.
-    func plan(_ request: OfferRequest, _ account: Account) -> TouchPlan {
+    func plan(_ request: OfferRequest, account: Account) -> TouchPlan {
         TouchPlan(
             rule: .offer, account: account, tries: 0, timeout: .zero, end: clock.sinceBoot(),
             login: AuthenticateRequest(

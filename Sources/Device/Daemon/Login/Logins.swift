@@ -68,39 +68,46 @@ extension Logins {
     /// The assertion takes effect only when the caller has confirmed it; see `confirm`. Throws the
     /// denial of the first guard that does not pass, or of the touch.
     func authenticate(
-        _ request: AuthenticateRequest, _ account: Account, _ client: any Client
+        _ request: AuthenticateRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         var request = request
         if client.peer.uid != 0 { request.dropCommand() }
-        var plan = plan(request, account)
+        var plan = plan(request, account: account)
         let end = plan.end
-        let presence = try await guards.admit(plan, client)
-        guard let server = try await serverLogins.loginAtServer(request, account) else {
-            return try await authenticateHere(plan, presence, request, client)
+        let presence = try await guards.admit(plan, client: client)
+        guard let server = try await serverLogins.loginAtServer(request, account: account) else {
+            return try await authenticateHere(
+                plan, presence: presence, request: request, client: client)
         }
         plan.timeout = server.touchTime(of: plan.timeout)
         plan.end = end - guards.touchTime(request.timeoutMilliseconds) + plan.timeout
-        return try await authenticate(plan, presence, request, at: server, until: end, client)
+        return try await authenticate(
+            plan, presence: presence, request: request, at: server, until: end, client: client)
     }
 
     /// A login that needs no server. The reader stays held until the confirmation has ended.
     private func authenticateHere(
-        _ plan: TouchPlan, _ presence: Presence, _ request: AuthenticateRequest,
-        _ client: any Client
+        _ plan: TouchPlan, presence: Presence, request: AuthenticateRequest,
+        client: any Client
     ) async throws(Denial) -> Answer {
         let account = plan.account
-        let signing = try await touches.signingTurn(plan, presence, client)
+        let signing = try await touches.signingTurn(plan, presence: presence, client: client)
         let slot = signing.slot
         let held = HeldTurn(signing.turn)
-        let opensKeyring = keyring.mayHavePassword(request, presence, account, client)
+        let opensKeyring = keyring.mayHavePassword(
+            request, presence: presence, account: account, client: client)
         let proof = try await touches.touch(
-            plan, presence, SignedMatter(request, nil), during: held.turn, in: slot, client
-        ) { standing in opensKeyring ? keyring.keyringItem(account, standing, client) : nil }
-        let password = await keyring.passwordToRelease(proof, account)
+            plan, presence: presence, matter: SignedMatter(request, server: nil), during: held.turn,
+            in: slot, client: client
+        ) { standing in
+            opensKeyring ? keyring.keyringItem(account, standing: standing, client: client) : nil
+        }
+        let password = await keyring.passwordToRelease(proof, account: account)
         if touches.hasSlept(since: proof) { throw Denial(.suspending) }
         awaitConfirmation(
             PendingConfirmation(
-                of: proof, account, request, presence, password, held: held), client)
+                of: proof, account: account, request: request, presence: presence,
+                password: password, held: held), client: client)
         return .assertion(proof.assertion)
     }
 
@@ -110,30 +117,36 @@ extension Logins {
     /// the remaining time is available for its answer. The reader is free again before the server
     /// is asked.
     func authenticate(
-        _ plan: TouchPlan, _ presence: Presence, _ request: AuthenticateRequest,
-        at server: LoginAtServer, until end: Duration, _ client: any Client
+        _ plan: TouchPlan, presence: Presence, request: AuthenticateRequest,
+        at server: LoginAtServer, until end: Duration, client: any Client
     ) async throws(Denial) -> Answer {
         let account = plan.account
-        let opensKeyring = keyring.mayHavePassword(request, presence, account, client)
+        let opensKeyring = keyring.mayHavePassword(
+            request, presence: presence, account: account, client: client)
         let proof = try await touches.settledTouch(
-            plan, presence, SignedMatter(request, server), client
-        ) { standing in opensKeyring ? keyring.keyringItem(account, standing, client) : nil }
-        proof.place.mayBeFollowed { [self] fault in _ = accounts.denial(for: fault, account) }
+            plan, presence: presence, matter: SignedMatter(request, server: server), client: client
+        ) { standing in
+            opensKeyring ? keyring.keyringItem(account, standing: standing, client: client) : nil
+        }
+        proof.place.mayBeFollowed { [self] fault in
+            _ = accounts.denial(for: fault, account: account)
+        }
         // Opened now, before another request can seal it anew.
-        let opened = keyring.openedPassword(proof, account)
+        let opened = keyring.openedPassword(proof, account: account)
         let said = try await serverLogins.serverProof(
-            server, request, account, proof, until: end, client)
+            server, request: request, account: account, proof: proof, until: end, client: client)
         var assertion = proof.assertion
         assertion.server = said.proof
         guard said.isYes else { return .assertion(assertion) }
         var password: SecretBytes?
         if let opened {
             password = await keyring.passwordToRelease(
-                opened, account, proof.kept, within: serverLogins.timeLeft(until: end))
+                opened, account: account, kept: proof.kept,
+                within: serverLogins.timeLeft(until: end))
         }
         do throws(Denial) {
             // The password trial took time as well, so check again for changes by others.
-            try serverLogins.checkChanges(since: proof, server, account)
+            try serverLogins.checkChanges(since: proof, login: server, account: account)
         } catch {
             if said.proof.hasTokenFile {
                 sessionTokens.forgetToken(of: account, from: server.key.server)
@@ -142,13 +155,14 @@ extension Logins {
         }
         awaitConfirmation(
             PendingConfirmation(
-                of: proof, account, request, presence, password, server: server), client)
+                of: proof, account: account, request: request, presence: presence,
+                password: password, server: server), client: client)
         return .assertion(assertion)
     }
 
     /// The plan for a login: tries and timeout as requested, but within the administrator's
     /// settings.
-    func plan(_ request: AuthenticateRequest, _ account: Account) -> TouchPlan {
+    func plan(_ request: AuthenticateRequest, account: Account) -> TouchPlan {
         let timeout = guards.touchTime(request.timeoutMilliseconds)
         return TouchPlan(
             rule: .login, account: account,
@@ -167,7 +181,7 @@ extension AuthenticateRequest {
 }
 
 extension SignedMatter {
-    fileprivate init(_ request: AuthenticateRequest, _ server: LoginAtServer?) {
+    fileprivate init(_ request: AuthenticateRequest, server: LoginAtServer?) {
         self.init(
             namespace: .login, challenge: request.challenge, service: request.service,
             terminal: request.terminal, purpose: request.purpose,

@@ -13,31 +13,32 @@ extension Logins {
     /// It counts towards the lockout like any other attempt, and allows one try. Throws
     /// `badRequest` if the reason contains anything that cannot be displayed safely.
     func verify(
-        _ request: VerifyRequest, _ account: Account, _ client: any Client
+        _ request: VerifyRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         // A reason must be displayed exactly as it is, or not be accepted at all.
         if let reason = request.reason, !AskersReason.isSound(reason) { throw Denial(.badRequest) }
         var plan = guards.plan(
-            for: VerifyRequest.self, account, milliseconds: request.timeoutMilliseconds)
+            for: VerifyRequest.self, account: account, milliseconds: request.timeoutMilliseconds)
         plan.tries = 1
         plan.reason = request.reason
-        let presence = try await guards.admit(plan, client)
-        let turn = try await touches.turn(plan, presence, client)
+        let presence = try await guards.admit(plan, client: client)
+        let turn = try await touches.turn(plan, presence: presence, client: client)
         let (kept, enrolment) = try accounts.fingers(of: account)
         let query = FingerQuery(
             gallery: Gallery(enrolment.prints), seat: guards.seat(of: presence))
-        let told = touches.tell(plan, presence, client)
+        let told = touches.tell(plan, presence: presence, client: client)
         defer { told?.end() }
         let touch = try await gate.touch(
             TouchRequest(account: account.uid, query: query, tries: plan.tries, end: plan.end),
-            presence: presence, during: turn, counting: accounts.lockoutLedger(of: account, kept),
+            presence: presence, during: turn,
+            counting: accounts.lockoutLedger(of: account, kept: kept),
             interruptedBy: Interruption()
         ) { client.post(.notice($0, requestedBy: presence)) }
-        return try await matched(touch, account, kept)
+        return try await matched(touch, account: account, kept: kept)
     }
 
     private func matched(
-        _ touch: Touch<ScannedFinger>, _ account: Account, _ kept: AccountState
+        _ touch: Touch<ScannedFinger>, account: Account, kept: AccountState
     ) async throws(Denial) -> Answer {
         // The finger may have been deleted while it was awaited.
         let print = try accounts.reading(account) { () throws(StoreFault) in

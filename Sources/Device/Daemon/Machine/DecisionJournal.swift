@@ -21,12 +21,12 @@ struct DecisionJournal: Sendable {
 
     /// Message identifiers, by which `journalctl MESSAGE_ID=…` finds entries of one kind.
     private enum Kind {
-        static let decision = MessageID(0x7fd1_b3a0_52c9_4e6f, 0x9b0e_31d5_a8c4_7720)
-        static let credential = MessageID(0x1c5e_8a44_90b7_4d13, 0xae62_5f0b_cc1d_3391)
-        static let keyring = MessageID(0x9b57_02ce_614d_4f0a, 0xb3f8_1da6_4e95_c270)
-        static let fault = MessageID(0x52e0_77ab_3fd8_46a1, 0x8f14_b09c_6de2_5a57)
-        static let taken = MessageID(0x4e1d_60f3_97ab_4c02, 0x8ad5_3b71_0ce9_f684)
-        static let service = MessageID(0xc0a9_4d2e_1b73_4f58, 0xb6d1_7e83_02fa_94ce)
+        static let decision = MessageID(0x7fd1_b3a0_52c9_4e6f, low: 0x9b0e_31d5_a8c4_7720)
+        static let credential = MessageID(0x1c5e_8a44_90b7_4d13, low: 0xae62_5f0b_cc1d_3391)
+        static let keyring = MessageID(0x9b57_02ce_614d_4f0a, low: 0xb3f8_1da6_4e95_c270)
+        static let fault = MessageID(0x52e0_77ab_3fd8_46a1, low: 0x8f14_b09c_6de2_5a57)
+        static let taken = MessageID(0x4e1d_60f3_97ab_4c02, low: 0x8ad5_3b71_0ce9_f684)
+        static let service = MessageID(0xc0a9_4d2e_1b73_4f58, low: 0xb6d1_7e83_02fa_94ce)
     }
 
     /// Logs a request and its decision.
@@ -34,14 +34,14 @@ struct DecisionJournal: Sendable {
     /// - Parameter requester: the user who caused the request; nil if that did not have to be found
     ///   out.
     func record(
-        _ request: Request, from peer: PeerCredentials, by requester: Requester?, _ answer: Answer
+        _ request: Request, from peer: PeerCredentials, by requester: Requester?, answer: Answer
     ) {
-        journal.send(Self.entry(request, from: peer, by: requester?.name, answer))
+        journal.send(Self.entry(request, from: peer, by: requester?.name, answer: answer))
     }
 
     /// The entry for a decision.
     static func entry(
-        _ request: Request, from peer: PeerCredentials, by requester: Bytes?, _ answer: Answer
+        _ request: Request, from peer: PeerCredentials, by requester: Bytes?, answer: Answer
     ) -> JournalEntry {
         var (decision, reason, priority) = outcome(of: answer)
         switch request.type.logging {
@@ -75,7 +75,7 @@ struct DecisionJournal: Sendable {
     }
 
     /// Logs that a credential was issued, destroyed or changed.
-    func credential(of account: Account, _ change: String, because reason: String) {
+    func credential(of account: Account, change: String, because reason: String) {
         journal.send(
             JournalEntry(
                 Kind.credential, .notice, "credential of \(account.name) \(change): \(reason)",
@@ -87,7 +87,7 @@ struct DecisionJournal: Sendable {
     }
 
     /// Logs that a login password for the keyring was stored, dropped or released.
-    func keyring(of account: Account, _ change: String, because reason: String) {
+    func keyring(of account: Account, change: String, because reason: String) {
         journal.send(
             JournalEntry(
                 Kind.keyring, .notice,
@@ -101,7 +101,7 @@ struct DecisionJournal: Sendable {
 
     /// Logs that a touch released an account's login password to a service.
     func released(to service: Bytes, of account: Account) {
-        keyring(of: account, "released", because: "to \(Self.readable(service))")
+        keyring(of: account, change: "released", because: "to \(Self.readable(service))")
     }
 
     /// Raises an alert: a finger of `owner` was on the reader to be enrolled for another account.

@@ -135,7 +135,8 @@ final class Logind: SuspendState {
         guard let owner else { return }
         var isTold = false
         let signal = BusSignal(
-            from: owner, Self.path, Self.manager, "PrepareForSleep", type: "(b)")
+            from: owner, path: Self.path, interface: Self.manager, member: "PrepareForSleep",
+            type: "(b)")
         sleep = connection.subscribe(to: signal) { [weak self] values in
             isTold = true
             if values.first?.boolean == true { self?.fallAsleep() } else { self?.wake() }
@@ -233,8 +234,8 @@ extension Logind {
         isLocking = true
         onService { [self] in
             let call = BusCall(
-                to: owner, Self.path, Self.manager, "Inhibit",
-                [
+                to: owner, path: Self.path, interface: Self.manager, member: "Inhibit",
+                arguments: [
                     .string("sleep"), .string("signetd"), .string("closing the fingerprint reader"),
                     .string("delay"),
                 ], answer: "(h)")

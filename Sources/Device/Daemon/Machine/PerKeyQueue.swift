@@ -55,16 +55,16 @@ final class PerKeyQueue {
         nextID += 1
         return await withTaskCancellationHandler {
             await withCheckedContinuation { turn in
-                join(Place(id: id, turn: turn), credential)
+                join(Place(id: id, turn: turn), credential: credential)
             }
         } onCancel: {
-            onService { self.giveUp(id, credential) }
+            onService { self.giveUp(id, credential: credential) }
         }
     }
 
     /// Checks again whether the turn is free, because others may have run since the caller has
     /// checked.
-    private func join(_ place: Place, _ credential: Bytes) {
+    private func join(_ place: Place, credential: Bytes) {
         if Task.isCancelled { return place.turn.resume(returning: false) }
         guard paths[credential] != nil else {
             paths[credential] = []
@@ -73,7 +73,7 @@ final class PerKeyQueue {
         paths[credential]?.append(place)
     }
 
-    private func giveUp(_ id: UInt64, _ credential: Bytes) {
+    private func giveUp(_ id: UInt64, credential: Bytes) {
         guard let index = paths[credential]?.firstIndex(where: { $0.id == id }),
             let place = paths[credential]?.remove(at: index)
         else { return }

@@ -42,13 +42,13 @@ final class ReaderLine {
     ///   reports, or `cancelled`. Unless it has ended by itself, the process is killed in the first
     ///   two cases.
     func ask<Value: Sendable>(
-        _ request: ReaderRequest, _ templates: [Template] = [], within limit: Duration,
+        _ request: ReaderRequest, templates: [Template] = [], within limit: Duration,
         _ take: (ReaderReply, ReaderConversation) async throws(ReaderFault) -> Value?
     ) async throws(ReaderFault) -> Value {
         let conversation = try connect(within: limit + Self.patience)
         let reply: Result<Value, ReaderFault>
         do throws(ReaderFault) {
-            reply = try await talk(request, templates, conversation, take)
+            reply = try await talk(request, templates: templates, conversation: conversation, take)
         } catch {
             conversation.withdraw(error)
             throw error
@@ -59,7 +59,7 @@ final class ReaderLine {
 
     /// The outcome that the process reports. Throws if there is no outcome.
     private func talk<Value: Sendable>(
-        _ request: ReaderRequest, _ templates: [Template], _ conversation: ReaderConversation,
+        _ request: ReaderRequest, templates: [Template], conversation: ReaderConversation,
         _ take: (ReaderReply, ReaderConversation) async throws(ReaderFault) -> Value?
     ) async throws(ReaderFault) -> Result<Value, ReaderFault> {
         // The sender has to identify itself first; otherwise a wrong process would see the
@@ -89,7 +89,7 @@ final class ReaderLine {
                 throw SystemFault("connect", on: path, code: 13)
             }
             isMissed = false
-            return ReaderConversation(socket, limit: limit, from: driver, unit)
+            return ReaderConversation(socket, limit: limit, from: driver, unit: unit)
         } catch {
             // Complain once, and not at each login.
             if !isMissed {
@@ -149,12 +149,13 @@ final class ReaderConversation {
     /// Starts to listen. The process is killed if the request does not end within the limit, or if
     /// it hangs.
     fileprivate init(
-        _ socket: consuming PacketSocket, limit: Duration, from driver: UInt32?, _ unit: ReaderUnit
+        _ socket: consuming PacketSocket, limit: Duration, from driver: UInt32?, unit: ReaderUnit
     ) {
         self.socket = socket
         self.driver = driver
         self.unit = unit
-        timer = Timer(after: limit) { [weak self] in self?.kill("does not answer", .timedOut) }
+        timer = Timer(after: limit) { [weak self] in self?.kill("does not answer", fault: .timedOut)
+        }
         watch = FileWatch(self.socket.descriptor.number, for: .readable) { [weak self] _ in
             self?.receive()
         }
@@ -171,11 +172,11 @@ final class ReaderConversation {
         // signetd itself may have been stopped, while the replies were waiting in the socket.
         receive()
         guard heard == before, fault == nil else { return }
-        kill("hangs", .processEnded)
+        kill("hangs", fault: .processEnded)
     }
 
     /// Has the process killed and then ends the request, so that the next one gets a new process.
-    private func kill(_ why: String, _ fault: ReaderFault) {
+    private func kill(_ why: String, fault: ReaderFault) {
         close()
         hasEnded = true
         onService { [self] in

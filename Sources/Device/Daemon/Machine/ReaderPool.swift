@@ -98,18 +98,18 @@ final class ReaderPool {
         let isBack = { () async throws(ReaderFault) -> Bool in
             try await !asked(lookAgain: true).isEmpty
         }
-        return await untilAnswered(limit, tell, isBack: isBack) {
+        return await untilAnswered(limit, tell: tell, isBack: isBack) {
             [self] limit throws(ReaderFault) in
             let asked = try await asked()
             let request = MatchRequest(
                 readers: asked.map(\.id), limit: limit, templates: templates.count,
                 isExamined: examine != nil)
             var heard = Heard()
-            return try await line.ask(.match(request), templates, within: limit) {
+            return try await line.ask(.match(request), templates: templates, within: limit) {
                 reply, conversation throws(ReaderFault) in
                 switch reply {
                 case .event(let event):
-                    if let notice = Notice(event, of: asked, templates) { tell(notice) }
+                    if let notice = Notice(event, of: asked, templates: templates) { tell(notice) }
                 case .print(let print): try heard.take(print)
                 case .examine(let id, let identity):
                     guard let examine, let reader = asked.first(where: { $0.id == id }),
@@ -119,9 +119,11 @@ final class ReaderPool {
                     let isAccepted = await examine(id, contents)
                     try await conversation.send(.judged(isAccepted: isAccepted))
                 case .matched(let index, let reader, let lost):
-                    return try heard.match(at: index, on: reader, lost, asked, templates)
+                    return try heard.match(
+                        at: index, on: reader, lost: lost, asked: asked, templates: templates)
                 case .noMatch(let reader, let lost):
-                    return try heard.noMatch(on: reader, lost, asked, templates)
+                    return try heard.noMatch(
+                        on: reader, lost: lost, asked: asked, templates: templates)
                 case .reader, .template, .contents, .done, .refused, .alive, .searching, .fault:
                     throw .processEnded
                 }
@@ -141,7 +143,7 @@ final class ReaderPool {
         tell: @escaping @ServiceActor (Notice) -> Void
     ) async -> Result<(template: Template, contents: ReaderContents?), ReaderFault> {
         var isFirst = true
-        return await untilAnswered(limit, tell) { [self] limit throws(ReaderFault) in
+        return await untilAnswered(limit, tell: tell) { [self] limit throws(ReaderFault) in
             if !isFirst { await tidy() }
             isFirst = false
             guard let description = try await found().first(where: { $0.id == reader }) else {
@@ -152,7 +154,7 @@ final class ReaderPool {
                 replaces: old != nil)
             var heard = Heard()
             return try await line.ask(
-                .enroll(request), old.map { [$0] } ?? [], within: limit
+                .enroll(request), templates: old.map { [$0] } ?? [], within: limit
             ) { reply, conversation throws(ReaderFault) in
                 switch reply {
                 case .event(let event):
@@ -160,16 +162,17 @@ final class ReaderPool {
                         tell(notice)
                     }
                 case .print(let print): try heard.take(print)
-                case .template(let part, let isLast): try heard.take(part, isLast)
+                case .template(let part, let isLast): try heard.take(part, isLast: isLast)
                 case .examine(let shown, let identity):
                     guard shown == reader else { throw .processEnded }
                     let contents = try heard.examined(identity, on: description)
                     let isAccepted = await examine(shown, contents)
                     try await conversation.send(.judged(isAccepted: isAccepted))
                 case .contents(let identity):
-                    let template = try heard.enrolled(finger, account, on: description)
+                    let template = try heard.enrolled(finger, account: account, on: description)
                     return (template, try heard.contents(of: identity, on: description))
-                case .done: return (try heard.enrolled(finger, account, on: description), nil)
+                case .done:
+                    return (try heard.enrolled(finger, account: account, on: description), nil)
                 case .reader, .matched, .noMatch, .refused, .alive, .searching, .fault:
                     throw .processEnded
                 }
@@ -184,7 +187,7 @@ final class ReaderPool {
     /// costs one touch, and the next scan gets a new process. If the reader was unplugged, waits as
     /// long as a person needs to plug it in again.
     private func untilAnswered<Value>(
-        _ limit: Duration, _ tell: @ServiceActor (Notice) -> Void,
+        _ limit: Duration, tell: @ServiceActor (Notice) -> Void,
         isBack: (() async throws(ReaderFault) -> Bool)? = nil,
         _ body: (Duration) async throws(ReaderFault) -> Value
     ) async -> Result<Value, ReaderFault> {
@@ -338,7 +341,7 @@ final class ReaderPool {
         guard template.isStoredOnReader else { return false }
         var isThere = false
         for reader in await fitting(template) where !reader.features.contains(.list) {
-            try? await simple(.deleteTemplate(reader: reader.id), [template])
+            try? await simple(.deleteTemplate(reader: reader.id), templates: [template])
             isThere = true
         }
         return isThere
@@ -355,7 +358,7 @@ final class ReaderPool {
     func canUse(_ template: Template, on reader: String) async throws(ReaderFault) -> Bool {
         try await unlessEnded { () throws(ReaderFault) in
             try await line.ask(
-                .canUse(reader: reader), [template], within: Self.listing
+                .canUse(reader: reader), templates: [template], within: Self.listing
             ) { reply, _ throws(ReaderFault) in
                 switch reply {
                 case .done: true
@@ -376,11 +379,11 @@ final class ReaderPool {
 
     /// Runs a request that needs no finger, and whose only answer is that it is done.
     private func simple(
-        _ request: ReaderRequest, _ templates: [Template] = []
+        _ request: ReaderRequest, templates: [Template] = []
     ) async throws(ReaderFault) {
         if isSuspended { throw .suspended }
         try await unlessEnded { () throws(ReaderFault) in
-            try await line.ask(request, templates, within: Self.upkeep) {
+            try await line.ask(request, templates: templates, within: Self.upkeep) {
                 reply, _ throws(ReaderFault) in
                 guard reply == .done else { throw .processEnded }
                 return ()

@@ -17,7 +17,7 @@ struct Heard {
         prints.append(print)
     }
 
-    mutating func take(_ bytes: [UInt8], _ isLast: Bool) throws(ReaderFault) {
+    mutating func take(_ bytes: [UInt8], isLast: Bool) throws(ReaderFault) {
         guard template == nil, part.count + bytes.count <= Template.limit else {
             throw .processEnded
         }
@@ -52,8 +52,8 @@ struct Heard {
     /// Accepts a match: of one of the templates, on a reader that was asked and that the template
     /// was made for.
     func match(
-        at index: Int, on id: String, _ lost: Set<Int>, _ asked: [ReaderDescription],
-        _ templates: [Template]
+        at index: Int, on id: String, lost: Set<Int>, asked: [ReaderDescription],
+        templates: [Template]
     ) throws(ReaderFault) -> ListedMatch {
         guard templates.indices.contains(index), lost.allSatisfy(templates.indices.contains),
             !lost.contains(index), let reader = asked.first(where: { $0.id == id })
@@ -68,7 +68,7 @@ struct Heard {
     /// Accepts a mismatch on a reader that was asked, with at most one print that the reader found
     /// instead.
     func noMatch(
-        on id: String, _ lost: Set<Int>, _ asked: [ReaderDescription], _ templates: [Template]
+        on id: String, lost: Set<Int>, asked: [ReaderDescription], templates: [Template]
     ) throws(ReaderFault) -> ListedMatch {
         guard lost.allSatisfy(templates.indices.contains), prints.count <= 1,
             asked.contains(where: { $0.id == id })
@@ -78,7 +78,7 @@ struct Heard {
 
     /// The enrolled template. It must be for the requested finger, account and reader.
     func enrolled(
-        _ finger: Finger, _ account: String, on reader: ReaderDescription
+        _ finger: Finger, account: String, on reader: ReaderDescription
     ) throws(ReaderFault) -> Template {
         guard let template, template.finger == finger, template.account == account,
             template.driver == reader.driver, template.deviceID == reader.deviceID

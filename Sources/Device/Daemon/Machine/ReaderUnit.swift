@@ -21,7 +21,8 @@ struct ReaderUnit {
     func kill(_ why: String) async {
         journal.fault("signet-reader \(why): killing it")
         await call(
-            "KillUnit", [.string(Self.service), .string("all"), .int32(Self.killed)], answer: "()",
+            "KillUnit", arguments: [.string(Self.service), .string("all"), .int32(Self.killed)],
+            answer: "()",
             elseRun: "systemctl kill -s KILL signet-reader")
     }
 
@@ -32,17 +33,18 @@ struct ReaderUnit {
             "another process than signet-reader answers on its socket: replacing the socket")
         onService {
             await call(
-                "RestartUnit", [.string(Self.socket), .string("replace")], answer: "(o)",
+                "RestartUnit", arguments: [.string(Self.socket), .string("replace")], answer: "(o)",
                 elseRun: "systemctl restart signet-reader.socket")
         }
     }
 
     private func call(
-        _ method: String, _ arguments: [BusValue], answer: String, elseRun command: String
+        _ method: String, arguments: [BusValue], answer: String, elseRun command: String
     ) async {
         let call = BusCall(
-            to: "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
-            "org.freedesktop.systemd1.Manager", method, arguments, answer: answer)
+            to: "org.freedesktop.systemd1", path: "/org/freedesktop/systemd1",
+            interface: "org.freedesktop.systemd1.Manager", member: method, arguments: arguments,
+            answer: answer)
         do throws(BusFault) {
             try await bus.call(call)
         } catch {

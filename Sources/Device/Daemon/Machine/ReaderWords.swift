@@ -14,7 +14,7 @@ extension Notice {
     /// That is so for a reader or template that was not asked for, and for events that the reader
     /// announces itself.
     init?(
-        _ event: ReaderEvent, of readers: [ReaderDescription], _ templates: [Template] = [],
+        _ event: ReaderEvent, of readers: [ReaderDescription], templates: [Template] = [],
         isEnrolling: Bool = false
     ) {
         guard let reader = readers.first(where: { $0.id == event.reader }) else { return nil }

@@ -44,10 +44,10 @@ extension ReaderPrints {
 
     /// Lists the prints, deletes the foreign ones, or deletes all, in a turn at the readers.
     func answerReaderPrints(
-        _ request: ReaderPrintsRequest, _ client: any Client
+        _ request: ReaderPrintsRequest, client: any Client
     ) async throws(Denial) -> Answer {
         let root = try superuser()
-        let turn = try await touches.upkeepTurn("signet readers", root, client)
+        let turn = try await touches.upkeepTurn("signet readers", account: root, client: client)
         defer { withExtendedLifetime(turn) {} }
         await templates.openAllTemplates()
         let all = await readers.storing(request.readerID)
@@ -129,7 +129,7 @@ extension ReaderPrints {
                     owners[template.identity] = (Bytes(kept.name), print.finger)
                 }
             }
-        } catch { throw accounts.denial(for: error, try superuser()) }
+        } catch { throw accounts.denial(for: error, account: try superuser()) }
         return owners
     }
 
@@ -146,7 +146,8 @@ extension ReaderPrints {
             else { continue }
             var gone: [State.StoredPrint] = []
             var isBlind = false
-            _ = try await fingers.remove(owned.finger, of: account, nil, &gone, &isBlind)
+            _ = try await fingers.remove(
+                owned.finger, of: account, password: nil, gone: &gone, isBlind: &isBlind)
         }
         switch await readers.clear(reader.id) {
         case nil: break

@@ -78,7 +78,7 @@ extension ReaderWatch {
         guard let root = try? Account.with(uid: 0) else { throw Denial(.unknownAccount) }
         let asker = Asker("signet readers", by: guards.accountable(client))
         let turn = try await gate.turn(
-            for: touches.applicant(.observation, root, asker, client),
+            for: touches.applicant(.observation, account: root, asker: asker, client: client),
             within: settings.duration(Settings.touchTimeout) ?? .seconds(60))
         let interruption = Interruption()
         queue.mayInterrupt(turn, by: interruption)

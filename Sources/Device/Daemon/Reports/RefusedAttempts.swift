@@ -37,7 +37,7 @@ extension RefusedAttempts {
     ///
     /// - Parameter pending: the proof that the client had been given before, if any.
     func keepRefusal(
-        _ denial: Denial, of request: Request, _ pending: (any AwaitedConfirmation)?,
+        _ denial: Denial, of request: Request, pending: (any AwaitedConfirmation)?,
         from client: any Client
     ) {
         guard let reason = denial.meaningful(for: request),
@@ -56,10 +56,11 @@ extension RefusedAttempts {
         let moment = accounts.instant.seconds
         let refusal = Refusal(
             request.verb, service: login.service, terminal: login.terminal,
-            requester: requester(denial, client), reason: reason, since: moment, until: moment)
+            requester: requester(denial, client: client), reason: reason, since: moment,
+            until: moment)
         do throws(StoreFault) {
             guard let kept = try accounts.kept(account) else { return }
-            var list = refusals(of: account, kept)
+            var list = refusals(of: account, kept: kept)
             let isNew = list.add(refusal, to: kept.name)
             countedRefusals[account.uid] = CountedRefusals(name: kept.name, list: list)
             if isNew { return try save(kept) }
@@ -91,7 +92,7 @@ extension RefusedAttempts {
     }
 
     /// The refused attempts of an account; an empty list if they cannot be read.
-    func refusals(of account: Account, _ kept: AccountState) -> RefusalList {
+    func refusals(of account: Account, kept: AccountState) -> RefusalList {
         if let counted = countedRefusals[account.uid], counted.name == kept.name {
             return counted.list
         }
@@ -104,7 +105,7 @@ extension RefusedAttempts {
     }
 
     /// The requester, as far as that is known.
-    private func requester(_ denial: Denial, _ client: any Client) -> Bytes {
+    private func requester(_ denial: Denial, client: any Client) -> Bytes {
         if let found = client.requester { return found.name }
         if denial.reason == .otherRequester, let subject = denial.subject {
             return Bytes(subject.prefix(Limit.account))

@@ -71,7 +71,7 @@ extension Reports {
     ///
     /// If the prints cannot be opened, it reports that and what is known without them.
     func status(
-        _: StatusRequest, _ account: Account, _ client: any Client
+        _: StatusRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         var status = try accounts.reading(account) { () throws(StoreFault) in
             var status = StatusAnswer(
@@ -101,7 +101,9 @@ extension Reports {
             status.generation = enrolment.state.generation
             status.secrets = credentials.secrets(kept, fitting: enrolment.state)
             describe(try kept.credential.judgement(on: enrolment), in: &status)
-            status.keyring = try keyringRecords.keyringJudgement(account, kept, enrolment).onTheWire
+            status.keyring = try keyringRecords.keyringJudgement(
+                account, kept: kept, enrolment: enrolment
+            ).onTheWire
             return status
         }
         let asked = await unlessLate(Self.patience) { [self] in
@@ -125,7 +127,7 @@ extension Reports {
 
     /// Sends an account's prints.
     func list(
-        _: ListRequest, _ account: Account, _ client: any Client
+        _: ListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let found = try accounts.reading(account) {
             () throws(StoreFault) -> (Enrolment, UInt32?)? in
@@ -147,7 +149,7 @@ extension Reports {
 
     /// Sends the readers of this machine.
     func listReaders(
-        _: ReadersRequest, _ client: any Client
+        _: ReadersRequest, client: any Client
     ) async throws(Denial) -> Answer {
         let asked = await unlessLate(Self.patience) { [self] in await readers.answers() }
         switch asked ?? .failure(.processEnded) {
@@ -159,7 +161,7 @@ extension Reports {
     }
 
     /// Sends the effective settings.
-    func listSettings(_: ConfigurationRequest, _ client: any Client) async -> Answer {
+    func listSettings(_: ConfigurationRequest, client: any Client) async -> Answer {
         for setting in Settings.all {
             await client.send(
                 .setting(
@@ -207,7 +209,7 @@ extension Reports {
     /// Sends an account's receipts together with the signers' keys, the head of their chain, and
     /// the refused attempts.
     func log(
-        _ request: LogRequest, _ account: Account, _ client: any Client
+        _ request: LogRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         try await accounts.answering(account) {
             guard let kept = try accounts.kept(account) else { return .done(DoneAnswer()) }
@@ -217,15 +219,15 @@ extension Reports {
             for line in try kept.credential.signers().split(separator: UInt8(ascii: "\n")) {
                 await client.send(.signer(Bytes(line.prefix(Limit.text))))
             }
-            for refusal in refusedAttempts.refusals(of: account, kept).refusals {
+            for refusal in refusedAttempts.refusals(of: account, kept: kept).refusals {
                 await client.send(.refusal(refusal))
             }
-            return try await send(log, request, account, client)
+            return try await send(log, request: request, account: account, client: client)
         }
     }
 
     private func send(
-        _ log: ReceiptLog, _ request: LogRequest, _ account: Account, _ client: any Client
+        _ log: ReceiptLog, request: LogRequest, account: Account, client: any Client
     ) async throws -> Answer {
         var offset = 0
         var index: UInt64 = 0
@@ -271,7 +273,7 @@ extension ReceiptAnswer {
 
 extension Reports {
     /// Sends the account's touch events to the client until the request is cancelled.
-    func watch(_: WatchRequest, _ account: Account, _ client: any Client) async -> Answer {
+    func watch(_: WatchRequest, account: Account, client: any Client) async -> Answer {
         watchers.add(client, for: account)
         client.setPassive(true)
         await untilCancelled()

@@ -7,7 +7,7 @@ import State
 /// Answers the requests about the vaults.
 extension Reports {
     /// Sends a description of both vaults, and which one new keys are made in.
-    func listVaults(_: VaultRequest, _ client: any Client) async -> Answer {
+    func listVaults(_: VaultRequest, client: any Client) async -> Answer {
         let chosen = await vaults.chosen()
         for kind in VaultKind.allCases.reversed() {
             await client.send(.vault(await describe(kind, isChosen: kind == chosen)))
@@ -19,7 +19,7 @@ extension Reports {
     ///
     /// Closes all open template keys, and sends the TPM's new description.
     func trustVault(
-        _: TrustVaultRequest, _ client: any Client
+        _: TrustVaultRequest, client: any Client
     ) async throws(Denial) -> Answer {
         do throws(VaultError) {
             try await vaults.trust()

@@ -54,67 +54,71 @@ extension Secrets {
     /// Throws `secretExists`, `tooManySecrets`, or `tooManyRequests` if the account or too many
     /// others are sending one.
     func keepSecret(
-        _ request: SecretSetRequest, _ account: Account, _ client: any Client
+        _ request: SecretSetRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         guard SecretName.fault(request.name) == nil,
             let announced = SecretProgress(count: request.size)
         else { throw Denial(.badRequest) }
         // Checked before the client sends anything, so that no secret is sent in vain.
-        _ = try place(for: request, account)
+        _ = try place(for: request, account: account)
         guard sendingSecrets.count < Self.senders, sendingSecrets.insert(account.uid).inserted
         else { throw Denial(.tooManyRequests) }
-        return try await keep(try await delivery(announced, account, client), request, account)
+        return try await keep(
+            try await delivery(announced, account: account, client: client), request: request,
+            account: account)
     }
 
     private func delivery(
-        _ announced: SecretProgress, _ account: Account, _ client: any Client
+        _ announced: SecretProgress, account: Account, client: any Client
     ) async throws(Denial) -> SecretBytes {
         defer { sendingSecrets.remove(account.uid) }
         return try await client.askSecret(announced)
     }
 
     private func keep(
-        _ secret: SecretBytes, _ request: SecretSetRequest, _ account: Account
+        _ secret: SecretBytes, request: SecretSetRequest, account: Account
     ) async throws(Denial) -> Answer {
-        let place = try place(for: request, account)
+        let place = try place(for: request, account: account)
         let standing = place.standing
         return try await accounts.answering(account) {
             let context = try standing.kept.secrets.context(
-                place.identifier, name: request.name, standing.enrolment.state)
+                place.identifier, name: request.name, state: standing.enrolment.state)
             let kind = standing.credential.vault
-            let sealed = try await sealing(secret, context, by: kind)
+            let sealed = try await sealing(secret, context: context, by: kind)
             // Fingers or secrets may have changed while the vault was at work.
-            guard let again = try? self.place(for: request, account),
+            guard let again = try? self.place(for: request, account: account),
                 again.standing.credential == standing.credential,
                 again.isNew ? place.isNew : again.identifier == place.identifier
             else { throw StoreFault.changedMeanwhile }
             try standing.kept.secrets.keep(
-                sealed, name: request.name, by: kind, context, now: accounts.instant)
+                sealed, name: request.name, by: kind, context: context, now: accounts.instant)
             return .done(DoneAnswer())
         }
     }
 
     private func sealing(
-        _ secret: SecretBytes, _ context: SealingContext, by kind: VaultKind
+        _ secret: SecretBytes, context: SealingContext, by kind: VaultKind
     ) async throws(StoreFault) -> SealedContent {
         do throws(VaultError) {
             return try await vaults.call(kind) { vault throws(VaultError) in
-                try SealedContent.seal(secret, context, by: vault)
+                try SealedContent.seal(secret, context: context, by: vault)
             }
         } catch { throw .vault(error) }
     }
 
     /// Finds where a secret is to be stored. Throws unless the account could release it by touch.
     private func place(
-        for request: SecretSetRequest, _ account: Account
+        for request: SecretSetRequest, account: Account
     ) throws(Denial) -> PlaceForSecret {
         let standing = try credentials.standing(of: account)
         let place = try accounts.reading(account) { () throws(StoreFault) in
             try standing.kept.secrets.place(for: request.name, replacing: request.replaces)
         }
         switch place {
-        case .new(let identifier): return PlaceForSecret(standing, identifier, isNew: true)
-        case .over(let identifier): return PlaceForSecret(standing, identifier, isNew: false)
+        case .new(let identifier):
+            return PlaceForSecret(standing, identifier: identifier, isNew: true)
+        case .over(let identifier):
+            return PlaceForSecret(standing, identifier: identifier, isNew: false)
         case .taken: throw Denial(.secretExists, subject: request.name)
         case .full: throw Denial(.tooManySecrets)
         }
@@ -128,7 +132,7 @@ private struct PlaceForSecret {
     /// Whether no secret has this name yet.
     let isNew: Bool
 
-    init(_ standing: AccountSnapshot, _ identifier: Bytes, isNew: Bool) {
+    init(_ standing: AccountSnapshot, identifier: Bytes, isNew: Bool) {
         self.standing = standing
         self.identifier = identifier
         self.isNew = isNew
@@ -141,33 +145,35 @@ extension Secrets {
     /// Throws `unknownSecret`, `secretStale` if it was sealed to other fingers, or the denial of
     /// the touch.
     func releaseSecret(
-        _ request: SecretGetRequest, _ account: Account, _ client: any Client
+        _ request: SecretGetRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let plan = guards.plan(
-            for: SecretGetRequest.self, account, milliseconds: request.timeoutMilliseconds)
-        let presence = try await guards.admit(plan, client)
-        let (wanted, context) = try secret(named: request.name, account)
+            for: SecretGetRequest.self, account: account, milliseconds: request.timeoutMilliseconds)
+        let presence = try await guards.admit(plan, client: client)
+        let (wanted, context) = try secret(named: request.name, account: account)
         let matter: SignedMatter
         do throws(SystemFault) {
             matter = try SignedMatter(secret: request)
-        } catch { throw accounts.denial(for: .file(.system(error)), account) }
-        let proof = try await touches.settledTouch(plan, presence, matter, client) { standing in
-            try item(wanted, standing)
+        } catch { throw accounts.denial(for: .file(.system(error)), account: account) }
+        let proof = try await touches.settledTouch(
+            plan, presence: presence, matter: matter, client: client
+        ) { standing in
+            try item(wanted, standing: standing)
         }
-        touches.settleCommand(proof, account, by: presence.requester, client)
+        touches.settleCommand(proof, account: account, by: presence.requester, client: client)
         if touches.hasSlept(since: proof) { throw Denial(.suspending) }
         let content: SecretBytes
         do throws(VaultError) {
             guard let key = try proof.released?.get() else { throw .doesNotOpen }
-            content = try SealedContent.open(wanted.content, key: key, context)
-        } catch { throw accounts.denial(for: .vault(error), account) }
+            content = try SealedContent.open(wanted.content, key: key, context: context)
+        } catch { throw accounts.denial(for: .vault(error), account: account) }
         await client.send(content)
         return .done(DoneAnswer())
     }
 
     /// Finds a secret that a touch could release as the account stands now.
     private func secret(
-        named name: Bytes, _ account: Account
+        named name: Bytes, account: Account
     ) throws(Denial) -> (StoredSecret, SealingContext) {
         let standing = try credentials.standing(of: account)
         return try accounts.reading(account) {
@@ -176,7 +182,7 @@ extension Secrets {
                 let isDamaged = list.damaged.contains { $0.name == name }
                 throw isDamaged ? .damagedSecret : Denial(.unknownSecret, subject: name)
             }
-            return (found, try item(found, standing).context)
+            return (found, try item(found, standing: standing).context)
         }
     }
 
@@ -185,7 +191,7 @@ extension Secrets {
     /// Throws `secretStale` if it was sealed to other fingers, and `badRequest` if it was changed
     /// or deleted since it was found.
     private func item(
-        _ wanted: StoredSecret, _ standing: AccountSnapshot
+        _ wanted: StoredSecret, standing: AccountSnapshot
     ) throws -> SealedItem {
         let secrets = standing.kept.secrets
         let state = standing.enrolment.state
@@ -197,20 +203,20 @@ extension Secrets {
         }
         return SealedItem(
             vault: sealing.vault, sealed: sealing.key,
-            context: try secrets.context(wanted.identifier, name: wanted.name, state))
+            context: try secrets.context(wanted.identifier, name: wanted.name, state: state))
     }
 }
 
 extension Secrets {
     /// Sends the name and state of each secret of an account.
     func listSecrets(
-        _: SecretListRequest, _ account: Account, _ client: any Client
+        _: SecretListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let secrets = try accounts.reading(account) { () throws(StoreFault) -> [SecretAnswer] in
             guard let kept = try accounts.kept(account) else { return [] }
             let state = try kept.prints.enrolment().state
             let list = try kept.secrets.list()
-            return list.intact.map { SecretAnswer($0, state) }
+            return list.intact.map { SecretAnswer($0, state: state) }
                 + list.damaged.map(SecretAnswer.init)
         }
         for secret in secrets { await client.send(.secret(secret)) }
@@ -219,7 +225,7 @@ extension Secrets {
 
     /// Deletes a secret, intact or damaged. Throws `unknownSecret`.
     func deleteSecret(
-        _ request: SecretDeleteRequest, _ account: Account, _ client: any Client
+        _ request: SecretDeleteRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
         let isDeleted = try accounts.reading(account) { () throws(StoreFault) in
             try accounts.kept(account)?.secrets.delete(request.name) ?? false
@@ -230,7 +236,7 @@ extension Secrets {
 }
 
 extension SecretAnswer {
-    fileprivate init(_ secret: StoredSecret, _ state: EnrolmentState) {
+    fileprivate init(_ secret: StoredSecret, state: EnrolmentState) {
         self.init(
             name: secret.name, size: UInt32(clamping: secret.size),
             since: secret.created.seconds, vault: Bytes(secret.vault.rawValue.utf8),

@@ -49,31 +49,35 @@ extension FileSigning {
     /// Throws `noSigningKey`, `signingKeyInvalidated`, or the corresponding denials for a server's
     /// key.
     func sign(
-        _ request: SignRequest, _ account: Account, _ client: any Client
+        _ request: SignRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        let key = try await signingKey(for: request.matter, account)
-        let matter = try keys.ownMatter(request.matter.purpose, account)
+        let key = try await signingKey(for: request.matter, account: account)
+        let matter = try keys.ownMatter(request.matter.purpose, account: account)
         let plan = guards.plan(
-            for: SignRequest.self, account, milliseconds: request.timeoutMilliseconds)
-        return try await touches.afterTouch(plan, matter, client) {
+            for: SignRequest.self, account: account, milliseconds: request.timeoutMilliseconds)
+        return try await touches.afterTouch(plan, matter: matter, client: client) {
             (standing, touch) throws(Denial) in
             if case .files(let files) = request.matter {
-                return try await self.sign(files, by: key, account, standing, for: touch, client)
+                return try await self.sign(
+                    files, by: key, account: account, standing: standing, for: touch, client: client
+                )
             }
             return .signed(
-                try await self.signature(request.matter, by: key, account, standing, for: touch))
+                try await self.signature(
+                    request.matter, by: key, account: account, standing: standing, for: touch))
         }
     }
 
     /// Signs several files. The client gets all signatures or none.
     func sign(
-        _ files: [FileDigest], by key: ServerKey, _ account: Account, _ standing: AccountSnapshot,
-        for touch: Touch<ScannedFinger>, _ client: any Client
+        _ files: [FileDigest], by key: ServerKey, account: Account, standing: AccountSnapshot,
+        for touch: Touch<ScannedFinger>, client: any Client
     ) async throws(Denial) -> Answer {
         var answers: [SignedFileAnswer] = []
         for file in files {
             let matter = SigningMatter.file(name: file.name, digest: file.digest)
-            let signed = try await signature(matter, by: key, account, standing, for: touch)
+            let signed = try await signature(
+                matter, by: key, account: account, standing: standing, for: touch)
             answers.append(SignedFileAnswer(digest: file.digest, signature: signed.signature))
         }
         for answer in answers { await client.send(.signedFile(answer)) }
@@ -82,7 +86,7 @@ extension FileSigning {
 
     /// The key to sign with, if a touch could open it.
     private func signingKey(
-        for matter: SigningMatter, _ account: Account
+        for matter: SigningMatter, account: Account
     ) async throws(Denial) -> ServerKey {
         switch matter {
         case .file, .files, .challenge: return try await keys.goodSigningKey(of: account)
@@ -90,28 +94,33 @@ extension FileSigning {
             guard let url = ServerURL(server), RequestLines.isMethod(method) else {
                 throw Denial(.badRequest)
             }
-            return try await keys.goodKey(for: url, account)
+            return try await keys.goodKey(for: url, account: account)
         }
     }
 
     private func signature(
-        _ matter: SigningMatter, by key: ServerKey, _ account: Account, _ standing: AccountSnapshot,
+        _ matter: SigningMatter, by key: ServerKey, account: Account, standing: AccountSnapshot,
         for touch: Touch<ScannedFinger>
     ) async throws(Denial) -> SignedAnswer {
         switch matter {
         case .file(_, let digest):
-            return try await keys.signed(by: key, in: .file, account, standing, for: touch) { _ in
+            return try await keys.signed(
+                by: key, in: .file, account: account, standing: standing, for: touch
+            ) { _ in
                 SignedMessage(digest: digest)
             }
         // Each file of a list is signed on its own.
         case .files: throw Denial(.badRequest)
         case .challenge(let audience, let challenge):
-            return try await keys.signed(by: key, in: .challenge, account, standing, for: touch) {
+            return try await keys.signed(
+                by: key, in: .challenge, account: account, standing: standing, for: touch
+            ) {
                 (key) throws(CryptoFault) in
                 try SignedMessage(
                     text: ChallengeStatement(
                         head: keys.head(key, for: audience), challenge: challenge,
-                        claims: keys.claims(key, Factor.fingerprint, standing.enrolment)
+                        claims: keys.claims(
+                            key, factor: Factor.fingerprint, enrolment: standing.enrolment)
                     ).encoded())
             }
         case .request(_, let method, let resource, let body):
@@ -120,12 +129,15 @@ extension FileSigning {
             }
             let lines = RequestLines(
                 method: method, resource: resource, nonce: nonce, body: body)
-            return try await keys.signed(by: key, in: .request, account, standing, for: touch) {
+            return try await keys.signed(
+                by: key, in: .request, account: account, standing: standing, for: touch
+            ) {
                 (key) throws(CryptoFault) in
                 try SignedMessage(
                     text: RequestStatement(
                         head: keys.head(key, for: key.audience), request: lines,
-                        claims: keys.claims(key, Factor.fingerprint, standing.enrolment)
+                        claims: keys.claims(
+                            key, factor: Factor.fingerprint, enrolment: standing.enrolment)
                     ).encoded())
             }
         }

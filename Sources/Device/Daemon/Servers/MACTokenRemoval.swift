@@ -16,7 +16,7 @@ extension MACTokens {
     ///
     /// Throws `unknownMacToken`.
     func removeMACToken(
-        _ request: MACTokenRemoveRequest, _ account: Account, _ client: any Client
+        _ request: MACTokenRemoveRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         // These removals run in the background; the client does not wait for them.
         defer { removals.want() }
@@ -32,7 +32,7 @@ extension MACTokens {
             do throws(StoreFault) {
                 var isTold = true
                 for token in named {
-                    if try await !end(token, account, kept) { isTold = false }
+                    if try await !end(token, account: account, kept: kept) { isTold = false }
                 }
                 return .done(
                     DoneAnswer(state: isTold ? CommandProtocol.CredentialState.none : .disabled))
@@ -50,7 +50,7 @@ extension MACTokens {
         let tokens = ((try? kept.macTokens.list()) ?? []).filter { $0.state == .removing }
         for token in tokens.shuffled() {
             do throws(StoreFault) {
-                if try await !end(token, account, kept) { return false }
+                if try await !end(token, account: account, kept: kept) { return false }
             } catch {
                 journal.fault(error.description, account: account.name)
                 return false
@@ -64,41 +64,41 @@ extension MACTokens {
     ///
     /// Throws `.vault(.doesNotOpen)` for an altered token, which is deleted as well.
     private func end(
-        _ token: MACToken, _ account: Account, _ kept: AccountState
+        _ token: MACToken, account: Account, kept: AccountState
     ) async throws(StoreFault) -> Bool {
         let tokens = kept.macTokens
         let marked: MACToken
-        let wish: RelayRequest?
+        let relayRequest: RelayRequest?
         do throws(StoreFault) {
             marked = token.state == .removing ? token : try tokens.beginRemoval(token)
-            wish = try ending(marked, in: tokens)
+            relayRequest = try ending(marked, in: tokens)
         } catch {
             guard error == .vault(.doesNotOpen) else { throw error }
-            try forgetAltered(token, in: tokens, account)
+            try forgetAltered(token, in: tokens, account: account)
             throw error
         }
-        guard let wish else {
+        guard let relayRequest else {
             try tokens.remove(marked)
             return true
         }
-        switch await relay.ask(wish, for: account.uid) {
+        switch await relay.ask(relayRequest, for: account.uid) {
         // By the server's clock, the token may be valid for long.
         case .refused(let code, _, _) where code == Bytes("clock".utf8): return false
         case .refused(let code, _, _) where !Self.isFinal(token: code):
-            return try isGivenUp(marked, account, tokens)
+            return try isGivenUp(marked, account: account, tokens: tokens)
         case .removed, .refused:
             try tokens.remove(marked)
             return true
         case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
             .listed, .operation, .decided:
-            return try isGivenUp(marked, account, tokens)
+            return try isGivenUp(marked, account: account, tokens: tokens)
         }
     }
 
     /// Whether telling the server is no longer necessary: an expired token has ended by itself,
     /// provided that the local clock is right.
     private func isGivenUp(
-        _ token: MACToken, _ account: Account, _ tokens: MACTokenStore
+        _ token: MACToken, account: Account, tokens: MACTokenStore
     ) throws(StoreFault) -> Bool {
         guard token.expires <= accounts.instant, try tokens.wasVain(token, at: accounts.instant)
         else { return false }
@@ -129,7 +129,8 @@ extension MACTokens {
         let digits = String(decoding: Hexadecimal.encode(token.identifier), as: UTF8.self)
         let path = "\(url.path)/v1/device/mac-tokens/\(digits)/revoke"
         let header = try header(
-            by: token, in: tokens, Bytes("POST".utf8), Bytes(path.utf8), digest)
+            by: token, in: tokens, method: Bytes("POST".utf8), resource: Bytes(path.utf8),
+            bodyDigest: digest)
         return header.map {
             .endMACToken(server: url.bytes, authorization: $0, token: token.identifier)
         }

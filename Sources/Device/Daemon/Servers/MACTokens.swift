@@ -60,22 +60,25 @@ extension MACTokens {
     ///
     /// Throws `tooManyMacTokens`, `badRequest` for an unsuitable name, or the denial of the server.
     func addMACToken(
-        _ request: MACTokenAddRequest, _ account: Account, _ client: any Client
+        _ request: MACTokenAddRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         guard let url = ServerURL(request.server), SecretName.fault(request.name) == nil,
             request.name != Self.readingTokenName
         else { throw Denial(.badRequest) }
-        let key = try await keys.goodKey(for: url, account)
-        try checkRoom(for: request.name, of: key, account)
-        let challenge = try await keys.challenge(for: key, LoginAction.macToken, url, account)
+        let key = try await keys.goodKey(for: url, account: account)
+        try checkRoom(for: request.name, of: key, account: account)
+        let challenge = try await keys.challenge(
+            for: key, action: LoginAction.macToken, url: url, account: account)
         let matter = SignedMatter(
             purpose: request.context.purpose, challenge: challenge)
         let plan = guards.plan(
-            for: MACTokenAddRequest.self, account, milliseconds: request.timeoutMilliseconds)
-        return try await touches.afterTouch(plan, matter, client) {
+            for: MACTokenAddRequest.self, account: account,
+            milliseconds: request.timeoutMilliseconds)
+        return try await touches.afterTouch(plan, matter: matter, client: client) {
             (standing, touch) throws(Denial) in
             let token = try await self.issueMACToken(
-                request.name, challenge, by: key, url, account, standing, touch, client)
+                request.name, challenge: challenge, by: key, url: url, account: account,
+                standing: standing, touch: touch, client: client)
             await client.send(.macToken(MACTokenAnswer(token)))
             return .done(DoneAnswer())
         }
@@ -83,17 +86,20 @@ extension MACTokens {
 
     /// Signs a server's challenge for a token, and stores the token that the server issues.
     func issueMACToken(
-        _ name: Bytes, _ challenge: Bytes, by key: ServerKey, _ url: ServerURL,
-        _ account: Account, _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>,
-        _ client: any Client
+        _ name: Bytes, challenge: Bytes, by key: ServerKey, url: ServerURL,
+        account: Account, standing: AccountSnapshot, touch: Touch<ScannedFinger>,
+        client: any Client
     ) async throws(Denial) -> MACToken {
         let answer = try await keys.serverHears(
-            of: key, account, standing.kept, telling: client
+            of: key, account: account, kept: standing.kept, telling: client
         ) { (standing) throws(Denial) in
-            try await keys.signed(by: key, in: .login, account, standing, for: touch) {
+            try await keys.signed(
+                by: key, in: .login, account: account, standing: standing, for: touch
+            ) {
                 (key) throws(CryptoFault) in
                 var statement = keys.statement(
-                    challenge, LoginAction.macToken, Factor.fingerprint, key, standing.enrolment)
+                    challenge, action: LoginAction.macToken, factor: Factor.fingerprint, key: key,
+                    enrolment: standing.enrolment)
                 statement.purpose = name
                 return try SignedMessage(text: statement.encoded())
             }
@@ -102,14 +108,14 @@ extension MACTokens {
                 server: url.bytes, statement: signed.statement ?? [], signature: signed.signature)
         }
         guard case .macToken(let given) = answer else {
-            throw keys.denial(of: answer, url, account, signedBy: key)
+            throw keys.denial(of: answer, url: url, account: account, signedBy: key)
         }
-        return try keep(given, name, of: key, account)
+        return try keep(given, name: name, of: key, account: account)
     }
 
     /// Sends an account's MAC tokens whose key is good. Changes nothing.
     func listMACTokens(
-        _: MACTokenListRequest, _ account: Account, _ client: any Client
+        _: MACTokenListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         for token in try await shownTokens(of: account) {
             await client.send(.macToken(MACTokenAnswer(token)))
@@ -122,15 +128,16 @@ extension MACTokens {
     ///
     /// Throws `unknownMacToken` if there is no good token of this name.
     func macHeader(
-        _ request: MACTokenHeaderRequest, _ account: Account, _ client: any Client
+        _ request: MACTokenHeaderRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
-        let key = try await keys.goodKey(for: url, account)
+        let key = try await keys.goodKey(for: url, account: account)
         // With a header of that token, a client could read operations in the daemon's place.
         guard request.name != Self.readingTokenName,
             let header = try header(
-                by: request.name, of: key, request.method, request.resource, request.bodyDigest,
-                account)
+                by: request.name, of: key, method: request.method, resource: request.resource,
+                bodyDigest: request.bodyDigest,
+                account: account)
         else { throw Denial(.unknownMacToken, subject: request.name) }
         return .authorization(header)
     }
@@ -138,8 +145,8 @@ extension MACTokens {
     /// A header made with the key's token of this name; nil if there is no good token. An altered
     /// token is deleted.
     func header(
-        by name: Bytes, of key: ServerKey, _ method: Bytes, _ resource: Bytes,
-        _ bodyDigest: Bytes, _ account: Account
+        by name: Bytes, of key: ServerKey, method: Bytes, resource: Bytes,
+        bodyDigest: Bytes, account: Account
     ) throws(Denial) -> Bytes? {
         try accounts.reading(account) {
             guard let tokens = try accounts.kept(account)?.macTokens,
@@ -149,10 +156,12 @@ extension MACTokens {
             else { return nil }
             let header: Bytes?
             do throws(StoreFault) {
-                header = try self.header(by: token, in: tokens, method, resource, bodyDigest)
+                header = try self.header(
+                    by: token, in: tokens, method: method, resource: resource,
+                    bodyDigest: bodyDigest)
             } catch {
                 guard error == .vault(.doesNotOpen) else { throw error }
-                try forgetAltered(token, in: tokens, account)
+                try forgetAltered(token, in: tokens, account: account)
                 return nil
             }
             guard let header else { throw Denial(.badRequest) }
@@ -164,8 +173,8 @@ extension MACTokens {
     ///
     /// Throws `.vault(.doesNotOpen)` if the token's record was altered.
     func header(
-        by token: MACToken, in tokens: MACTokenStore, _ method: Bytes, _ resource: Bytes,
-        _ bodyDigest: Bytes
+        by token: MACToken, in tokens: MACTokenStore, method: Bytes, resource: Bytes,
+        bodyDigest: Bytes
     ) throws(StoreFault) -> Bytes? {
         let secret = try tokens.secret(of: token)
         let nonce: Bytes
@@ -189,7 +198,7 @@ extension MACTokens {
 
     /// Deletes and logs an altered token, with which nothing can be proved.
     func forgetAltered(
-        _ token: MACToken, in tokens: MACTokenStore, _ account: Account
+        _ token: MACToken, in tokens: MACTokenStore, account: Account
     ) throws(StoreFault) {
         journal.fault("a MAC token was altered", account: account.name)
         try tokens.remove(token)
@@ -209,7 +218,7 @@ extension MACTokens {
 
     /// Throws `tooManyMacTokens` if there is no room for another token.
     private func checkRoom(
-        for name: Bytes, of key: ServerKey, _ account: Account
+        for name: Bytes, of key: ServerKey, account: Account
     ) throws(Denial) {
         let others = try accounts.reading(account) { () throws(StoreFault) in
             try accounts.kept(account)?.macTokens.list().count {
@@ -220,7 +229,7 @@ extension MACTokens {
     }
 
     private func keep(
-        _ given: RelayMACToken, _ name: Bytes, of key: ServerKey, _ account: Account
+        _ given: RelayMACToken, name: Bytes, of key: ServerKey, account: Account
     ) throws(Denial) -> MACToken {
         try accounts.reading(account) {
             // The key may have been removed while the server was asked.
@@ -242,7 +251,7 @@ extension MACTokens {
                 name, for: key, identifier: given.token, created: accounts.instant,
                 expires: Instant(seconds: min(given.expires, Instant.last)))
             var bytes = given.secret
-            try kept.macTokens.keep(token, try SecretBytes(moving: &bytes))
+            try kept.macTokens.keep(token, secret: try SecretBytes(moving: &bytes))
             return token
         }
     }

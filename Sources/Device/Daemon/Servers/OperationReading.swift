@@ -21,37 +21,40 @@ enum Reading<Told: Sendable>: Sendable {
 extension Operations {
     /// The operations that await an account at a server.
     func awaited(
-        at key: ServerKey, _ url: ServerURL, _ account: Account
+        at key: ServerKey, url: ServerURL, account: Account
     ) async -> Reading<[OperationContent]> {
         let header: Bytes
         do throws(Denial) {
-            let made = try readingHeader(key, "/v1/device/operations", url, account)
+            let made = try readingHeader(
+                key, path: "/v1/device/operations", url: url, account: account)
             guard let made else { return .wantsToken }
             header = made
         } catch { return .denied(error) }
         let request = RelayRequest.operations(server: url.bytes, authorization: header)
         let (operations, end) = await relay.list(request, for: account.uid)
         if case .listed(let count) = end, count == operations.count { return .told(operations) }
-        return trouble(end, key, url, account)
+        return trouble(end, key: key, url: url, account: account)
     }
 
     /// Reads one operation from a server. It must have the expected identifier, account and
     /// application.
     func operation(
-        _ identifier: Bytes, at key: ServerKey, _ url: ServerURL, _ account: Account
+        _ identifier: Bytes, at key: ServerKey, url: ServerURL, account: Account
     ) async -> Reading<RelayOperation> {
         let digits = String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
         let path = "/v1/device/operations/\(digits)"
         let header: Bytes
         do throws(Denial) {
-            guard let made = try readingHeader(key, path, url, account) else { return .wantsToken }
+            guard let made = try readingHeader(key, path: path, url: url, account: account) else {
+                return .wantsToken
+            }
             header = made
         } catch { return .denied(error) }
         let request = RelayRequest.operation(
             server: url.bytes, authorization: header, operation: identifier)
         let answer = await relay.ask(request, for: account.uid)
         guard case .operation(let told) = answer else {
-            return trouble(answer, key, url, account)
+            return trouble(answer, key: key, url: url, account: account)
         }
         guard told.content.operation == identifier, told.audience == key.audience,
             told.account == key.account, told.application == key.application
@@ -64,13 +67,13 @@ extension Operations {
     /// - Returns: the servers that gave none, and why; the denial of the touch if that failed.
     func getReadingTokens(
         at keys: [(ServerKey, ServerURL)], for request: any DaemonRequest.Type,
-        milliseconds: UInt32, _ account: Account, _ client: any Client
+        milliseconds: UInt32, account: Account, client: any Client
     ) async -> (troubles: [ServerTrouble], denial: Denial?) {
         var troubles: [ServerTrouble] = []
         var challenges: [(key: ServerKey, url: ServerURL, challenge: ServerChallenge)] = []
         for (key, url) in keys {
             do throws(Denial) {
-                let given = try await readingChallenge(for: key, url, account)
+                let given = try await readingChallenge(for: key, url: url, account: account)
                 challenges.append((key, url, given))
             } catch { troubles.append(ServerTrouble(key: key, denial: error)) }
         }
@@ -80,14 +83,15 @@ extension Operations {
         let matter = SignedMatter(
             purpose: Bytes("server \(servers): read operations".utf8),
             challenge: first.challenge.bytes)
-        let plan = guards.plan(for: request, account, milliseconds: milliseconds)
+        let plan = guards.plan(for: request, account: account, milliseconds: milliseconds)
         do throws(Denial) {
-            _ = try await touches.afterTouch(plan, matter, client) {
+            _ = try await touches.afterTouch(plan, matter: matter, client: client) {
                 (standing, touch) throws(Denial) in
                 for (key, url, challenge) in challenges {
                     do throws(Denial) {
                         _ = try await self.issueReadingToken(
-                            challenge, key, url, account, standing, touch, client)
+                            challenge, key: key, url: url, account: account, standing: standing,
+                            touch: touch, client: client)
                     } catch { troubles.append(ServerTrouble(key: key, denial: error)) }
                 }
                 return .done(DoneAnswer())
@@ -106,28 +110,30 @@ extension Operations {
     }
 
     private func readingChallenge(
-        for key: ServerKey, _ url: ServerURL, _ account: Account
+        for key: ServerKey, url: ServerURL, account: Account
     ) async throws(Denial) -> ServerChallenge {
         let moment = clock.sinceBoot()
-        let bytes = try await keys.challenge(for: key, LoginAction.macToken, url, account)
+        let bytes = try await keys.challenge(
+            for: key, action: LoginAction.macToken, url: url, account: account)
         return ServerChallenge(bytes: bytes, moment: moment)
     }
 
     /// Gets one reading token. If the challenge has become too old meanwhile, a new one is used.
     private func issueReadingToken(
-        _ given: ServerChallenge, _ key: ServerKey, _ url: ServerURL, _ account: Account,
-        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>, _ client: any Client
+        _ given: ServerChallenge, key: ServerKey, url: ServerURL, account: Account,
+        standing: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
     ) async throws(Denial) -> MACToken {
         var given = given
         if clock.sinceBoot() - given.moment > ServerLogins.challengeAge {
-            given = try await readingChallenge(for: key, url, account)
+            given = try await readingChallenge(for: key, url: url, account: account)
         }
         return try await macTokens.issueMACToken(
-            MACTokens.readingTokenName, given.bytes, by: key, url, account, standing, touch, client)
+            MACTokens.readingTokenName, challenge: given.bytes, by: key, url: url, account: account,
+            standing: standing, touch: touch, client: client)
     }
 
     private func readingHeader(
-        _ key: ServerKey, _ path: String, _ url: ServerURL, _ account: Account
+        _ key: ServerKey, path: String, url: ServerURL, account: Account
     ) throws(Denial) -> Bytes? {
         let nothing = try accounts.reading(account) { () throws(StoreFault) in
             do throws(CryptoFault) { return try SHA256.digest([]) } catch {
@@ -135,16 +141,16 @@ extension Operations {
             }
         }
         return try macTokens.header(
-            by: MACTokens.readingTokenName, of: key, Bytes("GET".utf8),
-            Bytes((url.path + path).utf8), nothing, account)
+            by: MACTokens.readingTokenName, of: key, method: Bytes("GET".utf8),
+            resource: Bytes((url.path + path).utf8), bodyDigest: nothing, account: account)
     }
 
     /// Why a server reported nothing. A token that it rejects is deleted.
     func trouble<Told>(
-        _ answer: RelayAnswer, _ key: ServerKey, _ url: ServerURL, _ account: Account
+        _ answer: RelayAnswer, key: ServerKey, url: ServerURL, account: Account
     ) -> Reading<Told> {
         guard case .refused(let code, _, _) = answer else {
-            return .denied(keys.denial(of: answer, url, account, signedBy: key))
+            return .denied(keys.denial(of: answer, url: url, account: account, signedBy: key))
         }
         switch String(decoding: code, as: UTF8.self) {
         // The token was revoked or forgotten at the server.
@@ -165,7 +171,7 @@ extension Operations {
         // reports how that is now.
         case "policy": return .wantsToken
         case "not-found": return .denied(Denial(.unknownOperation, subject: url.bytes))
-        default: return .denied(keys.denial(of: answer, url, account, signedBy: key))
+        default: return .denied(keys.denial(of: answer, url: url, account: account, signedBy: key))
         }
     }
 }

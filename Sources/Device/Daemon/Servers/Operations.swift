@@ -51,18 +51,18 @@ extension Operations {
     /// Servers for which a reading token is missing are asked again after one touch for all of
     /// them, if the request allows one.
     func listOperations(
-        _ request: OperationListRequest, _ account: Account, _ client: any Client
+        _ request: OperationListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        var keys = try await keysToAsk(request.server, account)
+        var keys = try await keysToAsk(request.server, account: account)
         let all = keys.count
         for mayTouch in [request.timeoutMilliseconds != nil, false] {
-            let (lacking, found) = await tell(awaitedAt: keys, account, client)
+            let (lacking, found) = await tell(awaitedAt: keys, account: account, client: client)
             var troubles = found
             keys = lacking
             if !lacking.isEmpty, mayTouch, let milliseconds = request.timeoutMilliseconds {
                 let got = await getReadingTokens(
                     at: lacking, for: OperationListRequest.self, milliseconds: milliseconds,
-                    account, client)
+                    account: account, client: client)
                 // What the other servers have reported is still valid.
                 if let denial = got.denial, lacking.count == all || denial.reason == .cancelled {
                     throw denial
@@ -85,12 +85,12 @@ extension Operations {
     ///
     /// - Returns: the servers for which a reading token is missing, and those that failed.
     private func tell(
-        awaitedAt keys: [(ServerKey, ServerURL)], _ account: Account, _ client: any Client
+        awaitedAt keys: [(ServerKey, ServerURL)], account: Account, client: any Client
     ) async -> (lacking: [(ServerKey, ServerURL)], troubles: [ServerTrouble]) {
         var lacking: [(ServerKey, ServerURL)] = []
         var troubles: [ServerTrouble] = []
         for (key, url) in keys {
-            switch await awaited(at: key, url, account) {
+            switch await awaited(at: key, url: url, account: account) {
             case .told(let operations):
                 for operation in operations {
                     await client.send(.operation(OperationAnswer(operation, at: key)))
@@ -104,11 +104,11 @@ extension Operations {
 
     /// Sends one operation.
     func showOperation(
-        _ request: OperationShowRequest, _ account: Account, _ client: any Client
+        _ request: OperationShowRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let found = try await operation(
             request.operation, at: request.server, for: OperationShowRequest.self,
-            milliseconds: request.timeoutMilliseconds, account, client)
+            milliseconds: request.timeoutMilliseconds, account: account, client: client)
         await client.send(.operation(OperationAnswer(found.operation, at: found.key)))
         return .done(DoneAnswer())
     }
@@ -118,11 +118,11 @@ extension Operations {
     ///
     /// Throws `operationOver` if it is decided or expired.
     func decideOperation(
-        _ request: OperationDecideRequest, _ account: Account, _ client: any Client
+        _ request: OperationDecideRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let found = try await operation(
             request.operation, at: request.server, for: OperationDecideRequest.self,
-            milliseconds: request.timeoutMilliseconds, account, client)
+            milliseconds: request.timeoutMilliseconds, account: account, client: client)
         let operation = found.operation
         await client.send(.operation(OperationAnswer(operation, at: found.key)))
         guard operation.state == .pending else { throw Denial.over(operation.state) }
@@ -133,28 +133,34 @@ extension Operations {
             + operation.content.data
         let matter = SignedMatter(purpose: purpose, challenge: operation.challenge)
         let plan = guards.plan(
-            for: OperationDecideRequest.self, account, milliseconds: request.timeoutMilliseconds)
-        return try await touches.afterTouch(plan, matter, client) {
+            for: OperationDecideRequest.self, account: account,
+            milliseconds: request.timeoutMilliseconds)
+        return try await touches.afterTouch(plan, matter: matter, client: client) {
             (standing, touch) throws(Denial) in
-            try await self.decide(found, request.decision, account, standing, touch, client)
+            try await self.decide(
+                found, choice: request.decision, account: account, standing: standing, touch: touch,
+                client: client)
         }
     }
 
     private func decide(
-        _ found: OperationAtServer, _ choice: OperationChoice, _ account: Account,
-        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>, _ client: any Client
+        _ found: OperationAtServer, choice: OperationChoice, account: Account,
+        standing: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
     ) async throws(Denial) -> Answer {
         let operation = found.operation
         let answer = try await keys.serverHears(
-            of: found.key, account, standing.kept, telling: client
+            of: found.key, account: account, kept: standing.kept, telling: client
         ) { (standing) throws(Denial) in
-            try await keys.signed(by: found.key, in: .operation, account, standing, for: touch) {
+            try await keys.signed(
+                by: found.key, in: .operation, account: account, standing: standing, for: touch
+            ) {
                 (key) throws(CryptoFault) in
                 let statement = OperationStatement(
                     head: keys.head(key, for: key.audience), operation: operation.content.operation,
                     challenge: operation.challenge, template: operation.content.template,
                     data: operation.content.data, decision: OperationDecision(choice),
-                    claims: keys.claims(key, Factor.fingerprint, standing.enrolment))
+                    claims: keys.claims(
+                        key, factor: Factor.fingerprint, enrolment: standing.enrolment))
                 return try SignedMessage(text: statement.encoded())
             }
         } _: { signed in
@@ -164,18 +170,18 @@ extension Operations {
                     statement: signed.statement ?? [], signature: signed.signature))
         }
         if case .decided(let state) = answer { return .decided(state) }
-        return try await settle(answer, found, choice, account)
+        return try await settle(answer, found: found, choice: choice, account: account)
     }
 
     /// Settles a decision that the server did not confirm: it may have accepted it all the same, or
     /// another one before.
     private func settle(
-        _ answer: RelayAnswer, _ found: OperationAtServer, _ choice: OperationChoice,
-        _ account: Account
+        _ answer: RelayAnswer, found: OperationAtServer, choice: OperationChoice,
+        account: Account
     ) async throws(Denial) -> Answer {
         if answer.leavesDoubt,
             case .told(let now) = await self.operation(
-                found.operation.content.operation, at: found.key, found.url, account),
+                found.operation.content.operation, at: found.key, url: found.url, account: account),
             now.state != .pending
         {
             if case .unreachable = answer, now.state == OperationState(choice) {
@@ -183,7 +189,7 @@ extension Operations {
             }
             throw Denial.over(now.state)
         }
-        throw keys.denial(of: answer, found.url, account, signedBy: found.key)
+        throw keys.denial(of: answer, url: found.url, account: account, signedBy: found.key)
     }
 }
 
@@ -197,11 +203,11 @@ private struct OperationAtServer {
 extension Operations {
     /// The good keys to ask with: one server's, or all.
     private func keysToAsk(
-        _ server: Bytes?, _ account: Account
+        _ server: Bytes?, account: Account
     ) async throws(Denial) -> [(ServerKey, ServerURL)] {
         if let server {
             guard let url = ServerURL(server) else { throw Denial(.badRequest) }
-            return [(try await keys.goodKey(for: url, account), url)]
+            return [(try await keys.goodKey(for: url, account: account), url)]
         }
         return try await keys.serverKeys(of: account).filter { $0.state == .good }.compactMap {
             key in
@@ -212,12 +218,12 @@ extension Operations {
     /// Reads one operation, after a touch if a reading token is missing.
     private func operation(
         _ identifier: Bytes, at server: Bytes, for request: any DaemonRequest.Type,
-        milliseconds: UInt32?, _ account: Account, _ client: any Client
+        milliseconds: UInt32?, account: Account, client: any Client
     ) async throws(Denial) -> OperationAtServer {
         guard let url = ServerURL(server) else { throw Denial(.badRequest) }
-        let key = try await keys.goodKey(for: url, account)
+        let key = try await keys.goodKey(for: url, account: account)
         for mayTouch in [true, false] {
-            switch await operation(identifier, at: key, url, account) {
+            switch await operation(identifier, at: key, url: url, account: account) {
             case .told(let told):
                 return OperationAtServer(operation: told, key: key, url: url)
             case .denied(let denial): throw denial
@@ -225,7 +231,8 @@ extension Operations {
             }
             guard mayTouch, let milliseconds else { break }
             let got = await getReadingTokens(
-                at: [(key, url)], for: request, milliseconds: milliseconds, account, client)
+                at: [(key, url)], for: request, milliseconds: milliseconds, account: account,
+                client: client)
             if let trouble = got.troubles.first { throw trouble.denial }
         }
         throw ServerTrouble(wantsToken: key).denial

@@ -45,7 +45,7 @@ final class RelayClient {
         _ request: RelayRequest, for account: UInt32, within limit: Duration? = nil,
         settled: @escaping Settled = { _, _ in }
     ) async -> RelayAnswer {
-        await ask(request, for: account, within: limit, settled) { _ in true }
+        await ask(request, for: account, within: limit, settled: settled) { _ in true }
     }
 
     /// Receives the relay's answer, or that there was none, and whether it came after the caller
@@ -56,13 +56,13 @@ final class RelayClient {
         underWay[account, default: 0] >= Self.perAccount
     }
 
-    private func enter(_ account: UInt32, _ request: RelayRequest) {
+    private func enter(_ account: UInt32, request: RelayRequest) {
         underWay[account, default: 0] += 1
         if request.isDecisive { decisive += 1 }
     }
 
     /// Ends a request: its result is settled before the client is reported as quiet.
-    private func leave(_ account: UInt32, _ request: RelayRequest, _ settle: () -> Void) {
+    private func leave(_ account: UInt32, request: RelayRequest, _ settle: () -> Void) {
         let left = underWay[account, default: 1] - 1
         underWay[account] = left > 0 ? left : nil
         settle()
@@ -76,18 +76,18 @@ final class RelayClient {
     /// The account's place stays occupied until then; otherwise an account that gives up again and
     /// again could use all places of the relay.
     private func outlast(
-        _ wire: RelayWire, _ account: UInt32, _ request: RelayRequest,
-        _ settled: @escaping Settled
+        _ wire: RelayWire, account: UInt32, request: RelayRequest,
+        settled: @escaping Settled
     ) {
         onService { [self] in
             let answer = await answer(over: wire, within: limit)
-            leave(account, request) { settled(answer, true) }
+            leave(account, request: request) { settled(answer, true) }
         }
     }
 
     private func ask(
         _ request: RelayRequest, for account: UInt32, within limit: Duration?,
-        _ settled: @escaping Settled, _ isLast: (RelayAnswer) -> Bool
+        settled: @escaping Settled, _ isLast: (RelayAnswer) -> Bool
     ) async -> RelayAnswer {
         guard !isEnding else {
             let ending = RelayAnswer.unusable("the daemon is stopping", isRepeatable: true)
@@ -100,7 +100,7 @@ final class RelayClient {
             settled(full, false)
             return full
         }
-        enter(account, request)
+        enter(account, request: request)
         let limit = min(limit ?? self.limit, self.limit)
         var answer: RelayAnswer
         switch send(request) {
@@ -110,11 +110,11 @@ final class RelayClient {
                 answer = await self.answer(over: wire, within: limit)
             } while !isLast(answer)
             guard answer != .silent else {
-                outlast(wire, account, request, settled)
+                outlast(wire, account: account, request: request, settled: settled)
                 return answer
             }
         }
-        leave(account, request) { settled(answer, false) }
+        leave(account, request: request) { settled(answer, false) }
         return answer
     }
 
@@ -213,7 +213,7 @@ extension RelayClient {
     ) async -> (operations: [OperationContent], end: RelayAnswer) {
         var operations: [OperationContent] = []
         let deadline = ContinuousClock.now + limit
-        let end = await ask(request, for: account, within: limit, { _, _ in }) { answer in
+        let end = await ask(request, for: account, within: limit, settled: { _, _ in }) { answer in
             guard case .awaited(let awaited) = answer, operations.count < Limit.operations,
                 ContinuousClock.now < deadline
             else { return true }

@@ -23,7 +23,7 @@ extension ServerKeys {
     /// - Throws: `serverBusy` if the key did not become free, `cancelled`, or what `signing`
     ///   throws.
     func serverHears<Signed>(
-        of key: ServerKey, _ account: Account, _ kept: AccountState, patience: Duration? = nil,
+        of key: ServerKey, account: Account, kept: AccountState, patience: Duration? = nil,
         within limit: () -> Duration? = { nil }, telling client: (any Client)? = nil,
         signing: (AccountSnapshot) async throws(Denial) -> Signed,
         _ request: (Signed) -> RelayRequest,
@@ -37,7 +37,7 @@ extension ServerKeys {
         let signed: Signed
         do throws(Denial) {
             if Task.isCancelled { throw Denial(.cancelled) }
-            signed = try await signing(try credentials.standing(of: account, kept))
+            signed = try await signing(try credentials.standing(of: account, kept: kept))
         } catch {
             turns.leave(credential)
             throw error
@@ -47,13 +47,13 @@ extension ServerKeys {
             [self] answer, isLate in
             turns.leave(credential)
             guard isLate else { return }
-            late?(answer) ?? heardLate(answer, of: key, account)
+            late?(answer) ?? heardLate(answer, of: key, account: account)
         }
     }
 
     /// A refusal takes effect even if the client has given up.
-    private func heardLate(_ answer: RelayAnswer, of key: ServerKey, _ account: Account) {
+    private func heardLate(_ answer: RelayAnswer, of key: ServerKey, account: Account) {
         guard let url = ServerURL(key.server) else { return }
-        _ = denial(of: answer, url, account, signedBy: key)
+        _ = denial(of: answer, url: url, account: account, signedBy: key)
     }
 }

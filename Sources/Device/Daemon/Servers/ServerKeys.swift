@@ -64,8 +64,9 @@ extension ServerKeys {
             guard let kept = try accounts.kept(account) else { return [] }
             let enrolment = try kept.prints.enrolment()
             // A changed reader content ends the local credential too, and these keys with it.
-            try credentials.revokeIfUnfit(account, kept, enrolment)
-            let keys = try revocation.revokeUnfitServerKeys(account, kept, enrolment)
+            try credentials.revokeIfUnfit(account, kept: kept, enrolment: enrolment)
+            let keys = try revocation.revokeUnfitServerKeys(
+                account, kept: kept, enrolment: enrolment)
             try revocation.forgetUselessTokens(kept, keeping: keys)
             return keys
         }
@@ -74,7 +75,7 @@ extension ServerKeys {
     /// The key for a server, if a touch could open it. Throws `unknownServer` or
     /// `serverKeyInvalidated`.
     func goodKey(
-        for server: ServerURL, _ account: Account
+        for server: ServerURL, account: Account
     ) async throws(Denial) -> ServerKey {
         let keys = try await serverKeys(of: account).filter {
             $0.server == server.bytes && $0.state != .removing
@@ -96,14 +97,14 @@ extension ServerKeys {
     /// Gets a challenge from a server for a key. Throws if the server cannot be asked, or if the
     /// challenge is for another audience.
     func challenge(
-        for key: ServerKey, _ action: Bytes, _ url: ServerURL, _ account: Account
+        for key: ServerKey, action: Bytes, url: ServerURL, account: Account
     ) async throws(Denial) -> Bytes {
-        let wish = RelayChallengeRequest(
+        let challengeRequest = RelayChallengeRequest(
             server: url.bytes, account: key.account, device: state.device,
             application: key.application, action: action)
-        let answer = await relay.ask(.challenge(wish), for: account.uid)
+        let answer = await relay.ask(.challenge(challengeRequest), for: account.uid)
         guard case .challenge(let challenge, let audience, _) = answer else {
-            throw denial(of: answer, url, account, signedBy: nil)
+            throw denial(of: answer, url: url, account: account, signedBy: nil)
         }
         guard audience == key.audience else {
             throw Denial(.serverRefused, subject: Bytes("audience".utf8))
@@ -120,14 +121,16 @@ extension ServerKeys {
     ///   - found: the key as it was found; its identifier and state must not have changed since.
     ///   - message: makes the message from the key with its new counter.
     func signed(
-        by found: ServerKey, in namespace: SignatureNamespace, _ account: Account,
-        _ standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
+        by found: ServerKey, in namespace: SignatureNamespace, account: Account,
+        standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
         _ message: (ServerKey) throws(CryptoFault) -> SignedMessage
     ) async throws(Denial) -> SignedAnswer {
-        try await advancing(found, account, standing) { (key) async throws(VaultError) in
+        try await advancing(found, account: account, standing: standing) {
+            (key) async throws(VaultError) in
             let signs: SignedMessage
             do throws(CryptoFault) { signs = try message(key) } catch { throw .crypto(error) }
-            let signature = try await sign(signs.digest, namespace, key, standing, for: touch)
+            let signature = try await sign(
+                signs.digest, namespace: namespace, key: key, standing: standing, for: touch)
             return SignedAnswer(statement: signs.text, signature: signature)
         }
     }
@@ -135,7 +138,7 @@ extension ServerKeys {
     /// Uses a key once: advances its counter on disk, then runs `body`. A key that does not open is
     /// invalidated.
     private func advancing<Signed>(
-        _ found: ServerKey, _ account: Account, _ standing: AccountSnapshot,
+        _ found: ServerKey, account: Account, standing: AccountSnapshot,
         _ body: (ServerKey) async throws(VaultError) -> Signed
     ) async throws(Denial) -> Signed {
         let servers = standing.kept.servers
@@ -144,7 +147,7 @@ extension ServerKeys {
                 throw Denial.missing(found)
             }
             guard key.sealed(for: standing.enrolment.state) != nil else {
-                try revocation.invalidate(key, account, standing.kept)
+                try revocation.invalidate(key, account: account, kept: standing.kept)
                 throw Denial.invalidated(key)
             }
             key = try servers.advance(key)
@@ -152,7 +155,7 @@ extension ServerKeys {
                 return try await body(key)
             } catch .doesNotOpen {
                 if let key = try servers.key(found.identifier) {
-                    try revocation.invalidate(key, account, standing.kept)
+                    try revocation.invalidate(key, account: account, kept: standing.kept)
                 }
                 throw Denial.invalidated(key)
             } catch { throw StoreFault.vault(error) }
@@ -161,15 +164,18 @@ extension ServerKeys {
 
     /// Signs a server's challenge. Returns the statement and its SSHSIG signature.
     func signed(
-        _ challenge: Bytes, _ action: Bytes, by key: ServerKey, _ account: Account,
-        _ standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
+        _ challenge: Bytes, action: Bytes, by key: ServerKey, account: Account,
+        standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
         service: Bytes = signetService,
         purpose: Bytes = []
     ) async throws(Denial) -> (Bytes, Bytes) {
-        let signed = try await signed(by: key, in: .login, account, standing, for: touch) {
+        let signed = try await signed(
+            by: key, in: .login, account: account, standing: standing, for: touch
+        ) {
             (key) throws(CryptoFault) in
             var statement = statement(
-                challenge, action, Factor.fingerprint, key, standing.enrolment,
+                challenge, action: action, factor: Factor.fingerprint, key: key,
+                enrolment: standing.enrolment,
                 service: service)
             statement.purpose = purpose
             return try SignedMessage(text: statement.encoded())
@@ -181,15 +187,17 @@ extension ServerKeys {
     ///
     /// It is the only thing that a key signs without a touch, and the statement says so.
     func signedRemoval(
-        _ challenge: Bytes, by key: ServerKey, _ account: Account, _ standing: AccountSnapshot
+        _ challenge: Bytes, by key: ServerKey, account: Account, standing: AccountSnapshot
     ) async throws(Denial) -> (Bytes, Bytes) {
-        try await advancing(key, account, standing) { (key) async throws(VaultError) in
+        try await advancing(key, account: account, standing: standing) {
+            (key) async throws(VaultError) in
             let statement = statement(
-                challenge, LoginAction.remove, Factor.possession, key, standing.enrolment)
+                challenge, action: LoginAction.remove, factor: Factor.possession, key: key,
+                enrolment: standing.enrolment)
             let message = try RemovalMessage(statement)
-            let signature = try await signature(key, .login, standing) {
+            let signature = try await signature(key, namespace: .login, standing: standing) {
                 (ready, context) throws(VaultError) in
-                try ready.sign(message, context)
+                try ready.sign(message, context: context)
             }
             return (statement.encoded(), signature)
         }
@@ -197,13 +205,13 @@ extension ServerKeys {
 
     /// The statement that a key signs for a server's challenge.
     func statement(
-        _ challenge: Bytes, _ action: Bytes, _ factor: Bytes, _ key: ServerKey,
-        _ enrolment: Enrolment, service: Bytes = signetService
+        _ challenge: Bytes, action: Bytes, factor: Bytes, key: ServerKey,
+        enrolment: Enrolment, service: Bytes = signetService
     ) -> LoginStatement {
         LoginStatement(
             head: head(key, for: key.audience),
             challenge: challenge, action: action, service: service, terminal: [],
-            purpose: [], claims: claims(key, factor, enrolment))
+            purpose: [], claims: claims(key, factor: factor, enrolment: enrolment))
     }
 
     /// Who makes a statement, and for whom.
@@ -214,7 +222,7 @@ extension ServerKeys {
     }
 
     /// How a statement came about: factor, key protection, secure boot, enrolment and counter.
-    func claims(_ key: ServerKey, _ factor: Bytes, _ enrolment: Enrolment) -> StatementClaims {
+    func claims(_ key: ServerKey, factor: Bytes, enrolment: Enrolment) -> StatementClaims {
         StatementClaims(
             factor: factor,
             integrity: Integrity(
@@ -225,19 +233,19 @@ extension ServerKeys {
 
     /// Signs a message, given by its SHA-256, with a key of the account. Returns the SSHSIG blob.
     func sign(
-        _ digest: Bytes, _ namespace: SignatureNamespace, _ key: ServerKey,
-        _ standing: AccountSnapshot,
+        _ digest: Bytes, namespace: SignatureNamespace, key: ServerKey,
+        standing: AccountSnapshot,
         for touch: Touch<ScannedFinger>
     ) async throws(VaultError) -> Bytes {
         let data = SSHSignature.signedData(namespace: namespace.bytes, messageDigest: digest)
-        return try await signature(key, namespace, standing) {
+        return try await signature(key, namespace: namespace, standing: standing) {
             (ready, context) throws(VaultError) in
-            try ready.sign(data, context, for: touch.match)
+            try ready.sign(data, context: context, for: touch.match)
         }
     }
 
     private func signature(
-        _ key: ServerKey, _ namespace: SignatureNamespace, _ standing: AccountSnapshot,
+        _ key: ServerKey, namespace: SignatureNamespace, standing: AccountSnapshot,
         _ sign:
             @escaping @Sendable (any ReadyKey, SealingContext) throws(VaultError)
             -> P256Signature
@@ -246,10 +254,10 @@ extension ServerKeys {
         let context: SealingContext
         do throws(StoreFault) {
             context = try standing.kept.servers.context(
-                key.identifier, server: key.server, standing.enrolment.state)
+                key.identifier, server: key.server, enrolment: standing.enrolment.state)
         } catch { throw .malformed }
         let numbers = try await vaults.call(key.vault) { vault throws(VaultError) in
-            let ready = try vault.ready(key: sealed, context)
+            let ready = try vault.ready(key: sealed, context: context)
             defer { ready.release() }
             return try sign(ready, context)
         }
@@ -264,18 +272,19 @@ extension ServerKeys {
     ///
     /// - Parameter key: the key that signed the request to the server; nil if none did.
     func settle(
-        _ answer: RelayAnswer, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
+        _ answer: RelayAnswer, url: ServerURL, account: Account, signedBy key: ServerKey?
     ) throws(Denial) -> Answer {
         switch answer {
-        case .loggedIn(let tokens): return try given(tokens, url, account, signedBy: key)
+        case .loggedIn(let tokens):
+            return try given(tokens, url: url, account: account, signedBy: key)
         case .registered, .proven, .challenge, .removed, .refused, .unreachable, .macToken,
             .awaited, .listed, .operation, .decided:
-            throw denial(of: answer, url, account, signedBy: key)
+            throw denial(of: answer, url: url, account: account, signedBy: key)
         }
     }
 
     private func given(
-        _ tokens: RelayTokens, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
+        _ tokens: RelayTokens, url: ServerURL, account: Account, signedBy key: ServerKey?
     ) throws(Denial) -> Answer {
         let state = try accounts.reading(account) { () throws(StoreFault) -> ServerKey.State? in
             guard let key, let kept = try accounts.kept(account) else { return nil }
@@ -294,7 +303,7 @@ extension ServerKeys {
     /// A key that the server no longer accepts is destroyed, but only if it signed the request, so
     /// that the server has verified whose it is: exactly that key, and no other.
     func denial(
-        of answer: RelayAnswer, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
+        of answer: RelayAnswer, url: ServerURL, account: Account, signedBy key: ServerKey?
     ) -> Denial {
         switch answer {
         case .unreachable(let why, _, _):
@@ -302,11 +311,12 @@ extension ServerKeys {
         case .refused(let code, _, _):
             switch (String(decoding: code, as: UTF8.self), key) {
             case ("activation-refused", _): return Denial(.activationRefused)
-            case ("key-blocked", let key): return revocation.blocked(key, url, account)
+            case ("key-blocked", let key):
+                return revocation.blocked(key, url: url, account: account)
             case ("key-replaced", let key?):
-                return revocation.destroyed(.serverKeyReplaced, key, account)
+                return revocation.destroyed(.serverKeyReplaced, key: key, account: account)
             case ("key-removed", let key?):
-                return revocation.destroyed(.serverKeyRemoved, key, account)
+                return revocation.destroyed(.serverKeyRemoved, key: key, account: account)
             default: return Denial(.serverRefused, subject: code)
             }
         case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited,
@@ -369,7 +379,7 @@ extension ServerKeys {
     /// yet.
     ///
     /// Throws `.changedMeanwhile` if the fingers have changed since.
-    func newKey(for server: Bytes, _ standing: AccountSnapshot) async throws(StoreFault)
+    func newKey(for server: Bytes, standing: AccountSnapshot) async throws(StoreFault)
         -> NewServerKey
     {
         let identifier: Bytes
@@ -377,7 +387,7 @@ extension ServerKeys {
             throw .file(.system(error))
         }
         let context = try standing.kept.servers.context(
-            identifier, server: server, standing.enrolment.state)
+            identifier, server: server, enrolment: standing.enrolment.state)
         let kind = await vaults.chosen(after: standing.credential.vault)
         let made: NewCredential
         do throws(VaultError) {
@@ -393,7 +403,7 @@ extension ServerKeys {
 
     /// The matter of a receipt for which no other party has given a challenge; a random one is made
     /// up.
-    func ownMatter(_ purpose: Bytes, _ account: Account) throws(Denial) -> SignedMatter {
+    func ownMatter(_ purpose: Bytes, account: Account) throws(Denial) -> SignedMatter {
         try accounts.reading(account) { () throws(SystemFault) in
             SignedMatter(purpose: purpose, challenge: try randomBytes(Limit.challenge))
         }

@@ -20,7 +20,7 @@ struct LoginAtServer {
 
     let url: ServerURL
     let key: ServerKey
-    let wish: ServerLoginRequest
+    let serverRequest: ServerLoginRequest
     let mode: Mode
 
     /// How long the server's answer after the touch may take, including the wait for the key. The
@@ -114,22 +114,24 @@ extension ServerLogins {
     /// touch in vain. Throws `unknownServer`, `serverUnreachable`, `serverTooLongAgo` or
     /// `clockSetBack`, among others.
     func loginAtServer(
-        _ request: AuthenticateRequest, _ account: Account
+        _ request: AuthenticateRequest, account: Account
     ) async throws(Denial) -> LoginAtServer? {
-        guard let wish = request.server else { return nil }
-        guard let url = ServerURL(wish.url) else { throw Denial(.badRequest) }
-        let key = try await keys.goodKey(for: url, account)
-        guard key.audience == wish.audience else {
+        guard let serverRequest = request.server else { return nil }
+        guard let url = ServerURL(serverRequest.url) else { throw Denial(.badRequest) }
+        let key = try await keys.goodKey(for: url, account: account)
+        guard key.audience == serverRequest.audience else {
             throw Denial(.unknownServer, subject: url.bytes)
         }
-        switch await challengeInTime(key, url, account) {
+        switch await challengeInTime(key, url: url, account: account) {
         case .given(let challenge, let moment):
             let mode = LoginAtServer.Mode.online(challenge: challenge, at: moment)
-            return LoginAtServer(url: url, key: key, wish: wish, mode: mode)
+            return LoginAtServer(url: url, key: key, serverRequest: serverRequest, mode: mode)
         case .away(let why):
-            guard wish.offlineHours > 0 else { throw Denial(.serverUnreachable, subject: why) }
-            _ = try keptYes(wish, key, account)
-            return LoginAtServer(url: url, key: key, wish: wish, mode: .offline)
+            guard serverRequest.offlineHours > 0 else {
+                throw Denial(.serverUnreachable, subject: why)
+            }
+            _ = try keptYes(serverRequest, key: key, account: account)
+            return LoginAtServer(url: url, key: key, serverRequest: serverRequest, mode: .offline)
         case .denied(let denial): throw denial
         }
     }
@@ -141,15 +143,15 @@ extension ServerLogins {
     }
 
     private func challengeInTime(
-        _ key: ServerKey, _ url: ServerURL, _ account: Account
+        _ key: ServerKey, url: ServerURL, account: Account
     ) async -> AskedChallenge {
         let moment = clock.sinceBoot()
-        let wish = RelayChallengeRequest(
+        let challengeRequest = RelayChallengeRequest(
             server: url.bytes, account: key.account, device: state.device,
             application: key.application, action: LoginAction.login,
             milliseconds: Self.connectMilliseconds)
         let answer = await relay.ask(
-            .challenge(wish), for: account.uid, within: Self.challengeTime)
+            .challenge(challengeRequest), for: account.uid, within: Self.challengeTime)
         if Task.isCancelled { return .denied(Denial(.cancelled)) }
         switch answer {
         case .challenge(let challenge, key.audience, _): return .given(challenge, at: moment)
@@ -161,7 +163,7 @@ extension ServerLogins {
             return .denied(Denial(.serverUnreachable, subject: code))
         case .unreachable, .refused, .registered, .proven, .loggedIn, .removed, .macToken,
             .awaited, .listed, .operation, .decided:
-            return .denied(keys.denial(of: answer, url, account, signedBy: nil))
+            return .denied(keys.denial(of: answer, url: url, account: account, signedBy: nil))
         }
     }
 
@@ -170,13 +172,13 @@ extension ServerLogins {
     /// Its age is judged by the wall clock, but at least by what the verdict and the receipts prove
     /// about the time. Throws `serverTooLongAgo`, or `clockSetBack` if the clock is behind them.
     private func keptYes(
-        _ wish: ServerLoginRequest, _ key: ServerKey, _ account: Account
+        _ serverRequest: ServerLoginRequest, key: ServerKey, account: Account
     ) throws(Denial) -> CachedVerdict {
         try accounts.reading(account) {
             var denial = Denial(.serverTooLongAgo, subject: key.server)
             guard let kept = try accounts.kept(account),
                 let found = try kept.servers.verdict(for: key),
-                isSigned(found, by: wish.key)
+                isSigned(found, by: serverRequest.key)
             else { throw denial }
             let issued = found.verdict.issued.seconds
             let known = found.now(boot: boot, moment: clock.wholeSeconds)
@@ -189,7 +191,7 @@ extension ServerLogins {
             }
             denial.since = issued
             let isGood = VerdictExpectation.isGood(
-                issued: issued, forSeconds: UInt64(wish.offlineHours) * 3_600,
+                issued: issued, forSeconds: UInt64(serverRequest.offlineHours) * 3_600,
                 at: max(wall, floor))
             guard isGood else { throw denial }
             return found
@@ -211,21 +213,21 @@ extension ServerLogins {
     ///
     /// Nothing is awaited between the last check for changes and the return.
     func serverProof(
-        _ login: LoginAtServer, _ request: AuthenticateRequest, _ account: Account,
-        _ proof: TouchProof, until end: Duration, _ client: any Client
+        _ login: LoginAtServer, request: AuthenticateRequest, account: Account,
+        proof: TouchProof, until end: Duration, client: any Client
     ) async throws(Denial) -> GivenProof {
         switch login.mode {
         case .offline:
-            try checkChanges(since: proof, login, account)
+            try checkChanges(since: proof, login: login, account: account)
             // While the finger was awaited, the server may have refused or approved another login.
-            let verdict = try keptYes(login.wish, login.key, account)
+            let verdict = try keptYes(login.serverRequest, key: login.key, account: account)
             let day = String(decoding: verdict.verdict.issued.text, as: UTF8.self)
             journal.service("\(account.name) is let in without \(login.url.text), as of \(day)")
             let given = ServerProof(verdict: verdict.text, signature: verdict.signature)
             return GivenProof(proof: given, isYes: true)
         case .online(var challenge, var moment):
             if clock.sinceBoot() - moment > Self.challengeAge {
-                switch await challengeInTime(login.key, login.url, account) {
+                switch await challengeInTime(login.key, url: login.url, account: account) {
                 case .given(let fresh, let now): (challenge, moment) = (fresh, now)
                 case .denied(let denial) where denial.reason != .serverUnreachable: throw denial
                 case .away, .denied: throw Denial(.serverLost, subject: login.url.bytes)
@@ -233,12 +235,16 @@ extension ServerLogins {
             }
             // A server that gets a challenge too late refuses, and means only the challenge.
             let end = min(end, moment + Self.challengeLife + Self.margin)
-            let tokens = try await logIn(login, challenge, request, account, proof, until: end)
+            let tokens = try await logIn(
+                login, challenge: challenge, request: request, account: account, proof: proof,
+                until: end)
             guard clock.sinceBoot() < end else {
                 throw Denial(.serverLost, subject: login.url.bytes)
             }
-            try checkChanges(since: proof, login, account)
-            return try accepted(tokens, login, request, account, proof.kept, client)
+            try checkChanges(since: proof, login: login, account: account)
+            return try accepted(
+                tokens, login: login, request: request, account: account, kept: proof.kept,
+                client: client)
         }
     }
 
@@ -247,7 +253,7 @@ extension ServerLogins {
     /// While others were asked, the fingers may have changed, login may have been disabled, the key
     /// given up, or the machine may have slept.
     func checkChanges(
-        since proof: TouchProof, _ login: LoginAtServer, _ account: Account
+        since proof: TouchProof, login: LoginAtServer, account: Account
     ) throws(Denial) {
         if touches.hasSlept(since: proof) { throw Denial(.suspending) }
         let standing = try credentials.standing(of: account, since: proof.standing)
@@ -269,8 +275,8 @@ extension ServerLogins {
     func timeLeft(until end: Duration) -> Duration { end - clock.sinceBoot() - Self.margin }
 
     private func logIn(
-        _ login: LoginAtServer, _ challenge: Bytes, _ request: AuthenticateRequest,
-        _ account: Account, _ proof: TouchProof, until end: Duration
+        _ login: LoginAtServer, challenge: Bytes, request: AuthenticateRequest,
+        account: Account, proof: TouchProof, until end: Duration
     ) async throws(Denial) -> RelayTokens {
         let left = { [self] in timeLeft(until: end) }
         let kept = proof.kept
@@ -278,7 +284,7 @@ extension ServerLogins {
             throw Denial(.serverLost, subject: login.url.bytes)
         }
         let answer = try await keys.serverHears(
-            of: login.key, account, kept, patience: left() - Self.leastTime,
+            of: login.key, account: account, kept: kept, patience: left() - Self.leastTime,
             within: { min(Self.verdictTime, left()) }
         ) { (standing) throws(Denial) in
             // An approval that comes too late would be useless, and the time until now was spent
@@ -287,9 +293,10 @@ extension ServerLogins {
                 throw Denial(.serverBusy, subject: login.url.bytes)
             }
             return try await keys.signed(
-                challenge, LoginAction.login, by: login.key, account, standing, for: proof.touch,
+                challenge, action: LoginAction.login, by: login.key, account: account,
+                standing: standing, for: proof.touch,
                 service: request.service,
-                purpose: ModulePurpose.text(request.challenge, request.account))
+                purpose: ModulePurpose.text(request.challenge, local: request.account))
         } _: { statement, signature in
             .login(
                 RelayLogin(
@@ -297,23 +304,23 @@ extension ServerLogins {
                     module: RelayModule(challenge: request.challenge, account: request.account)))
         } late: { [self] answer in
             // A refusal takes effect even if the client has given up.
-            _ = try? self.tokens(in: answer, login, account, kept)
+            _ = try? self.tokens(in: answer, login: login, account: account, kept: kept)
         }
-        return try tokens(in: answer, login, account, kept)
+        return try tokens(in: answer, login: login, account: account, kept: kept)
     }
 
     /// The tokens of an approval. A verdict that denies is treated like any other refusal.
     private func tokens(
-        in answer: RelayAnswer, _ login: LoginAtServer, _ account: Account, _ kept: AccountState
+        in answer: RelayAnswer, login: LoginAtServer, account: Account, kept: AccountState
     ) throws(Denial) -> RelayTokens {
         guard case .loggedIn(let tokens) = answer else {
-            throw denial(of: answer, login, account, kept)
+            throw denial(of: answer, login: login, account: account, kept: kept)
         }
         guard let text = tokens.verdict?.statement, let verdict = try? Verdict(parsing: text),
             verdict.decision == .deny
         else { return tokens }
         let no = RelayAnswer.refused(code: Bytes("deny".utf8), status: 200, attempts: nil)
-        throw denial(of: no, login, account, kept)
+        throw denial(of: no, login: login, account: account, kept: kept)
     }
 
     /// The proof for the module, from the server's answer. A valid verdict is cached for offline
@@ -322,8 +329,8 @@ extension ServerLogins {
     /// One that is not valid is passed on too, so that the module raises its alarm, but has no
     /// other effect.
     private func accepted(
-        _ tokens: RelayTokens, _ login: LoginAtServer, _ request: AuthenticateRequest,
-        _ account: Account, _ kept: AccountState, _ client: any Client
+        _ tokens: RelayTokens, login: LoginAtServer, request: AuthenticateRequest,
+        account: Account, kept: AccountState, client: any Client
     ) throws(Denial) -> GivenProof {
         guard let verdict = tokens.verdict else {
             throw Denial(.serverRefused, subject: Bytes("no verdict".utf8))
@@ -331,8 +338,8 @@ extension ServerLogins {
         let found = CachedVerdict(
             text: verdict.statement, signature: verdict.signature, boot: boot,
             moment: clock.wholeSeconds)
-        guard let found, found.verdict.isAbout(login, request, device: state.device),
-            isSigned(found, by: login.wish.key)
+        guard let found, found.verdict.isAbout(login, request: request, device: state.device),
+            isSigned(found, by: login.serverRequest.key)
         else {
             journal.fault("a server's yes that is none", account: account.name)
             let given = ServerProof(verdict: verdict.statement, signature: verdict.signature)
@@ -342,11 +349,11 @@ extension ServerLogins {
             try kept.servers.keep(found, for: login.key)
             // Any account may ask, naming a server and a key of its own, so only root's requests
             // count.
-            if client.peer.uid == 0 { try correctLatest(by: found.verdict, kept) }
+            if client.peer.uid == 0 { try correctLatest(by: found.verdict, kept: kept) }
         } catch { journal.fault(error.description, account: account.name) }
         var token: Bytes?
         var hasFile = false
-        switch login.wish.token {
+        switch login.serverRequest.token {
         case .answer: token = tokens.accessToken
         // Only if root asks: files in root's directory are for sessions that root opens.
         case .file where client.peer.uid == 0:
@@ -364,7 +371,7 @@ extension ServerLogins {
     /// Otherwise, one touch while the clock was wrong would prevent offline logins for ever.
     /// Verdicts of other servers remain, so none of them appears younger.
     private func correctLatest(
-        by verdict: Verdict, _ kept: AccountState
+        by verdict: Verdict, kept: AccountState
     ) throws(StoreFault) {
         let (receipts, leeway) = (try kept.receipts(), VerdictExpectation.leeway)
         guard let latest = try receipts.latest(), latest.seconds > verdict.issued.seconds + leeway
@@ -380,7 +387,7 @@ extension ServerLogins {
     ///
     /// After a refusal, its cached verdict is deleted, so that cutting the network does not help.
     private func denial(
-        of answer: RelayAnswer, _ login: LoginAtServer, _ account: Account, _ kept: AccountState
+        of answer: RelayAnswer, login: LoginAtServer, account: Account, kept: AccountState
     ) -> Denial {
         switch answer {
         // A refusal takes effect even if the client has given up.
@@ -389,10 +396,10 @@ extension ServerLogins {
             if !passing.contains(code) {
                 do throws(StoreFault) {
                     try kept.servers.forgetVerdict(for: login.key)
-                } catch { return accounts.denial(for: error, account) }
+                } catch { return accounts.denial(for: error, account: account) }
                 sessionTokens.forgetToken(of: account, from: login.key.server)
             }
-            return keys.denial(of: answer, login.url, account, signedBy: login.key)
+            return keys.denial(of: answer, url: login.url, account: account, signedBy: login.key)
         case .registered, .proven, .challenge, .loggedIn, .removed, .unreachable, .macToken,
             .awaited, .listed, .operation, .decided:
             return Task.isCancelled
@@ -404,7 +411,7 @@ extension ServerLogins {
 extension Verdict {
     /// Whether the verdict is about this login. The module itself checks the signature.
     fileprivate func isAbout(
-        _ login: LoginAtServer, _ request: AuthenticateRequest, device: Bytes
+        _ login: LoginAtServer, request: AuthenticateRequest, device: Bytes
     ) -> Bool {
         module == request.challenge && local == request.account && self.device == device
             && audience == login.key.audience && account == login.key.account

@@ -13,7 +13,7 @@ extension Servers {
     ///
     /// Throws `unknownServer` if there is none.
     func disableServer(
-        _ request: ServerDisableRequest, _ account: Account, _ client: any Client
+        _ request: ServerDisableRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         defer { removals.want() }
         guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
@@ -27,7 +27,9 @@ extension Servers {
             guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
             // Before anything is marked: from here on, cancelling does not bring it back.
             if key.state != .invalidated { client.tell(asking: url.bytes) }
-            return .done(DoneAnswer(state: try await remove(key, url, account, kept).state))
+            return .done(
+                DoneAnswer(
+                    state: try await remove(key, url: url, account: account, kept: kept).state))
         }
     }
 
@@ -43,7 +45,9 @@ extension Servers {
         for key in keys.shuffled() {
             guard let url = ServerURL(key.server) else { continue }
             do throws(StoreFault) {
-                if try await remove(key, url, account, kept) == .toldLater { return false }
+                if try await remove(key, url: url, account: account, kept: kept) == .toldLater {
+                    return false
+                }
             } catch {
                 journal.fault(error.description, account: account.name)
                 return false
@@ -55,7 +59,7 @@ extension Servers {
     /// Tells the server and deletes the key. Unless the server is told later, nothing of the key is
     /// left.
     private func remove(
-        _ key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
+        _ key: ServerKey, url: ServerURL, account: Account, kept: AccountState
     ) async throws(StoreFault) -> Removal {
         sessionTokens.forgetToken(of: account, from: key.server)
         // A key that does not open cannot prove anything; the server's administrator has to remove
@@ -65,34 +69,38 @@ extension Servers {
             return .dropped
         }
         let marked = key.state == .removing ? key : try kept.servers.beginRemoval(key)
-        let removal = Removal(await removal(of: marked, url, account, kept))
+        let removal = Removal(await removal(of: marked, url: url, account: account, kept: kept))
         switch removal {
         case .toldLater: return removal
         case .told, .dropped:
             try kept.servers.remove(marked)
             let told = removal == .told ? "disabled" : "disabled, and the server does not hear it"
-            journal.credential(of: account, "destroyed", because: "\(told); \(key.serverText)")
+            journal.credential(
+                of: account, change: "destroyed", because: "\(told); \(key.serverText)")
             return removal
         }
     }
 
     /// Asks the server to remove the registration. The statement says that there was no touch.
     private func removal(
-        of key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
+        of key: ServerKey, url: ServerURL, account: Account, kept: AccountState
     ) async -> RelayAnswer {
-        let wish = RelayChallengeRequest(
+        let challengeRequest = RelayChallengeRequest(
             server: url.bytes, account: key.account, device: state.device,
             application: key.application, action: LoginAction.remove)
-        let answer = await relay.ask(.challenge(wish), for: account.uid)
+        let answer = await relay.ask(.challenge(challengeRequest), for: account.uid)
         guard case .challenge(let challenge, key.audience, _) = answer else { return answer }
-        guard (try? credentials.standing(of: account, kept)) != nil else {
+        guard (try? credentials.standing(of: account, kept: kept)) != nil else {
             return .unreachable(why: [], isRepeatable: true)
         }
         do throws(Denial) {
             // Another request that uses the key ends soon, and otherwise the server is told later.
-            return try await keys.serverHears(of: key, account, kept, patience: .seconds(2)) {
+            return try await keys.serverHears(
+                of: key, account: account, kept: kept, patience: .seconds(2)
+            ) {
                 (standing) throws(Denial) in
-                try await keys.signedRemoval(challenge, by: key, account, standing)
+                try await keys.signedRemoval(
+                    challenge, by: key, account: account, standing: standing)
             } _: { statement, signature in
                 .remove(
                     server: url.bytes, registration: key.registration, statement: statement,

@@ -63,7 +63,7 @@ extension Servers {
     /// statement that proves the key says that there was one. Throws `knownServer`,
     /// `tooManyServers`, `badRequest`, or the denial for the server's answer.
     func enableServer(
-        _ request: ServerEnableRequest, _ account: Account, _ client: any Client
+        _ request: ServerEnableRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         // Removals that servers have not heard of yet are retried in the background, after this and
         // the other requests about servers; the client does not wait for them.
@@ -75,45 +75,51 @@ extension Servers {
             throw Denial(.knownServer, subject: url.bytes)
         }
         guard keys.count < ServerStore.limit else { throw Denial(.tooManyServers) }
-        let matter = try self.keys.ownMatter(Bytes("server \(url.text): register".utf8), account)
-        let plan = guards.plan(for: ServerEnableRequest.self, account, milliseconds: .max)
-        return try await touches.afterTouch(plan, matter, client) {
+        let matter = try self.keys.ownMatter(
+            Bytes("server \(url.text): register".utf8), account: account)
+        let plan = guards.plan(for: ServerEnableRequest.self, account: account, milliseconds: .max)
+        return try await touches.afterTouch(plan, matter: matter, client: client) {
             (standing, touch) throws(Denial) in
-            try await self.register(request, url, account, standing, touch, client)
+            try await self.register(
+                request, url: url, account: account, standing: standing, touch: touch,
+                client: client)
         }
     }
 
     /// Logs in at a server for a command: a touch signs the server's challenge, and the tokens are
     /// returned.
     func loginServer(
-        _ request: LoginAtServerRequest, _ account: Account, _ client: any Client
+        _ request: LoginAtServerRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         defer { removals.want() }
         guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
-        let key = try await keys.goodKey(for: url, account)
-        let challenge = try await keys.challenge(for: key, LoginAction.login, url, account)
+        let key = try await keys.goodKey(for: url, account: account)
+        let challenge = try await keys.challenge(
+            for: key, action: LoginAction.login, url: url, account: account)
         let matter = SignedMatter(
             purpose: Bytes("server \(url.text): log in as ".utf8) + key.account,
             challenge: challenge)
         let plan = guards.plan(
-            for: LoginAtServerRequest.self, account, milliseconds: request.timeoutMilliseconds)
-        return try await touches.afterTouch(plan, matter, client) {
+            for: LoginAtServerRequest.self, account: account,
+            milliseconds: request.timeoutMilliseconds)
+        return try await touches.afterTouch(plan, matter: matter, client: client) {
             (standing, touch) throws(Denial) in
             let answer = try await keys.serverHears(
-                of: key, account, standing.kept, telling: client
+                of: key, account: account, kept: standing.kept, telling: client
             ) { (standing) throws(Denial) in
                 try await keys.signed(
-                    challenge, LoginAction.login, by: key, account, standing, for: touch)
+                    challenge, action: LoginAction.login, by: key, account: account,
+                    standing: standing, for: touch)
             } _: { statement, signature in
                 .login(RelayLogin(server: url.bytes, statement: statement, signature: signature))
             }
-            return try keys.settle(answer, url, account, signedBy: key)
+            return try keys.settle(answer, url: url, account: account, signedBy: key)
         }
     }
 
     /// Sends the account's registrations. Changes nothing.
     func listServers(
-        _: ServerListRequest, _ account: Account, _ client: any Client
+        _: ServerListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         defer { removals.want() }
         for key in try await credentials.shownKeys(of: account) where !key.isSigning {
@@ -127,24 +133,25 @@ extension Servers {
     /// Carries out a registration after the touch. The key is on disk before the server is shown
     /// it.
     private func register(
-        _ request: ServerEnableRequest, _ url: ServerURL, _ account: Account,
-        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>, _ client: any Client
+        _ request: ServerEnableRequest, url: ServerURL, account: Account,
+        standing: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
     ) async throws(Denial) -> Answer {
         client.tell(asking: url.bytes)
-        let wish = RelayRequest.register(
+        let relayRequest = RelayRequest.register(
             server: url.bytes, code: request.code, device: state.device)
-        let answer = await relay.ask(wish, for: account.uid)
+        let answer = await relay.ask(relayRequest, for: account.uid)
         guard case .registered(let begun) = answer else {
-            return try keys.settle(answer, url, account, signedBy: nil)
+            return try keys.settle(answer, url: url, account: account, signedBy: nil)
         }
         return try await accounts.answering(account) {
-            let new = try await keys.newKey(for: url.bytes, standing)
+            let new = try await keys.newKey(for: url.bytes, standing: standing)
             let key = try standing.kept.servers.keep(
-                new.made, new.context, by: new.vault,
-                at: ServerRegistration(server: url.bytes, begun),
-                .proving, now: accounts.instant)
+                new.made, context: new.context, by: new.vault,
+                at: ServerRegistration(server: url.bytes, begun: begun),
+                state: .proving, now: accounts.instant)
             revocation.beginProving(key)
-            return try await prove(key, begun, url, account, standing, touch)
+            return try await prove(
+                key, begun: begun, url: url, account: account, standing: standing, touch: touch)
         }
     }
 
@@ -154,13 +161,13 @@ extension Servers {
     /// but its answer came too late or not at all, the server is told that the registration was
     /// given up.
     func prove(
-        _ key: ServerKey, _ begun: RelayRegistration, _ url: ServerURL, _ account: Account,
-        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>
+        _ key: ServerKey, begun: RelayRegistration, url: ServerURL, account: Account,
+        standing: AccountSnapshot, touch: Touch<ScannedFinger>
     ) async throws -> Answer {
         let servers = standing.kept.servers
         let text = keys.statement(
-            begun.challenge, LoginAction.register, Factor.fingerprint, key,
-            standing.enrolment
+            begun.challenge, action: LoginAction.register, factor: Factor.fingerprint, key: key,
+            enrolment: standing.enrolment
         ).encoded()
         let signature: Bytes
         do throws(VaultError) {
@@ -168,7 +175,8 @@ extension Servers {
             do throws(CryptoFault) { digest = try SHA256.digest(text) } catch {
                 throw .crypto(error)
             }
-            signature = try await keys.sign(digest, .registration, key, standing, for: touch)
+            signature = try await keys.sign(
+                digest, namespace: .registration, key: key, standing: standing, for: touch)
         } catch {
             revocation.endProving(key)
             try servers.remove(key)
@@ -179,14 +187,14 @@ extension Servers {
             statement: text, signature: signature)
         let answer = await relay.ask(.prove(proof), for: account.uid) { [self] answer, isLate in
             revocation.endProving(key)
-            if isLate { giveUp(key, after: answer, account, servers) }
+            if isLate { giveUp(key, after: answer, account: account, servers: servers) }
         }
         guard case .proven(let progress, _) = answer else {
             // While the relay is still waiting, it is open what the server will decide.
             if !revocation.isProving(key) {
-                giveUp(key, after: answer, account, servers)
+                giveUp(key, after: answer, account: account, servers: servers)
             }
-            return try keys.settle(answer, url, account, signedBy: nil)
+            return try keys.settle(answer, url: url, account: account, signedBy: nil)
         }
         // While the server was asked, another activation may have been faster, or the fingers may
         // have changed.
@@ -199,7 +207,7 @@ extension Servers {
             throw Denial.invalidated(key)
         }
         _ = try servers.confirm(now)
-        journal.credential(of: account, "registered", because: "at \(url.text)")
+        journal.credential(of: account, change: "registered", because: "at \(url.text)")
         return .serverEnabled(
             ServerEnabledAnswer(
                 account: key.account, application: key.application,
@@ -211,7 +219,7 @@ extension Servers {
     /// Gives up a key whose registration did not complete here. If its server may know the key, it
     /// is told so.
     private func giveUp(
-        _ key: ServerKey, after answer: RelayAnswer, _ account: Account, _ servers: ServerStore
+        _ key: ServerKey, after answer: RelayAnswer, account: Account, servers: ServerStore
     ) {
         do throws(StoreFault) {
             // Fingers may have changed meanwhile, or another activation may have been faster.
@@ -272,6 +280,6 @@ extension ServerKey {
     var fingerprint: Bytes {
         guard let digest = try? SHA256.digest(publicKey.blob) else { return [] }
         return Bytes("SHA256:".utf8)
-            + Base64.encode(digest, .standard).filter { $0 != UInt8(ascii: "=") }
+            + Base64.encode(digest, alphabet: .standard).filter { $0 != UInt8(ascii: "=") }
     }
 }

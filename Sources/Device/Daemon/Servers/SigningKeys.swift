@@ -10,16 +10,17 @@ import State
 extension FileSigning {
     /// Makes the signing key, after a touch. Throws `signingKeyExists` if there is a good one.
     func enableSigning(
-        _: SigningEnableRequest, _ account: Account, _ client: any Client
+        _: SigningEnableRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         if let key = try await keys.signingKey(of: account), key.state == .good {
             throw Denial(.signingKeyExists)
         }
-        let matter = try keys.ownMatter(Bytes("make the signing key".utf8), account)
-        let plan = guards.plan(for: SigningEnableRequest.self, account, milliseconds: .max)
-        return try await touches.afterTouch(plan, matter, client) { (standing, _) throws(Denial) in
+        let matter = try keys.ownMatter(Bytes("make the signing key".utf8), account: account)
+        let plan = guards.plan(for: SigningEnableRequest.self, account: account, milliseconds: .max)
+        return try await touches.afterTouch(plan, matter: matter, client: client) {
+            (standing, _) throws(Denial) in
             try await accounts.answering(account) {
-                let new = try await keys.newKey(for: ServerKey.signing, standing)
+                let new = try await keys.newKey(for: ServerKey.signing, standing: standing)
                 let servers = standing.kept.servers
                 // Another request may have made one meanwhile, and its public half may be in use
                 // already.
@@ -27,9 +28,9 @@ extension FileSigning {
                     throw Denial(.signingKeyExists)
                 }
                 let key = try servers.keep(
-                    new.made, new.context, by: new.vault,
-                    at: .signing(Bytes(account.name.utf8)), .good, now: accounts.instant)
-                self.journal.credential(of: account, "made", because: key.serverText)
+                    new.made, context: new.context, by: new.vault,
+                    at: .signing(Bytes(account.name.utf8)), state: .good, now: accounts.instant)
+                self.journal.credential(of: account, change: "made", because: key.serverText)
                 return .signingKey(SigningKeyAnswer(key))
             }
         }
@@ -37,7 +38,7 @@ extension FileSigning {
 
     /// Destroys the signing key. Throws `noSigningKey` if there is none.
     func disableSigning(
-        _: SigningDisableRequest, _ account: Account, _ client: any Client
+        _: SigningDisableRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         try await accounts.answering(account) {
             let kept = try accounts.kept(account)
@@ -46,7 +47,7 @@ extension FileSigning {
             for key in keys {
                 try kept.servers.remove(key)
                 journal.credential(
-                    of: account, "destroyed", because: "disabled; \(key.serverText)")
+                    of: account, change: "destroyed", because: "disabled; \(key.serverText)")
             }
             return .done(DoneAnswer(state: .disabled))
         }
@@ -54,7 +55,7 @@ extension FileSigning {
 
     /// Returns the public half of the signing key and its state. Changes nothing.
     func showSigningKey(
-        _: SigningKeyRequest, _ account: Account, _ client: any Client
+        _: SigningKeyRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         guard let key = try await credentials.shownKeys(of: account).filter(\.isSigning).best else {
             throw Denial(.noSigningKey)

@@ -30,13 +30,13 @@ final class KeyPreparation {
     /// - Parameter failed: called later, if the vault is out of order and there is no point in
     ///   waiting for a finger.
     init(
-        _ key: SealedItem, _ data: SealedItem?, in vaults: Vaults,
+        _ key: SealedItem, data: SealedItem?, in vaults: Vaults,
         failed: @escaping @ServiceActor () -> Void
     ) {
         self.vaults = vaults
         self.data = data
         onService { [self] in
-            settle(await outcome(key, data))
+            settle(await outcome(key, data: data))
             if case .failure(.trouble) = outcome { failed() }
         }
     }
@@ -74,12 +74,12 @@ final class KeyPreparation {
     }
 
     private func outcome(
-        _ key: SealedItem, _ data: SealedItem?
+        _ key: SealedItem, data: SealedItem?
     ) async -> Result<ReadyItems, VaultError> {
         var items: ReadyItems?
         do throws(VaultError) {
             let ready = try await vaults.call(key.vault) { vault throws(VaultError) in
-                try vault.ready(key: key.sealed, key.context)
+                try vault.ready(key: key.sealed, context: key.context)
             }
             var both = ReadyItems(key: ready, keyVault: key.vault)
             items = both
@@ -102,7 +102,7 @@ final class KeyPreparation {
         do throws(VaultError) {
             return .success(
                 try await vaults.call(data.vault) { vault throws(VaultError) in
-                    try vault.ready(data: data.sealed, data.context)
+                    try vault.ready(data: data.sealed, context: data.context)
                 })
         } catch .trouble(.platformChanged) {
             // The key opens because it was sealed anew for the current platform state; the item was

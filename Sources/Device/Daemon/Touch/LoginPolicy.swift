@@ -26,7 +26,7 @@ final class LoginPolicy {
 
 extension LoginPolicy {
     /// Throws `notServed`, naming the setting, if the lists exclude the service or the account.
-    func checkLists(_ service: Bytes, _ account: Account) throws(Denial) {
+    func checkLists(_ service: Bytes, account: Account) throws(Denial) {
         let lists = LoginLists(settings)
         // A name that is not UTF-8 is on no list, so only allow-lists keep it out.
         let name = String(decoding: service, as: UTF8.self)
@@ -39,7 +39,7 @@ extension LoginPolicy {
         let lists = LoginLists(settings)
         let memberships: Set<String>?
         do throws(SystemFault) {
-            memberships = try self.memberships(of: account, lists)
+            memberships = try self.memberships(of: account, lists: lists)
         } catch {
             journal.fault(error.description, account: account.name)
             memberships = nil
@@ -54,7 +54,7 @@ extension LoginPolicy {
     /// directory that cannot be reached. Since its members must stay excluded in the last case,
     /// every account is excluded.
     private func memberships(
-        of account: Account, _ lists: LoginLists
+        of account: Account, lists: LoginLists
     ) throws(SystemFault) -> Set<String>? {
         for name in lists.deniedGroupNames.sorted() where try Group.number(of: name) == nil {
             journal.fault(
@@ -66,7 +66,7 @@ extension LoginPolicy {
     }
 
     /// Adds to the answer of a change which setting excludes the account from login nevertheless.
-    func keptOut(_ answer: Answer, _ account: Account) -> Answer {
+    func keptOut(_ answer: Answer, account: Account) -> Answer {
         guard case .done(var done) = answer, let setting = exclusion(of: account) else {
             return answer
         }
@@ -78,7 +78,7 @@ extension LoginPolicy {
     ///
     /// A process in a terminal's background is refused on every seat. A process without a terminal
     /// may be a graphical program, so it is accepted if its session is at a seat.
-    func checkBackground(_ login: AuthenticateRequest?, _ presence: Presence?) throws(Denial) {
+    func checkBackground(_ login: AuthenticateRequest?, presence: Presence?) throws(Denial) {
         guard let login, login.background == .refuse else { return }
         switch login.presence {
         case .foreground: return

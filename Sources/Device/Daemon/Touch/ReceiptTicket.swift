@@ -84,7 +84,7 @@ final class ReceiptTicket {
     private let slot: ReceiptSlot
     private var isOver = false
 
-    init(_ log: ReceiptLog, _ reservation: Reservation, in slot: ReceiptSlot) {
+    init(_ log: ReceiptLog, reservation: Reservation, in slot: ReceiptSlot) {
         self.log = log
         self.reservation = reservation
         self.slot = slot

@@ -27,19 +27,21 @@ extension Touches {
     ) async throws(Denial) -> (Assertion, Result<SecretBytes, VaultError>?) {
         try await accounts.answering(account) {
             let text = statement(
-                matter, account, standing, place.reservation, for: touch
+                matter, account: account, standing: standing, reservation: place.reservation,
+                for: touch
             ).encoded()
             let opened: Opened
             do throws(VaultError) {
                 opened = try await open(
-                    try ready.get(), try signedData(text, matter.namespace),
-                    context: { () throws(StoreFault) in try standing.context() }, item, for: touch)
+                    try ready.get(), data: try signedData(text, namespace: matter.namespace),
+                    context: { () throws(StoreFault) in try standing.context() }, item: item,
+                    for: touch)
             } catch {
-                throw try denial(for: error, account, standing)
+                throw try denial(for: error, account: account, standing: standing)
             }
             if let item, item.isRequired, case .failure(let error) = opened.data {
                 // Thrown before the receipt is written, because nothing is released.
-                throw denial(forItem: error, account)
+                throw denial(forItem: error, account: account)
             }
             // The account's records may have been changed while the TPM was at work.
             if standing.credential.vault == .tpm || item?.vault == .tpm {
@@ -63,14 +65,14 @@ extension Touches {
     }
 
     private func open(
-        _ items: ReadyItems, _ data: [UInt8],
-        context: () throws(StoreFault) -> SealingContext, _ item: SealedItem?,
+        _ items: ReadyItems, data: [UInt8],
+        context: () throws(StoreFault) -> SealingContext, item: SealedItem?,
         for touch: Touch<ScannedFinger>
     ) async throws(VaultError) -> Opened {
         let keyContext: SealingContext
         do throws(StoreFault) { keyContext = try context() } catch { throw .malformed }
         let numbers = try await vaults.call(items.keyVault) { _ throws(VaultError) in
-            try items.key.sign(data, keyContext, for: touch.match)
+            try items.key.sign(data, context: keyContext, for: touch.match)
         }
         guard let item else { return Opened(numbers: numbers, data: nil) }
         do throws(VaultError) {
@@ -85,13 +87,13 @@ extension Touches {
     /// Translates a vault's error for the user. A key that does not open is destroyed, with the
     /// cause recorded; temporary trouble leaves it alone.
     func denial(
-        for error: VaultError, _ account: Account, _ standing: AccountSnapshot
+        for error: VaultError, account: Account, standing: AccountSnapshot
     ) throws(StoreFault) -> Denial {
         switch error {
         case .doesNotOpen, .malformed:
             let cause = try standing.kept.credential.explain(
-                standing.credential, standing.enrolment)
-            _ = try credentials.destroy(account, standing.kept, because: cause)
+                standing.credential, enrolment: standing.enrolment)
+            _ = try credentials.destroy(account, kept: standing.kept, because: cause)
             return Denial(.invalidated, cause: cause, since: accounts.instant.seconds)
         case .crypto, .trouble:
             journal.fault(error.description, account: account.name)
@@ -101,7 +103,7 @@ extension Touches {
 
     /// Translates the error of an item that does not open although the key does. Neither is
     /// destroyed.
-    func denial(forItem error: VaultError, _ account: Account) -> Denial {
+    func denial(forItem error: VaultError, account: Account) -> Denial {
         journal.fault(error.description, account: account.name)
         switch error {
         case .trouble(.platformChanged):
@@ -113,7 +115,7 @@ extension Touches {
     }
 
     private func signedData(
-        _ statement: [UInt8], _ namespace: SignatureNamespace
+        _ statement: [UInt8], namespace: SignatureNamespace
     ) throws(VaultError) -> [UInt8] {
         do throws(CryptoFault) {
             return SSHSignature.signedData(
@@ -122,8 +124,8 @@ extension Touches {
     }
 
     private func statement(
-        _ matter: SignedMatter, _ account: Account, _ standing: AccountSnapshot,
-        _ reservation: Reservation, for touch: Touch<ScannedFinger>
+        _ matter: SignedMatter, account: Account, standing: AccountSnapshot,
+        reservation: Reservation, for touch: Touch<ScannedFinger>
     ) -> Statement {
         Statement(
             audience: Audience.local, account: Bytes(account.name.utf8), uid: account.uid,

@@ -58,7 +58,7 @@ extension TouchGuards {
     ///
     /// Sets the client's `requester`. Throws the reason if there is no such evidence.
     func presence(
-        for plan: TouchPlan, _ rule: TouchRule, _ client: any Client
+        for plan: TouchPlan, rule: TouchRule, client: any Client
     ) throws(Denial) -> Presence {
         let login = plan.login
         let evidence = try examiner.evidence(
@@ -67,13 +67,13 @@ extension TouchGuards {
                 service: login?.service ?? [], remoteHost: login?.remoteHost ?? [],
                 requester: login?.requester ?? [], agent: login?.agent,
                 agentUser: login?.agentUser),
-            others: others(rule, client))
+            others: others(rule, client: client))
         client.requester = evidence.requester
         return evidence
     }
 
     /// Root may run commands for any account. For logins, the session's user counts, as configured.
-    private func others(_ rule: TouchRule, _ client: any Client) -> OtherAccounts {
+    private func others(_ rule: TouchRule, client: any Client) -> OtherAccounts {
         if rule.mayServeOthers { return .asConfigured }
         return client.peer.uid == 0 ? .allowed : .refused
     }
@@ -104,7 +104,7 @@ extension TouchGuards {
 
     /// The plan for a command that a touch confirms.
     func plan(
-        for request: any DaemonRequest.Type, _ account: Account, milliseconds: UInt32
+        for request: any DaemonRequest.Type, account: Account, milliseconds: UInt32
     ) -> TouchPlan {
         let timeout = touchTime(milliseconds)
         return TouchPlan(
@@ -123,18 +123,20 @@ extension TouchGuards {
     ///
     /// Throws the denial of the first guard that does not pass, and `notPermitted` for a request
     /// that may not ask for a touch.
-    func admit(_ plan: TouchPlan, _ client: any Client) async throws(Denial) -> Presence {
+    func admit(_ plan: TouchPlan, client: any Client) async throws(Denial) -> Presence {
         guard let rule = plan.rule else { throw Denial(.notPermitted) }
         var evidence: Presence?
         var lockout: Denial?
         for check in rule.guards {
             switch check {
-            case .presence: evidence = try presence(for: plan, rule, client)
+            case .presence: evidence = try presence(for: plan, rule: rule, client: client)
             case .loginLists:
-                try policy.checkLists(plan.login?.service ?? signetService, plan.account)
-            case .background: try policy.checkBackground(plan.login, evidence)
+                try policy.checkLists(plan.login?.service ?? signetService, account: plan.account)
+            case .background: try policy.checkBackground(plan.login, presence: evidence)
             case .credential, .prints, .reader, .lid:
-                try await pass(check, plan.account, at: seat(of: evidence), &lockout, for: .touch)
+                try await pass(
+                    check, account: plan.account, at: seat(of: evidence), lockout: &lockout,
+                    for: .touch)
             }
         }
         guard let evidence else { throw Denial(.notPermitted) }
@@ -152,7 +154,8 @@ extension TouchGuards {
                 switch check {
                 case .presence, .loginLists, .background: continue
                 case .credential, .prints, .reader, .lid:
-                    try await pass(check, account, at: nil, &lockout, for: .report)
+                    try await pass(
+                        check, account: account, at: nil, lockout: &lockout, for: .report)
                 }
             }
             try await checkKey(of: account)
@@ -165,7 +168,7 @@ extension TouchGuards {
     /// A lockout that is found is stored in `lockout`, and thrown once the reader's seat was
     /// checked.
     private func pass(
-        _ check: TouchGuard, _ account: Account, at seat: String?, _ lockout: inout Denial?,
+        _ check: TouchGuard, account: Account, at seat: String?, lockout: inout Denial?,
         for purpose: GuardPurpose
     ) async throws(Denial) {
         switch check {
@@ -256,7 +259,7 @@ extension TouchGuards {
     func checkKey(of account: Account) async throws(Denial) {
         let standing = try credentials.readStanding(of: account)
         let key = try accounts.reading(account) { () throws(StoreFault) in try standing.key() }
-        let readying = KeyPreparation(key, nil, in: vaults) {}
+        let readying = KeyPreparation(key, data: nil, in: vaults) {}
         defer { readying.end() }
         do throws(VaultError) {
             _ = try await readying.items()

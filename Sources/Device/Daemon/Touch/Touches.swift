@@ -125,13 +125,13 @@ final class Touches {
 extension Touches {
     /// The request's entry in the queue for the readers.
     func applicant(
-        _ purpose: Applicant.Purpose, _ account: Account, _ asker: Asker, _ client: any Client
+        _ purpose: Applicant.Purpose, account: Account, asker: Asker, client: any Client
     ) -> Applicant {
         Applicant(purpose, account: account.uid, asker: asker) { await client.show($0) }
     }
 
     /// How those who wait in the queue are told about this request.
-    func asker(_ plan: TouchPlan, _ presence: Presence) -> Asker {
+    func asker(_ plan: TouchPlan, presence: Presence) -> Asker {
         guard let login = plan.login else {
             return Asker(plan.command, by: presence.requester)
         }
@@ -143,10 +143,12 @@ extension Touches {
     /// Waits for the turn at the readers, for a touch that leaves no receipt. Throws as
     /// `TouchGate.turn`.
     func turn(
-        _ plan: TouchPlan, _ presence: Presence, _ client: any Client
+        _ plan: TouchPlan, presence: Presence, client: any Client
     ) async throws(Denial) -> Turn {
         try await gate.turn(
-            for: applicant(.touch, plan.account, asker(plan, presence), client),
+            for: applicant(
+                .touch, account: plan.account, asker: asker(plan, presence: presence),
+                client: client),
             within: plan.timeout)
     }
 
@@ -159,13 +161,15 @@ extension Touches {
     /// Throws `timedOut` or `cancelled` if the chain does not become free by `plan.end`, otherwise
     /// as `TouchGate.turn`.
     func signingTurn(
-        _ plan: TouchPlan, _ presence: Presence, _ client: any Client
+        _ plan: TouchPlan, presence: Presence, client: any Client
     ) async throws(Denial) -> SigningTurn {
         var slot: ReceiptSlot?
         while true {
             do {
                 let turn = try await gate.turn(
-                    for: applicant(.touch, plan.account, asker(plan, presence), client),
+                    for: applicant(
+                        .touch, account: plan.account, asker: asker(plan, presence: presence),
+                        client: client),
                     within: plan.end - clock.sinceBoot())
                 if let slot = slot ?? receiptSlots.free(for: plan.account.uid) {
                     return SigningTurn(turn: turn, slot: slot)
@@ -186,8 +190,8 @@ extension Touches {
     /// - Parameter item: finds what is to be released. It is called before the touch and again
     ///   after the match.
     func touch(
-        _ plan: TouchPlan, _ presence: Presence, _ matter: SignedMatter,
-        during turn: borrowing Turn, in slot: ReceiptSlot, _ client: any Client,
+        _ plan: TouchPlan, presence: Presence, matter: SignedMatter,
+        during turn: borrowing Turn, in slot: ReceiptSlot, client: any Client,
         releasing item: SealedItemSearch = { _ in nil }
     ) async throws(Denial) -> TouchProof {
         let account = plan.account
@@ -195,20 +199,22 @@ extension Touches {
         await upkeep.tidyReaders()
         // Read again: the fingers may have changed while this request waited.
         let standing = try credentials.standing(of: account)
-        let ledger = accounts.lockoutLedger(of: account, standing.kept)
+        let ledger = accounts.lockoutLedger(of: account, kept: standing.kept)
         // Check before anything is written for a touch that cannot succeed.
         try ledger.check()
-        let place = try reserve(account, standing, in: slot)
+        let place = try reserve(account, standing: standing, in: slot)
         let interruption = Interruption()
-        let readying = try ready(account, standing, item, interruption)
+        let readying = try ready(
+            account, standing: standing, item: item, interruption: interruption)
         defer { readying.end() }
         let check = StorageCheck()
         let query = FingerQuery(
             gallery: Gallery(standing.enrolment.prints), seat: guards.seat(of: presence),
-            examine: credentials.examination(account, standing, check, interruption))
+            examine: credentials.examination(
+                account, standing: standing, check: check, interruption: interruption))
         let touch: Touch<ScannedFinger>
         do throws(Denial) {
-            let told = tell(plan, presence, client)
+            let told = tell(plan, presence: presence, client: client)
             defer { told?.end() }
             touch = try await gate.touch(
                 TouchRequest(
@@ -218,7 +224,8 @@ extension Touches {
         } catch { throw check.reason(instead: readying.reason(instead: error)) }
         do throws(Denial) {
             return try await proof(
-                touch, standing, place, matter, account, item, readying, check)
+                touch, before: standing, place: place, matter: matter, account: account, item: item,
+                readying: readying, check: check)
         } catch {
             touch.attempt.takeBack()
             throw error
@@ -230,24 +237,25 @@ extension Touches {
     /// The turn has ended when this returns, so the readers are free for others however long the
     /// following work takes. The receipt remains to be settled.
     func settledTouch(
-        _ plan: TouchPlan, _ presence: Presence, _ matter: SignedMatter, _ client: any Client,
+        _ plan: TouchPlan, presence: Presence, matter: SignedMatter, client: any Client,
         releasing item: SealedItemSearch = { _ in nil }
     ) async throws(Denial) -> TouchProof {
-        let signing = try await signingTurn(plan, presence, client)
+        let signing = try await signingTurn(plan, presence: presence, client: client)
         let proof = try await touch(
-            plan, presence, matter, during: signing.turn, in: signing.slot, client,
+            plan, presence: presence, matter: matter, during: signing.turn, in: signing.slot,
+            client: client,
             releasing: item)
-        keepSuccess(of: proof, plan.account)
+        keepSuccess(of: proof, account: plan.account)
         return proof
     }
 
     /// Settles a touch for a command: its receipt is granted on disk, and findings about the reader
     /// are recorded after the answer.
     func settleCommand(
-        _ proof: TouchProof, _ account: Account, by requester: Requester, _ client: any Client
+        _ proof: TouchProof, account: Account, by requester: Requester, client: any Client
     ) {
-        settleReceipt(of: proof, account)
-        improveAfterwards(proof, account, by: requester, client)
+        settleReceipt(of: proof, account: account)
+        improveAfterwards(proof, account: account, by: requester, client: client)
     }
 
     /// Records what a touch has found out about the reader, after the answer was sent.
@@ -255,7 +263,7 @@ extension Touches {
     /// It runs in a turn of its own, so that no finger is asked for while the key is being
     /// resealed.
     func improveAfterwards(
-        _ proof: TouchProof, _ account: Account, by requester: Requester, _ client: any Client
+        _ proof: TouchProof, account: Account, by requester: Requester, client: any Client
     ) {
         // Do not capture the proof: while it exists, no other touch of the account can append a
         // receipt.
@@ -268,7 +276,7 @@ extension Touches {
                 guard let turn = try? await gate.turn(for: applicant, within: .seconds(60)) else {
                     return
                 }
-                await keep(improvement, account, during: turn)
+                await keep(improvement, account: account, during: turn)
             }
         }
     }
@@ -276,9 +284,9 @@ extension Touches {
     /// Signs for a finger that matched, unless fingers or credential have changed since it was
     /// asked for.
     private func proof(
-        _ touch: Touch<ScannedFinger>, _ before: AccountSnapshot, _ place: ReceiptTicket,
-        _ matter: SignedMatter, _ account: Account, _ item: SealedItemSearch,
-        _ readying: KeyPreparation, _ check: StorageCheck
+        _ touch: Touch<ScannedFinger>, before: AccountSnapshot, place: ReceiptTicket,
+        matter: SignedMatter, account: Account, item: SealedItemSearch,
+        readying: KeyPreparation, check: StorageCheck
     ) async throws(Denial) -> TouchProof {
         let items: Result<ReadyItems, VaultError>
         do throws(VaultError) {
@@ -305,7 +313,7 @@ extension Touches {
     ///
     /// A chain that was cut or changed is logged, and does not prevent the touch.
     private func reserve(
-        _ account: Account, _ standing: AccountSnapshot, in slot: ReceiptSlot
+        _ account: Account, standing: AccountSnapshot, in slot: ReceiptSlot
     ) throws(Denial) -> ReceiptTicket {
         try accounts.reading(account) { () throws(StoreFault) in
             let log = try standing.kept.receipts()
@@ -313,38 +321,38 @@ extension Touches {
             if !reservation.isIntact {
                 journal.fault("the receipts were cut or changed", account: account.name)
             }
-            return ReceiptTicket(log, reservation, in: slot)
+            return ReceiptTicket(log, reservation: reservation, in: slot)
         }
     }
 
     /// Starts to prepare the key, and the item to release, while the finger is awaited.
     func ready(
-        _ account: Account, _ standing: AccountSnapshot, _ item: SealedItemSearch,
-        _ interruption: Interruption
+        _ account: Account, standing: AccountSnapshot, item: SealedItemSearch,
+        interruption: Interruption
     ) throws(Denial) -> KeyPreparation {
         try accounts.reading(account) {
             let data = try item(standing)
             let key = try standing.key()
             // Only a vault that is out of order ends the wait. A key that does not open is
             // reported, and destroyed, after a match.
-            return KeyPreparation(key, data, in: vaults) { interruption.raise() }
+            return KeyPreparation(key, data: data, in: vaults) { interruption.raise() }
         }
     }
 
     /// Records on disk that the finger matched, which resets the count of failed attempts. A disk
     /// fault is logged, and leaves the attempt counted.
-    func keepSuccess(of proof: TouchProof, _ account: Account) {
+    func keepSuccess(of proof: TouchProof, account: Account) {
         do throws(Denial) {
             try proof.touch.attempt.succeeded()
         } catch { _ = error }
     }
 
     /// Records on disk that a command has used its proof.
-    private func settleReceipt(of proof: TouchProof, _ account: Account) {
+    private func settleReceipt(of proof: TouchProof, account: Account) {
         do throws(StoreFault) {
             try proof.place.grant()
             try proof.place.end()
-        } catch { _ = accounts.denial(for: error, account) }
+        } catch { _ = accounts.denial(for: error, account: account) }
     }
 
     /// Whether the machine is going to sleep or has slept since a touch. A proof from before a
@@ -355,10 +363,11 @@ extension Touches {
 
     /// Reseals the key to the contents of the reader, which the turn keeps unchanged meanwhile.
     private func keep(
-        _ improvement: Improvement, _ account: Account, during turn: borrowing Turn
+        _ improvement: Improvement, account: Account, during turn: borrowing Turn
     ) async {
         await credentials.record(
-            improvement.unrecorded, improvement.credential, account, improvement.kept)
+            improvement.unrecorded, credential: improvement.credential, account: account,
+            kept: improvement.kept)
     }
 }
 
@@ -389,19 +398,19 @@ extension AccountSnapshot {
     /// The context that the credential's key must be opened with: the fingers and the reader
     /// contents that it covers.
     func context() throws(StoreFault) -> SealingContext {
-        try kept.credential.context(of: credential, enrolment, covering: storage)
+        try kept.credential.context(of: credential, enrolment: enrolment, covering: storage)
     }
 }
 
 extension Touches {
     /// Waits for a turn at the readers for work that needs no touch.
     func upkeepTurn(
-        _ command: String, _ account: Account, _ client: any Client
+        _ command: String, account: Account, client: any Client
     ) async throws(Denial) -> HeldTurn {
         let asker = Asker(command, by: guards.accountable(client))
         return HeldTurn(
             try await gate.turn(
-                for: applicant(.upkeep, account, asker, client),
+                for: applicant(.upkeep, account: account, asker: asker, client: client),
                 within: settings.duration(Settings.touchTimeout) ?? .seconds(60)))
     }
 
@@ -410,12 +419,12 @@ extension Touches {
     ///
     /// `body` gets the account's current records and the touch, for keys that it has to use.
     func afterTouch(
-        _ plan: TouchPlan, _ matter: SignedMatter, _ client: any Client,
+        _ plan: TouchPlan, matter: SignedMatter, client: any Client,
         _ body: (AccountSnapshot, Touch<ScannedFinger>) async throws(Denial) -> Answer
     ) async throws(Denial) -> Answer {
-        let presence = try await guards.admit(plan, client)
-        let proof = try await settledTouch(plan, presence, matter, client)
-        settleCommand(proof, plan.account, by: presence.requester, client)
+        let presence = try await guards.admit(plan, client: client)
+        let proof = try await settledTouch(plan, presence: presence, matter: matter, client: client)
+        settleCommand(proof, account: plan.account, by: presence.requester, client: client)
         if hasSlept(since: proof) { throw Denial(.suspending) }
         return try await body(
             try credentials.standing(of: plan.account, since: proof.standing), proof.touch)
@@ -428,7 +437,7 @@ extension Touches {
     ///
     /// - Returns: the announcement, which the caller ends; nil if none is needed.
     func tell(
-        _ plan: TouchPlan, _ presence: Presence, _ client: any Client
+        _ plan: TouchPlan, presence: Presence, client: any Client
     ) -> Watchers.Announcement? {
         let isOnTerminal = plan.login.map { $0.presence != .noTerminal } ?? false
         let isPrompted = client.peer.uid == 0 && isOnTerminal

@@ -39,7 +39,7 @@ final class Watchers {
             purpose: plan.login?.purpose ?? plan.shownCommand, isOver: false,
             number: number)
         touches[number] = (uid, event)
-        tell(event, uid)
+        tell(event, uid: uid)
         return Announcement { [weak self] in self?.ended(number) }
     }
 
@@ -53,10 +53,10 @@ final class Watchers {
         guard let touch = touches.removeValue(forKey: number) else { return }
         var event = touch.began
         event.isOver = true
-        tell(event, touch.uid)
+        tell(event, uid: touch.uid)
     }
 
-    private func tell(_ event: EventAnswer, _ uid: UInt32) {
+    private func tell(_ event: EventAnswer, uid: UInt32) {
         for watcher in watchers.values where watcher.uid == uid {
             watcher.client.post(.event(event))
         }

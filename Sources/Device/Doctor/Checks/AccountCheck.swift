@@ -25,12 +25,12 @@ struct AccountCheck {
         let (name, status) = (account.name, account.status)
         var findings: [Finding] = []
         if let reason = status.closed {
-            findings.append(fingersClosed(name, reason: reason, status.cause))
+            findings.append(fingersClosed(name, reason: reason, cause: status.cause))
         }
         if status.damaged > 0 { findings.append(printsDamaged(name, count: status.damaged)) }
         switch status.state {
         case .valid: break
-        case .invalidated: findings.append(credentialInvalid(name, status))
+        case .invalidated: findings.append(credentialInvalid(name, status: status))
         case .disabled: findings.append(disabled(name, since: status.since.map(Text.date)))
         case .none: findings.append(status.prints > 0 ? off(name) : noFinger(name))
         }
@@ -44,7 +44,7 @@ struct AccountCheck {
         if findings.isEmpty, let refusal = status.refusal, refusal.reason != .noReader,
             refusal.reason != .lidClosed
         {
-            findings.append(refused(name, refusal))
+            findings.append(refused(name, refusal: refusal))
         }
         return findings
     }
@@ -80,7 +80,7 @@ struct AccountCheck {
 /// Findings that keep an account's finger out.
 extension AccountCheck {
     /// The key does not fit the fingers.
-    private static func credentialInvalid(_ account: Bytes, _ status: StatusAnswer) -> Finding {
+    private static func credentialInvalid(_ account: Bytes, status: StatusAnswer) -> Finding {
         let cause = CommandStatus.cause(status)
         let mend: Text =
             switch status.cause {
@@ -103,7 +103,7 @@ extension AccountCheck {
 
     /// The fingerprints cannot be opened.
     private static func fingersClosed(
-        _ account: Bytes, reason: Bytes, _ cause: InvalidationCause?
+        _ account: Bytes, reason: Bytes, cause: InvalidationCause?
     ) -> Finding {
         Finding(
             "fingers-closed", level: .fault, area: .accounts, subject: account,
@@ -128,7 +128,7 @@ extension AccountCheck {
     }
 
     /// The daemon would refuse a login now, for a reason that no other finding tells.
-    private static func refused(_ account: Bytes, _ refusal: Denial) -> Finding {
+    private static func refused(_ account: Bytes, refusal: Denial) -> Finding {
         Finding(
             "login-refused", level: .fault, area: .accounts, subject: account,
             what: """

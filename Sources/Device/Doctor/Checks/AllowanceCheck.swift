@@ -10,17 +10,21 @@ struct AllowanceCheck {
 
     func findings() -> [Finding] {
         var findings: [Finding] = []
-        if !says(Settings.loginOthers, Settings.refuse) { findings.append(Self.others) }
+        if !says(Settings.loginOthers, word: Settings.refuse) { findings.append(Self.others) }
         // Where logind runs, it decides who is present, and the setting has no effect.
         if !files.exists("/run/systemd/seats") {
-            if says(Settings.loginWithoutLogind, "any") { findings.append(Self.anyone) }
-            if says(Settings.loginWithoutLogind, "terminals") { findings.append(Self.terminals) }
+            if says(Settings.loginWithoutLogind, word: "any") { findings.append(Self.anyone) }
+            if says(Settings.loginWithoutLogind, word: "terminals") {
+                findings.append(Self.terminals)
+            }
         }
-        if !says(Settings.loginWithoutSeat, Settings.refuse) { findings.append(Self.seatless) }
+        if !says(Settings.loginWithoutSeat, word: Settings.refuse) {
+            findings.append(Self.seatless)
+        }
         return findings
     }
 
-    private func says(_ setting: Setting, _ word: String) -> Bool {
+    private func says(_ setting: Setting, word: String) -> Bool {
         configuration.word(setting) == word
     }
 }

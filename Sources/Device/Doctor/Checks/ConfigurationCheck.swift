@@ -35,11 +35,11 @@ struct ConfigurationCheck {
     /// Problems with owner and mode of the files, which make the daemon reject them.
     func fileFindings() -> [Finding] {
         let (check, file) = (FileCheck(files: files), Self.file)
-        return check.findings(at: file, .settingFile)
-            + check.findings(at: "/etc/signet", .settingDirectory)
-            + check.findings(at: "\(file).d", .settingDirectory)
+        return check.findings(at: file, rule: .settingFile)
+            + check.findings(at: "/etc/signet", rule: .settingDirectory)
+            + check.findings(at: "\(file).d", rule: .settingDirectory)
             + files.names("\(file).d").filter { $0.hasSuffix(".conf") }
-            .flatMap { check.findings(at: "\(file).d/\($0)", .settingFile) }
+            .flatMap { check.findings(at: "\(file).d/\($0)", rule: .settingFile) }
     }
 
     /// What the daemon has rejected, or does not use yet.

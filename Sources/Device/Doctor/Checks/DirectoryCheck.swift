@@ -19,7 +19,7 @@ struct DirectoryCheck {
         let accounts = machine.accounts().names.map { String(decoding: $0, as: UTF8.self) }
         let foreign = accounts.filter { !local.contains($0) }
         guard !foreign.isEmpty else { return [] }
-        return [Self.missing(ServiceStacks.list(services), ServiceStacks.list(foreign))]
+        return [Self.missing(ServiceStacks.list(services), accounts: ServiceStacks.list(foreign))]
     }
 
     /// Whether directory accounts come from sssd alone: it is configured, and no other source is
@@ -40,7 +40,7 @@ struct DirectoryCheck {
     }
 
     /// Accounts of sssd have no password where only the machine's own are asked for.
-    private static func missing(_ services: Bytes, _ accounts: Bytes) -> Finding {
+    private static func missing(_ services: Bytes, accounts: Bytes) -> Finding {
         Finding(
             "directory-password-missing", level: .warning, area: .stacks, subject: accounts,
             what: "\(services): the passwords of these sssd accounts are not checked: \(accounts)",

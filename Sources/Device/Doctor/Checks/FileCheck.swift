@@ -12,7 +12,7 @@ struct FileCheck {
     ///
     /// - Parameter account: The account whose public key the file is.
     func findings(
-        at path: String, _ rule: FileRule, keyOf account: Bytes? = nil, following: Bool = false
+        at path: String, rule: FileRule, keyOf account: Bytes? = nil, following: Bool = false
     ) -> [Finding] {
         guard let look = files.look(path, following: following) else { return [] }
         return rule.findings(look, at: path, keyOf: account)
@@ -91,7 +91,7 @@ extension FileRule {
                 the owner can replace what logins depend on. Signet refuses files that are not \
                 owned by root
                 """,
-            mend: account.map { issueAgain(path, $0) } ?? "chown root:root \(word(path))")
+            mend: account.map { issueAgain(path, account: $0) } ?? "chown root:root \(word(path))")
     }
 
     /// Others may write to it.
@@ -105,11 +105,11 @@ extension FileRule {
                 users who can write there decide who can log in. Signet refuses files that other \
                 users can write to
                 """,
-            mend: account.map { issueAgain(path, $0) } ?? "chmod \(wanted) \(word(path))")
+            mend: account.map { issueAgain(path, account: $0) } ?? "chmod \(wanted) \(word(path))")
     }
 
     /// A key that another user may have written must not become trusted: it is deleted.
-    private static func issueAgain(_ path: String, _ account: Bytes) -> Text {
+    private static func issueAgain(_ path: String, account: Bytes) -> Text {
         // Untranslated: a command
         "rm -f \(word(path)); \(Remedy.lookThenEnable(account))"
     }

@@ -13,34 +13,34 @@ struct KeyringLineCheck {
     /// The places of pam_signet's lines in the stacks of those services.
     private let listedPlaces: Set<StackPlace>
 
-    init(_ stacks: ServiceStacks, _ configuration: Configuration) {
+    init(_ stacks: ServiceStacks, configuration: Configuration) {
         self.stacks = stacks
         let listed = Set(configuration.words(Settings.keyringServices))
         self.listed = listed
         let lines = stacks.services.filter(listed.contains).flatMap { service in
-            stacks.chain(of: service, .auth).handlers.filter { $0.role == .signet }
+            stacks.chain(of: service, type: .auth).handlers.filter { $0.role == .signet }
         }
         listedPlaces = Set(lines.map(\.place))
     }
 
     /// Problems with a service that requests the login password, or that should and does not.
     func remarks(on service: String) -> [StackRemark] {
-        let chain = stacks.chain(of: service, .auth)
+        let chain = stacks.chain(of: service, type: .auth)
         let releasing = chain.handlers.filter(\.releasesPassword).map(\.place)
         let isListed = listed.contains(service)
         let meant = isListed ? releasing : releasing.filter { !isShared($0) }
         if NetworkService.has(service) {
-            return meant.map { place in { Self.remote($0, place) } }
+            return meant.map { place in { Self.remote($0, place: place) } }
         }
-        guard isListed else { return meant.map { place in { Self.unlisted($0, place) } } }
+        guard isListed else { return meant.map { place in { Self.unlisted($0, place: place) } } }
         guard releasing.isEmpty, let place = chain.touchWithoutKeyring else { return [] }
-        return [{ Self.missing($0, place) }]
+        return [{ Self.missing($0, place: place) }]
     }
 
     /// Whether the daemon may release the password to a service, or the line is the service's own.
     func mayRelease(to service: String) -> Bool {
         listed.contains(service)
-            || stacks.chain(of: service, .auth).handlers.contains {
+            || stacks.chain(of: service, type: .auth).handlers.contains {
                 $0.releasesPassword && !isShared($0.place)
             }
     }
@@ -71,7 +71,7 @@ extension Chain {
 
 extension KeyringLineCheck {
     /// A network service could get a login password.
-    private static func remote(_ services: Bytes, _ place: StackPlace) -> Finding {
+    private static func remote(_ services: Bytes, place: StackPlace) -> Finding {
         Finding(
             "keyring-remote", level: .danger, area: .stacks, subject: services,
             what: "\(services): a network service asks for the login password (\(place.shown))",
@@ -84,7 +84,7 @@ extension KeyringLineCheck {
     }
 
     /// The option has no effect.
-    private static func unlisted(_ services: Bytes, _ place: StackPlace) -> Finding {
+    private static func unlisted(_ services: Bytes, place: StackPlace) -> Finding {
         Finding(
             "keyring-unlisted", level: .warning, area: .stacks, subject: services,
             what: "\(services): 'keyring' on pam_signet's line has no effect (\(place.shown))",
@@ -96,7 +96,7 @@ extension KeyringLineCheck {
     }
 
     /// The option is not there.
-    private static func missing(_ services: Bytes, _ place: StackPlace) -> Finding {
+    private static func missing(_ services: Bytes, place: StackPlace) -> Finding {
         Finding(
             "keyring-missing", level: .note, area: .stacks, subject: services,
             what: """

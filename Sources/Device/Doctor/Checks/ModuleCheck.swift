@@ -13,7 +13,7 @@ struct ModuleCheck {
         let misspelt = stacks.misspeltLines.filter { line in
             !files.exists(files.modulePath(line.handler.path), following: true)
         }
-        return misspelt.map { Self.misspelt(ServiceStacks.list($0.services), $0.handler) }
+        return misspelt.map { Self.misspelt(ServiceStacks.list($0.services), line: $0.handler) }
             + (stacks.using.isEmpty ? [Self.unused] : [])
     }
 
@@ -24,13 +24,15 @@ struct ModuleCheck {
         stacks.modulePaths.flatMap { path, services -> [Finding] in
             let path = files.modulePath(path)
             guard files.exists(path, following: true) else {
-                return [Self.missing(ServiceStacks.list(services), path)]
+                return [Self.missing(ServiceStacks.list(services), path: path)]
             }
             let check = FileCheck(files: files)
             let mark = files.read(path, cap: ModuleMark.longestModule).flatMap(ModuleMark.version)
-            return check.findings(at: path, .module, following: true) + check.parents(of: path)
+            return check.findings(at: path, rule: .module, following: true)
+                + check.parents(of: path)
                 + (mark == version
-                    ? [] : [Self.otherVersion(mark ?? "unknown".bytes, expected: version, path)])
+                    ? []
+                    : [Self.otherVersion(mark ?? "unknown".bytes, expected: version, path: path)])
         }
     }
 }
@@ -78,7 +80,7 @@ extension ModuleCheck {
         mend: "pam-auth-update --enable signet")
 
     /// The module's file is not there.
-    private static func missing(_ services: Bytes, _ path: String) -> Finding {
+    private static func missing(_ services: Bytes, path: String) -> Finding {
         Finding(
             "module-missing", level: .fault, area: .stacks, subject: services,
             what: "\(services): the module \(path) does not exist",
@@ -90,7 +92,7 @@ extension ModuleCheck {
     }
 
     /// A stack names a module that is not there and is called almost like this one.
-    private static func misspelt(_ services: Bytes, _ line: Handler) -> Finding {
+    private static func misspelt(_ services: Bytes, line: Handler) -> Finding {
         Finding(
             "module-misspelt", level: .fault, area: .stacks, subject: services,
             what: """
@@ -105,7 +107,7 @@ extension ModuleCheck {
     }
 
     /// The module is of another version.
-    private static func otherVersion(_ version: Bytes, expected: Bytes, _ path: String) -> Finding {
+    private static func otherVersion(_ version: Bytes, expected: Bytes, path: String) -> Finding {
         Finding(
             "version-module", level: .fault, area: .service, subject: path.bytes,
             what: "the module \(path) has version \(version), this command has \(expected)",

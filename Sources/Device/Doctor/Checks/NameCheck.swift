@@ -22,7 +22,7 @@ enum NameCheck {
                     meant for. Correct it
                     """,
                 mend: Remedy.editSettings)
-        case .group: unknown.isDenied ? deniedGroup(name, text) : group(name, text)
+        case .group: unknown.isDenied ? deniedGroup(name, text: text) : group(name, text: text)
         case .keyringService:
             Finding(
                 "keyring-service-unknown", level: .warning, area: .service, subject: name,
@@ -41,7 +41,7 @@ enum NameCheck {
     }
 
     /// No group has the name.
-    private static func group(_ name: Bytes, _ text: Text) -> Finding {
+    private static func group(_ name: Bytes, text: Text) -> Finding {
         Finding(
             "group-unknown", level: .warning, area: .service, subject: name, what: text,
             why: "the entry allows no account. Correct it, or create the group",
@@ -49,7 +49,7 @@ enum NameCheck {
     }
 
     /// No group has the name, and its members are to be kept out.
-    private static func deniedGroup(_ name: Bytes, _ text: Text) -> Finding {
+    private static func deniedGroup(_ name: Bytes, text: Text) -> Finding {
         Finding(
             "denied-group-unknown", level: .fault, area: .service, subject: name, what: text,
             why: """

@@ -24,24 +24,24 @@ struct PasswordLoginCheck {
         let (file, stack, handlers) = (file, stack, runs.chain.handlers)
         let unasked = runs.unaskedPasswords
         var remarks: [StackRemark] = unasked.map { index in
-            { Self.unasked($0, handlers[index]) }
+            { Self.unasked($0, line: handlers[index]) }
         }
         remarks += runs.shadowedPasswords.filter { !unasked.contains($0.module) }.map { shadow in
-            { Self.shadowed($0, handlers[shadow.module].module, by: handlers[shadow.by]) }
+            { Self.shadowed($0, module: handlers[shadow.module].module, by: handlers[shadow.by]) }
         }
         if runs.touchesBeforePassword, Self.passwordFields.contains(stack.file), isOffered {
-            remarks.append { Self.typingBlocked($0, stack) }
+            remarks.append { Self.typingBlocked($0, stack: stack) }
         }
         let hasPassword = handlers.contains { $0.role == .password }
         if hasPassword {
             remarks += lostRemarks()
         } else if !isForFingers {
-            remarks.append { Self.noPassword($0, file) }
+            remarks.append { Self.noPassword($0, file: file) }
         }
         let open = (StackRuns.refusals + [.convErr]).filter { code in
             runs.runs(code, knowsPassword: false).contains(where: \.isAccepted)
         }
-        if !open.isEmpty { remarks.append { Self.open($0, Self.list(open), file) } }
+        if !open.isEmpty { remarks.append { Self.open($0, codes: Self.list(open), file: file) } }
         return remarks
     }
 
@@ -49,15 +49,15 @@ struct PasswordLoginCheck {
     private func lostRemarks() -> [StackRemark] {
         let file = file
         let lost = StackRuns.refusals.filter { runs.runs(welcoming: $0).isEmpty }
-        if lost.contains(.authinfoUnavail) { return [{ Self.unreachable($0, file) }] }
+        if lost.contains(.authinfoUnavail) { return [{ Self.unreachable($0, file: file) }] }
         let mismatches = lost.filter(StackRuns.mismatches.contains)
         let faults = lost.filter(StackRuns.faults.contains)
         var remarks: [StackRemark] = []
         if !mismatches.isEmpty {
-            remarks.append { Self.lostAfterMismatch($0, Self.list(mismatches), file) }
+            remarks.append { Self.lostAfterMismatch($0, codes: Self.list(mismatches), file: file) }
         }
         if !faults.isEmpty {
-            remarks.append { Self.lostAfterFault($0, Self.list(faults), file) }
+            remarks.append { Self.lostAfterFault($0, codes: Self.list(faults), file: file) }
         }
         return remarks
     }
@@ -146,7 +146,7 @@ extension Handler {
 
 extension PasswordLoginCheck {
     /// The password does not let in where the finger cannot.
-    private static func unreachable(_ services: Bytes, _ file: StackPlace) -> Finding {
+    private static func unreachable(_ services: Bytes, file: StackPlace) -> Finding {
         Finding(
             "password-unreachable", level: .danger, area: .stacks, subject: services,
             what: """
@@ -161,7 +161,7 @@ extension PasswordLoginCheck {
     }
 
     /// No module asks for a password.
-    private static func noPassword(_ services: Bytes, _ file: StackPlace) -> Finding {
+    private static func noPassword(_ services: Bytes, file: StackPlace) -> Finding {
         Finding(
             "no-password", level: .danger, area: .stacks, subject: services,
             what: "\(services): no module in this stack asks for a password",
@@ -173,7 +173,7 @@ extension PasswordLoginCheck {
     }
 
     /// Neither finger nor password is needed.
-    private static func open(_ services: Bytes, _ codes: String, _ file: StackPlace) -> Finding {
+    private static func open(_ services: Bytes, codes: String, file: StackPlace) -> Finding {
         Finding(
             "stack-open", level: .danger, area: .stacks, subject: services,
             what: """
@@ -189,7 +189,7 @@ extension PasswordLoginCheck {
 
     /// After a fault of the module the password does not let in.
     private static func lostAfterFault(
-        _ services: Bytes, _ codes: String, _ file: StackPlace
+        _ services: Bytes, codes: String, file: StackPlace
     ) -> Finding {
         Finding(
             "password-lost-after-fault", level: .fault, area: .stacks, subject: services,
@@ -206,7 +206,7 @@ extension PasswordLoginCheck {
 
     /// After a wrong finger the password does not let in.
     private static func lostAfterMismatch(
-        _ services: Bytes, _ codes: String, _ file: StackPlace
+        _ services: Bytes, codes: String, file: StackPlace
     ) -> Finding {
         Finding(
             "password-lost-after-mismatch", level: .warning, area: .stacks, subject: services,
@@ -222,7 +222,7 @@ extension PasswordLoginCheck {
     }
 
     /// A module never asks for a password, and nobody does before it.
-    private static func unasked(_ services: Bytes, _ line: Handler) -> Finding {
+    private static func unasked(_ services: Bytes, line: Handler) -> Finding {
         Finding(
             "password-unasked", level: .danger, area: .stacks, subject: services,
             what: """
@@ -239,7 +239,7 @@ extension PasswordLoginCheck {
 
     /// One password's module refuses the accounts of another.
     private static func shadowed(
-        _ services: Bytes, _ module: String, by other: Handler
+        _ services: Bytes, module: String, by other: Handler
     ) -> Finding {
         Finding(
             "password-shadowed", level: .danger, area: .stacks, subject: services,
@@ -255,7 +255,7 @@ extension PasswordLoginCheck {
     }
 
     /// A program whose field for the password takes nothing while the finger is awaited.
-    private static func typingBlocked(_ services: Bytes, _ stack: StackPlace) -> Finding {
+    private static func typingBlocked(_ services: Bytes, stack: StackPlace) -> Finding {
         let isGDM = stack.file == "gdm-password"
         return Finding(
             "typing-blocked", level: .warning, area: .stacks, subject: services,

@@ -10,7 +10,7 @@ struct PasswordStackCheck {
 
     func findings() -> [Finding] {
         guard files["signet"] != nil else { return [Self.missing] }
-        let chain = files.chain(of: "signet", .auth)
+        let chain = files.chain(of: "signet", type: .auth)
         guard chain.indices(of: .signet).isEmpty else { return [Self.recursive] }
         func lets(in knowsPassword: Bool) -> Bool {
             let visitor = Visitor(finger: .authinfoUnavail, knowsPassword: knowsPassword)

@@ -17,9 +17,9 @@ struct RegistrationCheck {
             let named = demands.named
             for account in view.accounts {
                 guard account.status.prints > 0 || named.contains(account.name) else { continue }
-                findings += self.findings(on: account.name, account.servers)
+                findings += self.findings(on: account.name, known: account.servers)
             }
-            findings += named.filter(isUnseen).flatMap { self.findings(on: $0, []) }
+            findings += named.filter(isUnseen).flatMap { self.findings(on: $0, known: []) }
         }
         let isRegistered = view.accounts.contains { $0.servers?.isEmpty == false }
         if !demands.isEmpty || isRegistered, !machine.files.exists("/run/signet/relay.sock") {
@@ -36,9 +36,9 @@ struct RegistrationCheck {
         return !seen.contains(name) && (try? machine.nameService.isAccount(text)) == true
     }
 
-    private func findings(on account: Bytes, _ known: [ServerAnswer]?) -> [Finding] {
+    private func findings(on account: Bytes, known: [ServerAnswer]?) -> [Finding] {
         demands.demands(on: account).compactMap { demand in
-            guard case .server(let url) = demand.wish, demand.trouble(known) != nil else {
+            guard case .server(let url) = demand.target, demand.trouble(known) != nil else {
                 return nil
             }
             return Self.unregistered(account, url: url, services: demand.serviceList)

@@ -13,30 +13,30 @@ struct ServerFileCheck {
         let check = FileCheck(files: machine.files)
         return stacks.serverFiles.flatMap { path, services in
             // If only root can read it, the module can still do so where it runs as root.
-            check.findings(at: path, .settingFile) + check.parents(of: path)
-                + findings(on: path, ServiceStacks.list(services))
+            check.findings(at: path, rule: .settingFile) + check.parents(of: path)
+                + findings(on: path, services: ServiceStacks.list(services))
         }
     }
 
-    private func findings(on path: String, _ services: Bytes) -> [Finding] {
+    private func findings(on path: String, services: Bytes) -> [Finding] {
         switch ServerFile(path, on: machine) {
         case .mistake(let place)?: [Self.mistake(services, place: place, file: path)]
         case .server(let server, _)?:
-            server.accounts.compactMap { stranger($0, services, file: path) }
+            server.accounts.compactMap { stranger($0, services: services, file: path) }
         case nil: []
         }
     }
 
     /// The finding on a name that does not exist. If the name service cannot tell, there is none.
-    private func stranger(_ word: Bytes, _ services: Bytes, file: String) -> Finding? {
+    private func stranger(_ word: Bytes, services: Bytes, file: String) -> Finding? {
         guard word.first == UInt8(ascii: "@") else {
             let name = String(decoding: word, as: UTF8.self)
             return machine.nameService.lacksAccount(name)
-                ? Self.noAccount(word, services, file: file) : nil
+                ? Self.noAccount(word, services: services, file: file) : nil
         }
         let group = Bytes(word.dropFirst())
         return machine.nameService.lacksGroup(String(decoding: group, as: UTF8.self))
-            ? Self.noGroup(group, services, file: file) : nil
+            ? Self.noGroup(group, services: services, file: file) : nil
     }
 }
 
@@ -54,7 +54,7 @@ extension ServerFileCheck {
     }
 
     /// Nobody has the name that the file behind `server=` has among its accounts.
-    private static func noAccount(_ name: Bytes, _ services: Bytes, file: String) -> Finding {
+    private static func noAccount(_ name: Bytes, services: Bytes, file: String) -> Finding {
         Finding(
             "server-file-account", level: .fault, area: .stacks, subject: name,
             what: """
@@ -69,7 +69,7 @@ extension ServerFileCheck {
     }
 
     /// The same of a group.
-    private static func noGroup(_ name: Bytes, _ services: Bytes, file: String) -> Finding {
+    private static func noGroup(_ name: Bytes, services: Bytes, file: String) -> Finding {
         Finding(
             "server-file-group", level: .fault, area: .stacks, subject: name,
             what: """

@@ -15,7 +15,8 @@ struct ServiceChecks {
         var findings: [Finding] = []
         if files.exists(Self.socket) {
             let check = FileCheck(files: files)
-            findings += check.findings(at: Self.socket, .socket) + check.parents(of: Self.socket)
+            findings +=
+                check.findings(at: Self.socket, rule: .socket) + check.parents(of: Self.socket)
         } else {
             findings.append(Self.socketMissing)
         }

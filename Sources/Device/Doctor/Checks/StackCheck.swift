@@ -19,10 +19,10 @@ struct StackCheck {
     private let lists: LoginLists?
 
     /// Without a configuration, the defaults apply.
-    init(_ stacks: ServiceStacks, _ configuration: Configuration? = nil) {
+    init(_ stacks: ServiceStacks, configuration: Configuration? = nil) {
         self.stacks = stacks
         lists = configuration.map(LoginLists.init)
-        keyring = KeyringLineCheck(stacks, configuration ?? Configuration())
+        keyring = KeyringLineCheck(stacks, configuration: configuration ?? Configuration())
     }
 
     /// All findings about the stacks, except those about the daemon's own stack.
@@ -44,14 +44,14 @@ struct StackCheck {
 
     private func remarks(on service: String) -> [StackRemark] {
         let lines = StackLineCheck(stacks: stacks, service: service)
-        let chain = stacks.chain(of: service, .auth)
+        let chain = stacks.chain(of: service, type: .auth)
         guard let first = chain.indices(of: .signet).first else { return lines.strayRemarks() }
         let remarks = lines.strayRemarks() + lines.remarks() + keyring.remarks(on: service)
         // If libpam gives up on the service, what its modules would do is irrelevant.
         guard !chain.isAborted else { return remarks }
         let file = chain.handlers[first].place.whole
         guard let runs = StackRuns(chain) else {
-            return remarks + lines.jumpRemarks() + [{ Self.tangled($0, file) }]
+            return remarks + lines.jumpRemarks() + [{ Self.tangled($0, file: file) }]
         }
         let password = PasswordLoginCheck(
             runs: runs, stack: stacks.files.place(of: service), file: file,
@@ -63,7 +63,7 @@ struct StackCheck {
     }
 
     /// There are too many ways.
-    private static func tangled(_ services: Bytes, _ file: StackPlace) -> Finding {
+    private static func tangled(_ services: Bytes, file: StackPlace) -> Finding {
         Finding(
             "stack-tangled", level: .note, area: .stacks, subject: services,
             what: "\(services): this stack has too many paths to follow them all",

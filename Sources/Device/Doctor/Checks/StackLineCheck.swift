@@ -9,13 +9,14 @@ struct StackLineCheck {
     let stacks: ServiceStacks
     let service: String
 
-    private var chain: Chain { stacks.chain(of: service, .auth) }
+    private var chain: Chain { stacks.chain(of: service, type: .auth) }
 
     /// Lines of pam_signet in stacks that it does not serve.
     func strayRemarks() -> [StackRemark] {
         [StackType.account, .session].flatMap { type in
-            stacks.chain(of: service, type).handlers.filter { $0.role == .signet }.map { line in
-                { Self.wrongType($0, type.rawValue, line.place) }
+            stacks.chain(of: service, type: type).handlers.filter { $0.role == .signet }.map {
+                line in
+                { Self.wrongType($0, type: type.rawValue, place: line.place) }
             }
         }
     }
@@ -26,10 +27,12 @@ struct StackLineCheck {
         var remarks: [StackRemark] = []
         if ours.count > 1 {
             let places = ours.map(\.place.shown).joined(separator: ", ")
-            remarks.append { Self.twice($0, places, ours[0].place.whole) }
+            remarks.append { Self.twice($0, places: places, file: ours[0].place.whole) }
         }
         for other in chain.handlers where other.role == .otherFingerprint {
-            remarks.append { Self.otherFingerprint($0, other.module, other.place.whole) }
+            remarks.append {
+                Self.otherFingerprint($0, module: other.module, file: other.place.whole)
+            }
         }
         return remarks + ours.compactMap(option) + chain.troubles.map(remark)
     }
@@ -39,7 +42,7 @@ struct StackLineCheck {
         chain.handlers.indices.filter { index in
             chain.handlers[index].control.jumps.contains { chain.jump($0, from: index) == nil }
         }.map { index in
-            { Self.longJump($0, chain.handlers[index]) }
+            { Self.longJump($0, line: chain.handlers[index]) }
         }
     }
 
@@ -47,21 +50,21 @@ struct StackLineCheck {
         do throws(ModuleOptions.Fault) {
             let options = try ModuleOptions(parsing: line.options.map(\.bytes))
             guard options.socket != ModuleOptions().socket else { return nil }
-            return { Self.otherSocket($0, options.socket) }
+            return { Self.otherSocket($0, path: options.socket) }
         } catch {
             switch error {
             case .unknown(let index), .malformed(let index), .repeated(let index):
                 let word = line.options.indices.contains(index) ? line.options[index] : ""
-                return { Self.wrongOption($0, word, line.place) }
+                return { Self.wrongOption($0, option: word, place: line.place) }
             }
         }
     }
 
     private func remark(_ trouble: StackTrouble) -> StackRemark {
         switch trouble {
-        case .broken(let place): { Self.broken($0, place) }
-        case .missing(let place, let name): { Self.includeMissing($0, name, place) }
-        case .loop(let place, let name): { Self.includeLoop($0, name, place) }
+        case .broken(let place): { Self.broken($0, place: place) }
+        case .missing(let place, let name): { Self.includeMissing($0, name: name, place: place) }
+        case .loop(let place, let name): { Self.includeLoop($0, name: name, place: place) }
         }
     }
 }
@@ -69,7 +72,7 @@ struct StackLineCheck {
 extension StackLineCheck {
     /// The module stands in a stack that it does not serve.
     private static func wrongType(
-        _ services: Bytes, _ type: String, _ place: StackPlace
+        _ services: Bytes, type: String, place: StackPlace
     ) -> Finding {
         Finding(
             "wrong-type", level: .fault, area: .stacks, subject: services,
@@ -82,7 +85,7 @@ extension StackLineCheck {
     }
 
     /// The module is there twice.
-    private static func twice(_ services: Bytes, _ places: String, _ file: StackPlace) -> Finding {
+    private static func twice(_ services: Bytes, places: String, file: StackPlace) -> Finding {
         Finding(
             "module-twice", level: .warning, area: .stacks, subject: services,
             what: "\(services): pam_signet is called more than once (\(places))",
@@ -92,7 +95,7 @@ extension StackLineCheck {
 
     /// pam_fprintd is there too.
     private static func otherFingerprint(
-        _ services: Bytes, _ module: String, _ file: StackPlace
+        _ services: Bytes, module: String, file: StackPlace
     ) -> Finding {
         Finding(
             "other-fingerprint", level: .warning, area: .stacks, subject: services,
@@ -106,7 +109,7 @@ extension StackLineCheck {
 
     /// An option of the module is wrong.
     private static func wrongOption(
-        _ services: Bytes, _ option: String, _ place: StackPlace
+        _ services: Bytes, option: String, place: StackPlace
     ) -> Finding {
         Finding(
             "module-option", level: .fault, area: .stacks, subject: services,
@@ -122,7 +125,7 @@ extension StackLineCheck {
     }
 
     /// The module asks at another socket.
-    private static func otherSocket(_ services: Bytes, _ path: Bytes) -> Finding {
+    private static func otherSocket(_ services: Bytes, path: Bytes) -> Finding {
         Finding(
             "socket-elsewhere", level: .note, area: .stacks, subject: services,
             what: "\(services): pam_signet is configured to use the daemon at \(path)",
@@ -131,7 +134,7 @@ extension StackLineCheck {
     }
 
     /// A line cannot be read.
-    private static func broken(_ services: Bytes, _ place: StackPlace) -> Finding {
+    private static func broken(_ services: Bytes, place: StackPlace) -> Finding {
         Finding(
             "stack-broken", level: .fault, area: .stacks, subject: services,
             what: "\(services): libpam cannot parse the line \(place.shown)",
@@ -141,7 +144,7 @@ extension StackLineCheck {
 
     /// An included file is not there.
     private static func includeMissing(
-        _ services: Bytes, _ name: String, _ place: StackPlace
+        _ services: Bytes, name: String, place: StackPlace
     ) -> Finding {
         Finding(
             "include-missing", level: .danger, area: .stacks, subject: services,
@@ -154,7 +157,7 @@ extension StackLineCheck {
 
     /// Files include each other.
     private static func includeLoop(
-        _ services: Bytes, _ name: String, _ place: StackPlace
+        _ services: Bytes, name: String, place: StackPlace
     ) -> Finding {
         Finding(
             "include-loop", level: .danger, area: .stacks, subject: services,
@@ -164,7 +167,7 @@ extension StackLineCheck {
     }
 
     /// A jump passes over more modules than there are.
-    private static func longJump(_ services: Bytes, _ line: Handler) -> Finding {
+    private static func longJump(_ services: Bytes, line: Handler) -> Finding {
         Finding(
             "long-jump", level: .fault, area: .stacks, subject: services,
             what: """

@@ -21,18 +21,19 @@ struct StateFileCheck {
         guard let look = files.look(state), !(look.kind == .directory && isUnused) else {
             return [Self.none]
         }
-        var findings = check.findings(at: state, .publicDirectory)
+        var findings = check.findings(at: state, rule: .publicDirectory)
         guard look.kind == .directory else { return findings }
         findings += check.parents(of: state) + fileSystemFindings()
         for name in files.names(state) {
             let path = "\(state)/\(name)"
             switch name {
-            case "keys": findings += check.findings(at: path, .publicDirectory) + keyFiles(path)
+            case "keys":
+                findings += check.findings(at: path, rule: .publicDirectory) + keyFiles(path)
             case "private":
-                findings += check.findings(at: path, .privateDirectory)
+                findings += check.findings(at: path, rule: .privateDirectory)
                 if isRoot { findings += privateFiles(path) }
-            case "device-id", "version": findings += check.findings(at: path, .publicFile)
-            default: findings += foreign(name, path)
+            case "device-id", "version": findings += check.findings(at: path, rule: .publicFile)
+            default: findings += foreign(name, path: path)
             }
         }
         return findings
@@ -44,11 +45,11 @@ struct StateFileCheck {
     private func keyFiles(_ directory: String) -> [Finding] {
         files.names(directory).flatMap { name in
             let path = "\(directory)/\(name)"
-            guard let file = PublicFile(name) else { return foreign(name, path) }
+            guard let file = PublicFile(name) else { return foreign(name, path: path) }
             // A mark denies login; a key allows it, so a key that someone else could write is
             // serious.
             let account = file.kind == .pub ? nameService.name(of: file.uid) : nil
-            return check.findings(at: path, .publicFile, keyOf: account?.bytes)
+            return check.findings(at: path, rule: .publicFile, keyOf: account?.bytes)
         }
     }
 
@@ -57,28 +58,28 @@ struct StateFileCheck {
             let path = "\(directory)/\(name)"
             switch name {
             case "host-secret", "tpm-root", "reader-work", "offers":
-                return check.findings(at: path, .privateFile)
+                return check.findings(at: path, rule: .privateFile)
             case "template-keys", "stored", "comparisons": return privateDirectory(path)
             case "accounts":
-                return check.findings(at: path, .privateDirectory)
-                    + files.names(path).flatMap { accountFiles($0, "\(path)/\($0)") }
-            default: return foreign(name, path)
+                return check.findings(at: path, rule: .privateDirectory)
+                    + files.names(path).flatMap { accountFiles($0, directory: "\(path)/\($0)") }
+            default: return foreign(name, path: path)
             }
         }
     }
 
-    private func accountFiles(_ name: String, _ directory: String) -> [Finding] {
-        guard let uid = UInt32(name) else { return foreign(name, directory) }
-        var findings = check.findings(at: directory, .privateDirectory)
+    private func accountFiles(_ name: String, directory: String) -> [Finding] {
+        guard let uid = UInt32(name) else { return foreign(name, path: directory) }
+        var findings = check.findings(at: directory, rule: .privateDirectory)
         let found = files.names(directory)
         for name in found {
             let path = "\(directory)/\(name)"
             switch name {
             case "account", "credential", "keyring", "lockout", "counter", "receipts", "refusals",
                 "signers":
-                findings += check.findings(at: path, .privateFile)
+                findings += check.findings(at: path, rule: .privateFile)
             case "prints", "secrets", "servers", "mac-tokens": findings += privateDirectory(path)
-            default: findings += foreign(name, path)
+            default: findings += foreign(name, path: path)
             }
         }
         // Without this record the account was never completed, and is not in use.
@@ -95,12 +96,12 @@ struct StateFileCheck {
     }
 
     private func privateDirectory(_ path: String) -> [Finding] {
-        check.findings(at: path, .privateDirectory)
+        check.findings(at: path, rule: .privateDirectory)
             + files.names(path).filter { !Self.isLeftover($0) }
-            .flatMap { check.findings(at: "\(path)/\($0)", .privateFile) }
+            .flatMap { check.findings(at: "\(path)/\($0)", rule: .privateFile) }
     }
 
-    private func foreign(_ name: String, _ path: String) -> [Finding] {
+    private func foreign(_ name: String, path: String) -> [Finding] {
         Self.isLeftover(name) ? [] : [Self.foreign(path)]
     }
 

@@ -17,18 +17,18 @@ struct TouchLoginCheck {
         let (file, handlers, touched) = (file, chain.handlers, runs.touched)
         // For other services the daemon does not release the password, so it is asked for.
         var remarks: [StackRemark] = (mayRelease ? runs.satisfiedByRelease : []).map { index in
-            { Self.released($0, handlers[index]) }
+            { Self.released($0, line: handlers[index]) }
         }
         // With a released password the touch alone authenticates, though a password is asked for.
         if remarks.isEmpty, touched.isEmpty {
             if let demanding = passwordBeforeTouch {
-                remarks.append { Self.behindPassword($0, demanding) }
+                remarks.append { Self.behindPassword($0, line: demanding) }
             } else {
-                remarks.append { Self.notEnough($0, file) }
+                remarks.append { Self.notEnough($0, file: file) }
             }
         }
         let areCounted = countsFingers
-        if areCounted { remarks.append { Self.fingersCounted($0, file) } }
+        if areCounted { remarks.append { Self.fingersCounted($0, file: file) } }
         guard !touched.isEmpty else { return remarks }
 
         // What the paths of a password have that those of a touch lack.
@@ -36,7 +36,7 @@ struct TouchLoginCheck {
         let welcomed = Set(runs.runs(welcoming: .authinfoUnavail).flatMap(\.calls).map(\.index))
         let missed = welcomed.subtracting(reached).sorted().map { handlers[$0] }
         if missed.contains(where: { $0.role == .failureReset }) {
-            remarks.append { Self.failuresStay($0, file) }
+            remarks.append { Self.failuresStay($0, file: file) }
         }
         // pam_faillock keeps users out only after failed passwords, which a touch neither adds nor
         // clears. The finger has a lockout of its own.
@@ -46,7 +46,7 @@ struct TouchLoginCheck {
                 && (handler.module != "pam_faillock" || areCounted || isReset)
                 || handler.role == .rule && handler.fails(on: .authErr)
         }
-        return remarks + gates.map { gate in { Self.gateSkipped($0, gate) } }
+        return remarks + gates.map { gate in { Self.gateSkipped($0, line: gate) } }
     }
 
     /// The module that requires a password before pam_signet can authenticate; nil if no touch
@@ -85,7 +85,7 @@ struct TouchLoginCheck {
 
 extension TouchLoginCheck {
     /// A touch does not let in.
-    private static func notEnough(_ services: Bytes, _ file: StackPlace) -> Finding {
+    private static func notEnough(_ services: Bytes, file: StackPlace) -> Finding {
         Finding(
             "touch-not-enough", level: .warning, area: .stacks, subject: services,
             what: "\(services): a touch alone is not enough; the password is still asked for",
@@ -97,7 +97,7 @@ extension TouchLoginCheck {
     }
 
     /// A touch counts only for who has typed the password.
-    private static func behindPassword(_ services: Bytes, _ line: Handler) -> Finding {
+    private static func behindPassword(_ services: Bytes, line: Handler) -> Finding {
         Finding(
             "touch-behind-password", level: .warning, area: .stacks, subject: services,
             what: """
@@ -112,7 +112,7 @@ extension TouchLoginCheck {
     }
 
     /// A touch passes a module that keeps out.
-    private static func gateSkipped(_ services: Bytes, _ line: Handler) -> Finding {
+    private static func gateSkipped(_ services: Bytes, line: Handler) -> Finding {
         Finding(
             "gate-skipped", level: .fault, area: .stacks, subject: services,
             what: """
@@ -127,7 +127,7 @@ extension TouchLoginCheck {
     }
 
     /// A touch does not reset pam_faillock.
-    private static func failuresStay(_ services: Bytes, _ file: StackPlace) -> Finding {
+    private static func failuresStay(_ services: Bytes, file: StackPlace) -> Finding {
         Finding(
             "failures-stay", level: .note, area: .stacks, subject: services,
             what: """
@@ -141,7 +141,7 @@ extension TouchLoginCheck {
     }
 
     /// pam_faillock counts failed fingers.
-    private static func fingersCounted(_ services: Bytes, _ file: StackPlace) -> Finding {
+    private static func fingersCounted(_ services: Bytes, file: StackPlace) -> Finding {
         Finding(
             "fingers-counted", level: .warning, area: .stacks, subject: services,
             what: "\(services): pam_faillock counts a failed touch like a failed password",
@@ -153,7 +153,7 @@ extension TouchLoginCheck {
     }
 
     /// A password that a touch releases stands in for one that should be typed.
-    private static func released(_ services: Bytes, _ line: Handler) -> Finding {
+    private static func released(_ services: Bytes, line: Handler) -> Finding {
         Finding(
             "released-password", level: .danger, area: .stacks, subject: services,
             what: """

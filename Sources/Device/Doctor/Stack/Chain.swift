@@ -48,7 +48,7 @@ struct Handler: Equatable {
 
     /// Describes a module.
     init(
-        module path: String, _ options: [String], _ control: Control, level: Int,
+        module path: String, options: [String], control: Control, level: Int,
         place: StackPlace
     ) {
         call = .module
@@ -131,12 +131,12 @@ struct StackFiles {
     /// The entries of one type that libpam calls for a service.
     ///
     /// As in libpam, a service without any line of that type uses those of `other`.
-    func chain(of service: String, _ type: StackType) -> Chain {
+    func chain(of service: String, type: StackType) -> Chain {
         var chain = Chain()
-        collect(service, type, depth: 0, level: 0, &chain)
+        collect(service, type: type, depth: 0, level: 0, chain: &chain)
         guard chain.handlers.isEmpty, !chain.isAborted, service != "other", files["other"] != nil
         else { return chain }
-        return self.chain(of: "other", type)
+        return self.chain(of: "other", type: type)
     }
 
     /// Adds the lines of a file, and of everything that it includes, to the chain.
@@ -145,7 +145,7 @@ struct StackFiles {
     ///   - depth: How many files include this one.
     ///   - level: How many substacks contain it.
     private func collect(
-        _ name: String, _ type: StackType, depth: Int, level: Int, _ chain: inout Chain
+        _ name: String, type: StackType, depth: Int, level: Int, chain: inout Chain
     ) {
         let name = StackFiles.key(name)
         guard let file = files[name] else { return }
@@ -158,13 +158,13 @@ struct StackFiles {
         for line in file.lines where line.type == type || line.type == nil {
             // One line adds at most two entries.
             guard chain.handlers.count + 1 < StackFiles.mostHandlers else { return }
-            add(line, of: name, type, depth: depth, level: level, &chain)
+            add(line, of: name, type: type, depth: depth, level: level, chain: &chain)
         }
     }
 
     private func add(
-        _ line: StackLine, of file: String, _ type: StackType, depth: Int, level: Int,
-        _ chain: inout Chain
+        _ line: StackLine, of file: String, type: StackType, depth: Int, level: Int,
+        chain: inout Chain
     ) {
         let place = place(of: file, line: line.number)
         func append(_ call: Handler.Call) {
@@ -174,7 +174,8 @@ struct StackFiles {
         case .module(let control, let path, let options):
             if !control.isUnderstood { chain.troubles.append(.broken(place)) }
             chain.handlers.append(
-                Handler(module: path, options, control, level: level, place: place))
+                Handler(
+                    module: path, options: options, control: control, level: level, place: place))
         case .broken:
             chain.troubles.append(.broken(place))
             append(.mustFail)
@@ -190,7 +191,7 @@ struct StackFiles {
             } else if depth + 1 >= StackFiles.deepest || chain.visits >= StackFiles.mostVisits {
                 trouble = .loop(place, name: name)
             } else {
-                collect(name, type, depth: depth + 1, level: inner, &chain)
+                collect(name, type: type, depth: depth + 1, level: inner, chain: &chain)
                 return
             }
             if !chain.troubles.contains(trouble) { chain.troubles.append(trouble) }

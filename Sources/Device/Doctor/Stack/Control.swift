@@ -43,15 +43,15 @@ struct Control: Equatable {
     /// Parses the field, without its brackets; pam.d(5).
     init(_ field: String) {
         switch field.lowercased() {
-        case "required": self.init(.ok, .bad, ignoring: true)
-        case "requisite": self.init(.ok, .die, ignoring: true)
-        case "optional": self.init(.ok, .ignore, ignoring: true)
-        case "sufficient": self.init(.done, .ignore, ignoring: true)
+        case "required": self.init(.ok, others: .bad, ignoring: true)
+        case "requisite": self.init(.ok, others: .die, ignoring: true)
+        case "optional": self.init(.ok, others: .ignore, ignoring: true)
+        case "sufficient": self.init(.done, others: .ignore, ignoring: true)
         default: self = Control.parse(field) ?? .refused
         }
     }
 
-    private init(_ success: StackAction, _ others: StackAction, ignoring: Bool) {
+    private init(_ success: StackAction, others: StackAction, ignoring: Bool) {
         var actions = Control.all(others)
         actions[ReturnCode.success.rawValue] = success
         actions[ReturnCode.newAuthtokReqd.rawValue] = success

@@ -61,12 +61,12 @@ struct StackFile: Equatable {
                 lines = []
                 return
             }
-            if let line = StackFile.line(first, joined) { lines.append(line) }
+            if let line = StackFile.line(first, text: joined) { lines.append(line) }
             joined = ""
         }
     }
 
-    private static func line(_ number: Int, _ text: String) -> StackLine? {
+    private static func line(_ number: Int, text: String) -> StackLine? {
         var words = Words(text)
         guard var word = words.next() else { return nil }
         // A hyphen before the type only means that libpam does not log a missing module.

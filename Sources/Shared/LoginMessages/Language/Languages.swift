@@ -30,8 +30,8 @@ package struct Languages: Equatable, Sendable {
             let writing = first(["LC_ALL", "LC_CTYPE", "LANG"]), Languages.isUTF8(writing)
         else { return }
         let wanted = first(["LANGUAGE"]) ?? locale
-        for wish in wanted.parts(between: UInt8(ascii: ":")) {
-            guard let language = Languages.language(of: Bytes(wish)) else { continue }
+        for name in wanted.parts(between: UInt8(ascii: ":")) {
+            guard let language = Languages.language(of: Bytes(name)) else { continue }
             let short = Bytes(language.prefix { $0 != UInt8(ascii: "_") })
             guard short != StaticString("en").bytes else { return }
             if isConsole, short == StaticString("ja").bytes { continue }
