@@ -94,6 +94,7 @@ func programs() -> Package {
             .executable(name: "signet-reader", targets: ["signet-reader"]),
             .executable(name: "signet-relay", targets: ["signet-relay"]),
             .executable(name: "signet-server", targets: ["signet-server"]),
+            .executable(name: "signet-site", targets: ["signet-site"]),
             .executable(name: "verify-password", targets: ["verify-password"]),
             // For tests: it takes libusb's place in a daemon of testbench's.
             .library(name: "playedusb", type: .dynamic, targets: ["PlayedUSB"]),
@@ -186,6 +187,10 @@ func programs() -> Package {
             ),
 
             .target(
+                name: "JSONFormat", dependencies: ["SignedFormats"],
+                path: "Sources/Shared/JSONFormat", swiftSettings: common),
+
+            .target(
                 name: "HTTPServer", dependencies: ["CGnuTLS", "CMicrohttpd", "Posix"],
                 path: "Sources/System/HTTPServer",
                 swiftSettings: common),
@@ -271,6 +276,17 @@ func programs() -> Package {
                     "Authorization", "Configuration", "ConfigurationFiles", "Crypto", "HTTPServer",
                     "Posix", "SQL", "SignedFormats", "Systemd",
                 ], path: "Sources/RelyingParty", swiftSettings: common),
+
+            // The documented example of an application's back end, as a library.
+            .target(
+                name: "Site",
+                dependencies: [
+                    "Configuration", "Crypto", "HTTPClient", "HTTPServer", "JSONFormat", "Posix",
+                    "SignedFormats",
+                ], path: "Examples/Site", swiftSettings: common),
+            .executableTarget(
+                name: "signet-site", dependencies: ["Site"], path: "Examples/signet-site",
+                swiftSettings: common, linkerSettings: installed),
 
             // The programs.
             .executableTarget(
@@ -510,6 +526,16 @@ func programs() -> Package {
                     "RelyingParty", "SQL", "SQLSupport", "SignedFormats", "TestSupport",
                     "signet-server",
                 ], path: "Tests/RelyingParty", exclude: ["Judges"], swiftSettings: common),
+            .testTarget(
+                name: "SiteTests",
+                dependencies: [
+                    "Crypto", "HTTPClient", "HTTPServer", "JSONFormat", "Posix",
+                    "RelyingPartySupport", "SignedFormats", "Site", "TestSupport", "signet-server",
+                    "signet-site",
+                ], path: "Tests/Site", exclude: ["browser.py"], swiftSettings: common),
+            .testTarget(
+                name: "JSONFormatTests", dependencies: ["JSONFormat"], path: "Tests/JSONFormat",
+                swiftSettings: common),
             .testTarget(
                 name: "FingerprintsTests", dependencies: ["Fingerprints"],
                 path: "Tests/FingerprintsTests", swiftSettings: common),

@@ -22,10 +22,10 @@ final class TestServer: Sendable {
     private let place: TestDatabase
     private let master: SecretBytes
 
-    /// With the application `shop` and an API key of it; `site` is how its pages are called.
+    /// With the application `shop` and an API key of it.
     static func make(
         _ backend: Backend, policy: ApplicationPolicy = ApplicationPolicy(), rate: Int = 100_000,
-        routes: [Route] = Routes.all, site: SiteAddress? = nil
+        routes: [Route] = Routes.all
     ) async throws -> TestServer {
         let place = try backend.make()
         let database = try place.open()
@@ -34,7 +34,7 @@ final class TestServer: Sendable {
         let master = try SecretBytes.random(32)
         let keys = try await ServerKeys(database, master: master, at: TestTime.start)
         return TestServer(
-            place, database, keys, master, apiKey: key, rate: rate, routes: routes, site: site)
+            place, database, keys, master, apiKey: key, rate: rate, routes: routes)
     }
 
     /// Another server on the same database, whose keys are those of this moment.
@@ -42,12 +42,12 @@ final class TestServer: Sendable {
         let keys = try await ServerKeys(database, master: master, at: time.now)
         return TestServer(
             place, database, keys, master, apiKey: apiKey, rate: 100_000, routes: Routes.all,
-            site: nil, time: time)
+            time: time)
     }
 
     private init(
         _ place: TestDatabase, _ database: any Database, _ keys: ServerKeys,
-        _ master: SecretBytes, apiKey: String, rate: Int, routes: [Route], site: SiteAddress?,
+        _ master: SecretBytes, apiKey: String, rate: Int, routes: [Route],
         time: TestTime = TestTime()
     ) {
         self.place = place
@@ -59,14 +59,8 @@ final class TestServer: Sendable {
             database: database, keys: keys, clock: time.clock, issuer: "https://id.example.org",
             refusals: rate)
         let limits = RateLimit(perMinute: rate, clock: time.clock)
-        let service = service
         dispatcher = Dispatcher(
-            service: service, routes: routes, limits: limits, trustsProxy: false,
-            pages: site.map { address in
-                Site(
-                    service: service, address: address, application: "shop", template: "sign-in",
-                    limits: limits, proofLimits: limits)
-            })
+            service: service, routes: routes, limits: limits, trustsProxy: false)
     }
 
     /// Makes another application, and gives an API key of it.
@@ -106,6 +100,11 @@ final class TestServer: Sendable {
         if let key { headers.append(("authorization", "Bearer \(key)")) }
         return await answer(
             HTTPRequest(method: method, path: path, headers: headers, body: bytes, peer: peer))
+    }
+
+    /// Changes what no call changes.
+    func change(_ sql: StaticString) async throws {
+        try await database.write { store throws(DatabaseFault) in _ = try store.run(sql) }
     }
 
     /// Answers a request as it stands.
@@ -168,6 +167,12 @@ struct Reply {
         self.bytes = bytes
         let object = try? JSONSerialization.jsonObject(with: Data(bytes))
         members = object as? [String: Any] ?? [:]
+    }
+
+    /// The value of the one header of this name.
+    func header(_ name: String) -> String? {
+        let found = headers.filter { $0.name == name }
+        return found.count == 1 ? found[0].value : nil
     }
 
     /// The code of a problem document.

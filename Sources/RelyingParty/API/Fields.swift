@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Posix
 import SignedFormats
 
 /// An id of 16 bytes, as 32 hexadecimal digits in lower case.
@@ -102,6 +103,20 @@ struct Name: Codable, Equatable, Sendable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
+    }
+}
+
+/// A numeric IPv4 or IPv6 address, without port and interface.
+struct NumericAddress: Decodable, Equatable, Sendable {
+    let text: String
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        text = try container.decode(String.self)
+        guard PeerNetwork.isAddress(text) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "not a numeric address")
+        }
     }
 }
 

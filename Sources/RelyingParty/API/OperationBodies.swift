@@ -10,6 +10,8 @@ struct OperationRequest: Decodable {
     /// In seconds; at most the template's time, which is also the default.
     let expiresIn: Int64?
     let additional: AdditionalData?
+    /// The address of the stranger's browser that a login is begun for; only for logins.
+    let visitor: NumericAddress?
 }
 
 /// What the application reports about the machine in front of the person.
@@ -34,6 +36,7 @@ struct OperationState: Encodable, Sendable {
     let operation: ID
     let account: String
     let template: String
+    let purpose: TemplatePurpose
     /// The exact text that the device shows and signs.
     let data: String
     let status: OperationStatus
@@ -49,6 +52,11 @@ struct OperationState: Encodable, Sendable {
     /// When the login was confirmed.
     let confirmed: Int64?
     let additional: AdditionalData
+}
+
+/// The newest operations of an account, newest first.
+struct OperationList: Encodable, Sendable {
+    let operations: [OperationState]
 }
 
 /// An operation in the list for a device.

@@ -27,14 +27,8 @@ enum ChallengeAction: String, Codable, Sendable {
     case remove = "remove"
 }
 
-/// The paths of the pages.
-enum SitePath {
-    static let home = "/site"
-    static let signIn = "/site/sign-in"
-    static let waiting = "/site/waiting"
-    static let cancel = "/site/cancel"
-    static let signOut = "/site/sign-out"
-    static let signedOut = "/site/signed-out"
-    static let style = "/site/style.css"
-    static let forgettingStyle = "/site/signed-out.css"
+/// What a template's operations are for: approving a payment must not log anyone in.
+enum TemplatePurpose: String, Codable, Sendable {
+    case operation = "operation"
+    case login = "login"
 }

@@ -33,7 +33,6 @@ enum AdminFiles {
                 _ = try identity?.validity()
             } catch { throw .http(error) }
             _ = try MetricsAddress(settings.word(ServerSettings.metrics))
-            _ = try SiteSettings(settings)
         } catch { throw .unusable(error.text) }
     }
 

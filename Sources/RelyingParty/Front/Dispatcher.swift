@@ -4,7 +4,7 @@ import HTTPServer
 import SQL
 import SignedFormats
 
-/// Dispatches each HTTP request to its route, or to a page for browsers.
+/// Dispatches each HTTP request to its route.
 ///
 /// It authenticates the caller as the route requires, applies the rate limit of the caller's
 /// address, checks body size and content type, and reports each answered request to `observer`.
@@ -16,23 +16,19 @@ package struct Dispatcher: Sendable {
     private let fixed: [String: [Route]]
     private let limits: RateLimit
     let trustsProxy: Bool
-    private let pages: (any Pages)?
     let numbers = RequestNumbers()
     let observer: Observer
 
-    /// - Parameters:
-    ///   - pages: the pages for browsers, if the site is enabled.
-    ///   - observer: receives each request after it was answered.
+    /// `observer` receives each request after it was answered.
     init(
         service: Service, routes: [Route] = Routes.all, limits: RateLimit, trustsProxy: Bool,
-        pages: (any Pages)? = nil, observer: @escaping Observer = { _ in }
+        observer: @escaping Observer = { _ in }
     ) {
         self.service = service
         self.routes = routes
         fixed = Dictionary(grouping: routes.filter { !$0.isOpen }, by: \.pattern)
         self.limits = limits
         self.trustsProxy = trustsProxy
-        self.pages = pages
         self.observer = observer
     }
 
@@ -46,19 +42,15 @@ package struct Dispatcher: Sendable {
         var pattern = "none"
         var outcome = "ok"
         var response: HTTPResponse
-        if let page = await pages?.answer(request, from: origin) {
-            (pattern, outcome, response) = (page.pattern, page.outcome, page.response)
-        } else {
-            do throws(Problem) {
-                let (route, parameters) = try route(of: request)
-                pattern = route.pattern
-                let answer = try await serve(request, route, parameters, from: origin)
-                response = answer.response
-                outcome = answer.outcome
-            } catch {
-                outcome = error.code
-                response = error.response
-            }
+        do throws(Problem) {
+            let (route, parameters) = try route(of: request)
+            pattern = route.pattern
+            let answer = try await serve(request, route, parameters, from: origin)
+            response = answer.response
+            outcome = answer.outcome
+        } catch {
+            outcome = error.code
+            response = error.response
         }
         let id = numbers.next()
         response.headers.append(("X-Request-Id", id))
@@ -75,7 +67,7 @@ package struct Dispatcher: Sendable {
     private func serve(
         _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
     ) async throws(Problem) -> Answer {
-        if route.isLimited { try limits.admit(origin.address) }
+        if route.isLimited { _ = try admit(origin) }
         guard !route.isLimited, route.judgesStrangers else {
             return try await admitted(request, route, parameters, from: origin)
         }
@@ -83,7 +75,7 @@ package struct Dispatcher: Sendable {
         // The token is taken before the proof is checked, so that concurrent calls cannot exceed
         // the limit, and returned if the proof is valid. It is not returned for 401, 403 and 409: a
         // valid proof that is refused, by policy or as a repeated decision, costs as much.
-        let admission = try limits.admit(origin.address)
+        let admission = try admit(origin)
         do throws(Problem) {
             let answer = try await admitted(request, route, parameters, from: origin)
             if answer.wasOfUse { limits.giveBack(admission) }
@@ -92,6 +84,12 @@ package struct Dispatcher: Sendable {
             if ![401, 403, 409].contains(error.status) { limits.giveBack(admission) }
             throw error
         }
+    }
+
+    private func admit(_ origin: Origin) throws(Problem) -> RateLimit.Admission {
+        do throws(TooManyRequests) {
+            return try limits.admit(origin.address)
+        } catch { throw .slowDown(seconds: error.seconds) }
     }
 
     private func admitted(

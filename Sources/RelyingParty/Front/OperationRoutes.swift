@@ -12,6 +12,13 @@ extension Routes {
             service, call throws(Problem) in
             .json(try await service.operations.cancelOperation(call))
         },
+        Route("GET", "/v1/accounts/{name}/operations", .application) {
+            service, call throws(Problem) in
+            .json(try await service.accountViews.operations(call))
+        },
+        Route("GET", "/v1/accounts/{name}/audit", .application) { service, call throws(Problem) in
+            .json(try await service.accountViews.audit(call))
+        },
         Route("GET", "/v1/device/operations", .device) { service, call throws(Problem) in
             .json(try await service.operations.awaitedOperations(call))
         },

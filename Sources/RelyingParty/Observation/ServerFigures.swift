@@ -36,8 +36,7 @@ final class ServerFigures: Sendable {
         }
         tally.note(served.nanoseconds)
         switch served.route {
-        case SitePath.waiting where served.outcome != "ok": break
-        case "/v1/login", "/v1/login/confirm", SitePath.waiting:
+        case "/v1/login", "/v1/login/confirm":
             logins.withLock { $0[served.outcome, default: 0] += 1 }
         case "/v1/authentication/verify":
             verifications.withLock { $0[served.outcome, default: 0] += 1 }

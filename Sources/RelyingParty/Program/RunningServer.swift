@@ -40,7 +40,7 @@ actor RunningServer {
             self.database = database
             let service = try await ServerFiles.service(database, settings, clock: clock)
             self.service = service
-            let http = try await serve(service, settings, at: place, identity)
+            let http = try serve(service, settings, at: place, identity)
             self.http = http
             if let metricsPlace {
                 metrics = try serveFigures(service, of: http, at: metricsPlace)
@@ -114,18 +114,15 @@ actor RunningServer {
     private func serve(
         _ service: Service, _ settings: Configuration, at place: ServerConfiguration.Place,
         _ identity: ServerConfiguration.Identity?
-    ) async throws(StartFault) -> HTTPServer {
+    ) throws(StartFault) -> HTTPServer {
         let requests = ServerLog.LoggedRequests(rawValue: settings.word(ServerSettings.logRequests))
         let log = ServerLog.observer(requests ?? .all)
         let figures = figures
         let rate = settings.count(ServerSettings.rate)
         let limits = RateLimit(perMinute: rate, clock: clock)
-        // Each sign-in asks a person something, so an address may begin fewer of them.
-        let signIns = RateLimit(perMinute: Site.signInRate(rate), clock: clock)
         let dispatcher = Dispatcher(
             service: service, limits: limits,
             trustsProxy: settings.word(ServerSettings.proxy) == "trusted",
-            pages: try await Site.of(service, settings, limits: signIns, proofLimits: limits),
             observer: { served in
                 figures.note(served)
                 log(served)

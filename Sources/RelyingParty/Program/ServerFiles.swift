@@ -39,13 +39,10 @@ enum ServerFiles {
     }
 
     /// The server's public URL in the form that devices use.
-    ///
-    /// Plain HTTP is accepted only for a browser on this machine (`SiteAddress`).
     static func issuer(_ settings: Configuration) throws(StartFault) -> String {
         let typed = settings.word(ServerSettings.url)
-        if let url = ServerURL(typed: typed) { return url.text }
-        guard let address = SiteAddress(typed), !address.isSecure else { throw .url(typed) }
-        return address.origin
+        guard let url = ServerURL(typed: typed) else { throw .url(typed) }
+        return url.text
     }
 
     /// Creates the service: loads the master secret, and opens the signing keys.

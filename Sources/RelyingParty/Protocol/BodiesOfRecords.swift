@@ -7,6 +7,7 @@ extension OperationState {
         operation = ID(record.id)
         self.account = account.name
         template = record.template
+        purpose = record.session == nil ? .operation : .login
         data = record.data
         status = record.status(at: now)
         failureCount = record.failures

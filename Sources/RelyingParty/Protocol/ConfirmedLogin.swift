@@ -9,18 +9,41 @@ extension Logins {
 
     /// `POST /v1/login/init`: begins the operation, and makes the session secret to confirm it.
     ///
-    /// `network` is the browser's network if the server's own page begins the login.
-    func beginLogin(
-        _ call: Call, network: [UInt8]? = nil
-    ) async throws(Problem) -> LoginBegun {
+    /// With `visitor`, the answer does not show whether the account exists, is blocked or has too
+    /// many logins pending: a login is then pretended, and the reason is in the audit trail. The
+    /// number of transactions is the same in all these cases.
+    func beginLogin(_ call: Call) async throws(Problem) -> LoginBegun {
         let wish = try call.body(OperationRequest.self)
         let session = try core.made { () throws(CryptoFault) in try BearerSecret.session.generate()
         }
-        let (record, _) = try await operations.keepOperation(
-            wish, .login, session: session.digest, network: network, call)
+        let (draft, account) = try await operations.draft(wish, .login, call)
+        var id = try core.random(16)
+        do throws(Problem) {
+            guard let account else {
+                if wish.visitor != nil { try await noteUnknown(wish.account, call) }
+                throw .notFound
+            }
+            id = try await operations.keep(draft, of: account, session: session.digest, call).id
+        } catch {
+            guard wish.visitor != nil, error.status == 404 || error.status == 409 else {
+                throw error
+            }
+        }
         return LoginBegun(
-            operation: ID(record.id), session: String(decoding: session.text, as: UTF8.self),
-            data: record.data, status: record.status(at: core.now), expires: record.expires)
+            operation: ID(id), session: String(decoding: session.text, as: UTF8.self),
+            data: draft.text, status: .pending, expires: draft.expires)
+    }
+
+    /// Records that a visitor has named an account that does not exist.
+    private func noteUnknown(_ account: Name, _ call: Call) async throws(Problem) {
+        let entry = AuditEntry(
+            event: .operationCreated, outcome: Problem.notFound.code,
+            application: try call.caller().name, account: printable([UInt8](account.text.utf8)))
+        let now = core.now
+        try await core.write { store throws(DatabaseFault) in
+            try store.auditTrail.note(entry, from: call.origin, at: now)
+            return .success(())
+        }
     }
 
     /// `POST /v1/login/confirm`: issues an approved login's tokens, once, to its session.

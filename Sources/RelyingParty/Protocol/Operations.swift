@@ -1,85 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
+import Posix
 import SQL
 
 /// Operations: what an application asks a person to approve or reject, and the decision.
 ///
 /// An operation is PENDING until it is decided, cancelled, failed or expired. Its text is filled
 /// from a template when it is made and never changes. At most `TemplatePurpose.mostPending`
-/// operations of a purpose, and `SiteShare` logins from the server's own page, may be pending for
-/// one account.
+/// operations of a purpose, and `VisitorShare` logins begun for visitors, may be pending for one
+/// account.
 struct Operations: Sendable {
     let challenges: Challenges
     let core: ServerCore
+}
+
+/// An operation as a template and a request determine it, before it is stored for an account.
+struct DraftedOperation: Sendable {
+    let template: Template
+    let purpose: TemplatePurpose
+    /// The text with the values filled in.
+    let text: String
+    /// The only device that may decide; nil if any device of the account may.
+    let device: [UInt8]?
+    /// The visitor's network, by which logins of visitors are counted; nil for other operations.
+    let network: [UInt8]?
+    let additional: AdditionalData
+    let expires: Int64
 }
 
 extension Operations {
     /// `POST /v1/operations`: asks for an approval.
     func makeOperation(_ call: Call) async throws(Problem) -> OperationState {
         let wish = try call.body(OperationRequest.self)
-        let (record, account) = try await keepOperation(wish, .operation, session: nil, call)
+        guard wish.visitor == nil else { throw .malformed("'visitor' is only for logins") }
+        let (draft, account) = try await draft(wish, .operation, call)
+        guard let account else { throw .notFound }
+        let record = try await keep(draft, of: account, session: nil, call)
         return try OperationState(record, account: account, at: core.now)
     }
 
-    /// Creates an operation from a template of the given purpose, and an audit line for it.
-    ///
-    /// `session` is the digest of the secret that can confirm a login; nil for other operations.
-    /// `network` is the browser's network for a login at the server's own page; nil otherwise.
-    func keepOperation(
-        _ wish: OperationRequest, _ purpose: TemplatePurpose, session: [UInt8]?,
-        network: [UInt8]? = nil, _ call: Call
-    ) async throws(Problem) -> (OperationRecord, AccountRecord) {
+    /// Checks a request against its template, and looks up the account; nil if there is none.
+    func draft(
+        _ wish: OperationRequest, _ purpose: TemplatePurpose, _ call: Call
+    ) async throws(Problem) -> (DraftedOperation, AccountRecord?) {
         let application = try call.caller()
-        let (account, template) = try await found(wish, purpose, in: application)
-        let text = try template.filled(with: wish.data ?? [:])
-        let additional = wish.additional?.printed ?? AdditionalData()
-        let now = core.now
-        let operation = NewOperation(
-            id: try core.random(16), challenge: try core.random(32), account: account,
-            template: template,
-            data: text, device: try template.device(of: wish), session: session,
-            network: network,
-            additional: String(decoding: JSON.encode(additional), as: UTF8.self),
-            expires: now + (try template.seconds(of: wish)))
-        return try await core.write { store throws(DatabaseFault) in
-            // Counted behind the account's lock, so that concurrent calls cannot exceed the limit.
-            try store.accounts.lockAccount(account.id)
-            let objection = try store.objection(to: operation, purpose, at: now)
-            var entry = AuditEntry(
-                event: .operationCreated, outcome: objection?.code ?? "ok",
-                application: application.name, account: account.name)
-            if let objection {
-                // An application gets the reason; a browser does not, so it is recorded here.
-                if network != nil { try store.auditTrail.note(entry, from: call.origin, at: now) }
-                return .failure(objection)
-            }
-            try store.operations.keep(operation, at: now)
-            entry.detail =
-                OperationTrail(
-                    operation: ID(operation.id), template: template.name,
-                    device: operation.device.map { ID($0) }, additional: additional
-                ).text
-            try store.auditTrail.note(entry, from: call.origin, at: now)
-            guard let record = try store.operations.operation(operation.id) else {
-                throw .broken("an operation that was just made is not there")
-            }
-            return .success((record, account))
-        }
-    }
-
-    private func found(
-        _ wish: OperationRequest, _ purpose: TemplatePurpose, in application: ApplicationRecord
-    ) async throws(Problem) -> (AccountRecord, Template) {
-        let (account, template) = try await core.read { store throws(DatabaseFault) in
+        let (account, found) = try await core.read { store throws(DatabaseFault) in
             (
                 try store.accounts.account(wish.account.text, of: application.id),
                 try store.templates.template(wish.template.text, of: application.id)
             )
         }
-        guard let account, let template else { throw .notFound }
+        guard let template = found else { throw .notFound }
         guard template.purpose == purpose else {
             throw .conflict("the template is not for this: it is for '\(template.purpose)'")
         }
-        return (account, template)
+        var additional = wish.additional?.printed ?? AdditionalData()
+        additional.address = additional.address ?? wish.visitor?.text
+        let draft = DraftedOperation(
+            template: template, purpose: purpose, text: try template.filled(for: wish),
+            device: try template.device(of: wish),
+            network: wish.visitor.map { PeerNetwork($0.text).bytes }, additional: additional,
+            expires: core.now + (try template.seconds(of: wish)))
+        return (draft, account)
+    }
+
+    /// Stores an operation for an account, with an audit line for it.
+    ///
+    /// `session` is the digest of the secret that can confirm a login; nil for other operations.
+    func keep(
+        _ draft: DraftedOperation, of account: AccountRecord, session: [UInt8]?, _ call: Call
+    ) async throws(Problem) -> OperationRecord {
+        let application = try call.caller()
+        let now = core.now
+        let operation = NewOperation(
+            id: try core.random(16), challenge: try core.random(32), account: account,
+            template: draft.template, data: draft.text, device: draft.device, session: session,
+            network: draft.network,
+            additional: String(decoding: JSON.encode(draft.additional), as: UTF8.self),
+            expires: draft.expires)
+        return try await core.write { store throws(DatabaseFault) in
+            // Counted behind the account's lock, so that concurrent calls cannot exceed the limit.
+            try store.accounts.lockAccount(account.id)
+            let objection = try store.objection(to: operation, draft.purpose, at: now)
+            var entry = AuditEntry(
+                event: .operationCreated, outcome: objection?.code ?? "ok",
+                application: application.name, account: account.name)
+            if let objection {
+                // The caller gets the reason, but not about a visitor's login: it is recorded here.
+                if draft.network != nil {
+                    try store.auditTrail.note(entry, from: call.origin, at: now)
+                }
+                return .failure(objection)
+            }
+            try store.operations.keep(operation, at: now)
+            entry.detail =
+                OperationTrail(
+                    operation: ID(operation.id), template: draft.template.name,
+                    device: operation.device.map { ID($0) }, additional: draft.additional
+                ).text
+            try store.auditTrail.note(entry, from: call.origin, at: now)
+            guard let record = try store.operations.operation(operation.id) else {
+                throw .broken("an operation that was just made is not there")
+            }
+            return .success(record)
+        }
     }
 
     /// `GET /v1/operations/{id}`: shows an operation of the caller's own application.
@@ -170,8 +193,11 @@ extension OperationRecord {
 }
 
 extension Template {
+    /// The placeholder that a visitor's address fills if the application gives no value for it.
+    private static let address = "address"
+
     /// The text with the values filled in.
-    fileprivate func filled(with values: [String: String]) throws(Problem) -> String {
+    fileprivate func filled(for wish: OperationRequest) throws(Problem) -> String {
         let text: TemplateText
         do throws(FieldFault) {
             text = try TemplateText(self.text)
@@ -179,11 +205,18 @@ extension Template {
             report("the template '\(name)' cannot be used: \(error.text)")
             throw .unavailable
         }
+        var values = wish.data ?? [:]
+        if let visitor = wish.visitor, text.placeholders.contains(Self.address) {
+            values[Self.address] = values[Self.address] ?? visitor.text
+        }
         return try text.filled(with: values)
     }
 
     /// The only device that may decide; nil if any device of the account may.
     fileprivate func device(of wish: OperationRequest) throws(Problem) -> [UInt8]? {
+        guard wish.visitor == nil || wish.device == nil else {
+            throw .malformed("a login for a visitor names no device")
+        }
         guard !isDeviceBound || wish.device != nil else {
             throw .malformed("'device' is missing, which the template wants")
         }
@@ -227,8 +260,8 @@ extension Transaction {
         return nil
     }
 
-    /// Whether another operation may be pending. Logins begun by browsers at the server's own page
-    /// are counted separately, so that they cannot crowd out those of the application.
+    /// Whether another operation may be pending. Logins begun for visitors are counted separately,
+    /// so that strangers cannot crowd out the application's other logins.
     private func hasPlace(
         for operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -238,8 +271,8 @@ extension Transaction {
                 < purpose.mostPending
         }
         let others = try operations.pendingNetworks(ofAccount: account, at: now)
-        return others.count < SiteShare.account
-            && others.filter { $0 == network }.count < SiteShare.network
+        return others.count < VisitorShare.account
+            && others.filter { $0 == network }.count < VisitorShare.network
     }
 
     /// Whether the device that an operation is bound to, if any, is registered and ACTIVE.

@@ -12,6 +12,7 @@ package final class Service: Sendable {
     let requests: Requests
     let macTokens: MACTokens
     let operations: Operations
+    let accountViews: AccountViews
     let maintenance: Maintenance
     /// Answers `/health/ready`.
     let health: Health
@@ -42,6 +43,7 @@ package final class Service: Sendable {
         let signatures = SignatureVerification(publicKeys: publicKeys, core: core)
         challenges = Challenges(core: core, signatures: signatures)
         tokens = Tokens(issuer: issuer, keys: keys, core: core)
+        accountViews = AccountViews(core: core)
         operations = Operations(challenges: challenges, core: core)
         logins = Logins(
             keys: keys, challenges: challenges, operations: operations, core: core, tokens: tokens)

@@ -26,8 +26,6 @@ enum StartFault: Error {
     case url(String)
     /// A certificate without a key, or a key without a certificate.
     case halfIdentity
-    /// The pages for browsers cannot be served.
-    case site(String)
 
     /// One line for the administrator.
     var text: String {
@@ -64,7 +62,6 @@ enum StartFault: Error {
             """
         case .halfIdentity:
             "one of listen.certificate and listen.key is not set: set both, or none"
-        case .site(let text): "there can be no site: \(text)"
         case .plain(let address):
             """
             '\(address)' is not of this machine alone: set listen.certificate and listen.key, \

@@ -91,17 +91,6 @@ extension ApplicationRows {
 private enum Removal {
     static let inOrder: [StaticString] = [
         """
-        DELETE FROM site_login WHERE hash IN
-            (SELECT hash FROM site_login WHERE application = $1 LIMIT $2) RETURNING 1
-        """,
-        """
-        DELETE FROM site_session WHERE hash IN
-            (SELECT b.hash FROM site_session b JOIN token_session s ON s.id = b.token_session
-                JOIN registration r ON r.id = s.registration WHERE r.account IN
-                    (SELECT id FROM account WHERE application = $1 ORDER BY name LIMIT 200)
-                LIMIT $2) RETURNING 1
-        """,
-        """
         DELETE FROM refresh_token WHERE hash IN
             (SELECT t.hash FROM registration r JOIN token_session s ON s.registration = r.id
                 JOIN refresh_token t ON t.session = s.id WHERE r.account IN

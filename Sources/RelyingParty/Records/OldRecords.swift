@@ -67,17 +67,6 @@ struct Sweep: Sendable {
                 DELETE FROM mac_token WHERE id IN
                     (SELECT id FROM mac_token WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 86_400),
-        // An approval in the last second can be confirmed for another minute.
-        Sweep(
-            sql: """
-                DELETE FROM site_login WHERE hash IN
-                    (SELECT hash FROM site_login WHERE expires < $1 LIMIT $2) RETURNING 1
-                """, grace: 60),
-        Sweep(
-            sql: """
-                DELETE FROM site_session WHERE hash IN
-                    (SELECT hash FROM site_session WHERE expires < $1 LIMIT $2) RETURNING 1
-                """, grace: 0),
         // Tokens signed with a retired key are valid for a day at most.
         Sweep(
             sql: """

@@ -15,7 +15,7 @@ struct NewOperation: Sendable {
     let device: [UInt8]?
     /// The digest of the session secret that can confirm a login; nil for other operations.
     let session: [UInt8]?
-    /// The network of the browser, for a login begun at the server's own page; nil otherwise.
+    /// The network of the visitor that a login was begun for; nil otherwise.
     let network: [UInt8]?
     /// What the application reported about the person's own device, as JSON.
     let additional: String

@@ -110,7 +110,7 @@ extension OperationRows {
         return operations
     }
 
-    /// The networks of pending logins begun at the server's own page, one entry per login.
+    /// The networks of pending logins begun for visitors, one entry per login.
     func pendingNetworks(
         ofAccount account: Int64, at now: Int64
     ) throws(DatabaseFault) -> [[UInt8]] {
@@ -122,7 +122,7 @@ extension OperationRows {
         ).map { (row) throws(DatabaseFault) in try row.bytes(0) }
     }
 
-    /// Counts an account's pending operations or logins, except logins from the server's own page.
+    /// Counts an account's pending operations or logins, except logins begun for visitors.
     func countPending(
         _ purpose: TemplatePurpose, ofAccount account: Int64, at now: Int64
     ) throws(DatabaseFault) -> Int64 {

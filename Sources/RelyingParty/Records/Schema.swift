@@ -7,7 +7,7 @@ import SQL
 /// been released is never edited; later changes are new migrations.
 enum Schema {
     /// The migrations from an empty database to the schema that this program knows.
-    static let steps = [Migration(1, first)]
+    static let steps = [Migration(1, first), Migration(2, second)]
 
     private static let first = [
         """
@@ -144,4 +144,7 @@ enum Schema {
         """,
         "CREATE INDEX site_session_expires ON site_session (expires)",
     ]
+
+    /// The page for browsers became a program of its own, which keeps its sessions itself.
+    private static let second = ["DROP TABLE site_login", "DROP TABLE site_session"]
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// What a template's operations are for: approving a payment must not log anyone in.
-enum TemplatePurpose: String, Codable, Sendable {
-    case operation = "operation"
-    case login = "login"
-
+extension TemplatePurpose {
     /// How many operations of this purpose may be pending for one account.
     ///
     /// The limit prevents people from being worn down by requests, and logins begun by strangers
@@ -18,10 +14,10 @@ enum TemplatePurpose: String, Codable, Sendable {
     }
 }
 
-/// How many logins begun at the server's own page may be pending for one account.
+/// How many logins begun for visitors may be pending for one account.
 ///
-/// They are counted apart from the application's own, because any stranger can begin them.
-enum SiteShare {
+/// They are counted apart from the application's other logins, because any stranger can begin them.
+enum VisitorShare {
     /// From all networks together.
     static let account = 3
     /// From one network: an attacker on one network leaves a place to others.

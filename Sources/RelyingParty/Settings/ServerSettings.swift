@@ -83,23 +83,11 @@ package enum ServerSettings {
     package static let metrics = Setting(
         section: "metrics", key: "listen", standard: .word("none"), accepts: .text(64),
         purpose: "address:port of /metrics and /health alone, or none")
-    /// `site.enabled`: whether the pages for browsers are served.
-    package static let site = Setting(
-        section: "site", key: "enabled", standard: .word("off"), accepts: .choice(["off", "on"]),
-        purpose: "whether there are pages at /site for a person in a browser")
-    /// `site.application`: the application whose accounts sign in; required if the site is enabled.
-    package static let siteApplication = Setting(
-        section: "site", key: "application", standard: .word("none"), accepts: .text(128),
-        purpose: "the application whose accounts sign in there")
-    /// `site.template`: that application's template for logins (`SiteSubject`).
-    package static let siteTemplate = Setting(
-        section: "site", key: "template", standard: .word("sign-in"), accepts: .text(64),
-        purpose: "its template for logins, which shows {code} and may show {address}")
 
     /// All settings, in the order in which they are shown.
     package static let all: [Setting] = [
         url, address, port, certificate, key, proxy, connections, connectionsPerAddress,
         rate, databaseKind, databasePath, databaseConnection, databaseConnections, master,
-        logFormat, logRequests, auditDays, metrics, site, siteApplication, siteTemplate,
+        logFormat, logRequests, auditDays, metrics,
     ]
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
+import Posix
 import Synchronization
 
 /// An accepted connection: its peer, and the time by which it must make progress.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import SignedFormats
+
 /// HTML text that is safe to build from untrusted values.
 ///
 /// A value interpolated into a literal is escaped unless it is of this type itself, so a value from
@@ -55,7 +57,10 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
 ///
 /// Characters that end a line, show nothing or change the writing direction become U+FFFD.
 private func escaped(_ value: String) -> String {
-    let shown = visible([UInt8](value.utf8))
+    let shown = Printable.escaping([UInt8](value.utf8), invisible: true) { byte, shown in
+        // One replacement per character: skip UTF-8 continuation bytes.
+        if byte & 0xC0 != 0x80 { shown += "\u{FFFD}".utf8 }
+    }
     var text: [UInt8] = []
     text.reserveCapacity(shown.count)
     for byte in shown {

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
 import HTTPServer
 import SignedFormats
 
 // The pages for signing in and out.
 extension Site {
     /// The form for the account name; `refused` is an input that was not a valid name.
-    func signInPage(_ call: SiteCall, refused: String? = nil) throws(Problem) -> HTTPResponse {
-        let cookie: BrowserCookie
+    func signInPage(_ call: PageCall, refused: String? = nil) throws(PageFault) -> HTTPResponse {
+        let cookie: Cookie
         var headers: [(name: String, value: String)] = []
         if let own = call.cookie {
             cookie = own
         } else {
-            cookie = try service.core.made { () throws(CryptoFault) in try BrowserCookie.fresh() }
-            headers.append(address.setting(cookie))
+            cookie = try Cookie.fresh()
+            headers.append(settings.origin.setting(cookie))
         }
         var state: HTML = ""
         var complaint: HTML = ""
@@ -37,7 +36,7 @@ extension Site {
             </form>
             """
         let title = refused == nil ? "Sign in" : "Sign in: please correct the name"
-        return SitePage(title: title, content: content).response(
+        return Page(title: title, content: content).response(
             refused == nil ? 200 : 400, headers)
     }
 
@@ -45,8 +44,8 @@ extension Site {
     ///
     /// The page reloads itself, unless the person has stopped that (WCAG 2.2, 2.2.1).
     func waitingPage(
-        _ login: SiteLogin, _ call: SiteCall, at now: Int64
-    ) throws(Problem) -> HTTPResponse {
+        _ login: PendingLogin, _ call: PageCall, at now: Int64
+    ) throws(PageFault) -> HTTPResponse {
         guard let cookie = call.cookie else { throw .foreignForm }
         let isStill = call.request.query.contains { $0 == ("refresh", "off") }
         let look: HTML =
@@ -74,13 +73,13 @@ extension Site {
             <p><button type="submit">Cancel this sign-in</button></p>
             </form>
             """
-        return SitePage(title: "Approve on your device", content: content).response(
+        return Page(title: "Approve on your device", content: content).response(
             200, isStill ? [] : [("Refresh", "4")])
     }
 
     /// The page after signing out.
     func signedOutPage() -> HTTPResponse {
-        SitePage(
+        Page(
             title: "You are signed out",
             content: #"<p><a href="\#(SitePath.signIn)">Sign in again</a></p>"#,
             style: SitePath.forgettingStyle
@@ -88,15 +87,14 @@ extension Site {
     }
 
     /// The hidden field that proves that this browser was shown the form.
-    func tokenField(_ cookie: BrowserCookie) throws(Problem) -> HTML {
-        let token = try service.core.made { () throws(CryptoFault) in try cookie.formToken }
-        return #"<input type="hidden" name="token" value="\#(token)">"#
+    func tokenField(_ cookie: Cookie) throws(PageFault) -> HTML {
+        #"<input type="hidden" name="token" value="\#(try cookie.formToken)">"#
     }
 }
 
 extension HTTPResponse {
     /// The page for a sign-in that failed; the reason is not given.
-    static let over = SitePage(
+    static let over = Page(
         title: "This sign-in is over",
         content: """
             <p>It was not approved in time, or was used already. Nobody was signed in by it here.</p>
@@ -107,7 +105,7 @@ extension HTTPResponse {
 
 /// A time, readable for people and for programs.
 func moment(_ seconds: Int64) -> HTML {
-    let text = String(decoding: instant(seconds).text, as: UTF8.self)
+    let text = String(decoding: Instant(seconds: UInt64(clamping: seconds)).text, as: UTF8.self)
     let shown = text.dropLast().split(separator: "T").joined(separator: " ")
     return #"<time datetime="\#(text)">\#(shown) UTC</time>"#
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The site's address as browsers use it, from `server.url` and never from a request.
+/// The site's address as browsers use it, from the configuration and never from a request.
 ///
 /// A reverse proxy may terminate TLS. So this decides whether cookies are for HTTPS only, not the
 /// connection on which the proxy's request arrived.

@@ -5,7 +5,7 @@ import SignedFormats
 /// A form as browsers send it: `application/x-www-form-urlencoded` (WHATWG URL, section 5.1).
 ///
 /// Each name may occur once, and at most eight in all.
-struct SiteForm: Equatable, Sendable {
+struct Form: Equatable, Sendable {
     /// The maximum size of the body in bytes: a fully escaped name of 128 bytes, and a token.
     static let limit = 2_048
     private static let mostFields = 8
@@ -15,7 +15,7 @@ struct SiteForm: Equatable, Sendable {
     /// Parses the form in a request; checks size and content type first.
     ///
     /// - Throws: `.tooLarge`, `.notForm` or `.malformedForm`.
-    init(_ request: HTTPRequest) throws(Problem) {
+    init(_ request: HTTPRequest) throws(PageFault) {
         guard request.body.count <= Self.limit else { throw .tooLarge }
         let type = request.header("content-type")?.lowercased() ?? ""
         guard type.prefix(while: { $0 != ";" && $0 != " " }) == "application/x-www-form-urlencoded"
@@ -62,14 +62,4 @@ struct SiteForm: Equatable, Sendable {
         guard !bytes.contains(0) else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
-}
-
-extension Problem {
-    /// The form came from another site, or from another state of this browser.
-    static let foreignForm = Problem(
-        status: 403, code: "foreign-form", title: "the form was not sent from this site's own page")
-    fileprivate static let notForm = Problem(
-        status: 415, code: "not-form", title: "the body is to be a form")
-    fileprivate static let malformedForm = Problem(
-        status: 400, code: "malformed", title: "the form cannot be read")
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
+import Posix
+import Synchronization
 import Testing
-
-@testable import RelyingParty
 
 @Suite("The limit for an address")
 struct RateLimitTests {
-    private let time = TestTime()
+    private let time = SetTime()
 
     private func limit(_ perMinute: Int = 2) -> RateLimit {
         RateLimit(perMinute: perMinute, clock: time.clock)
     }
 
     private func isAdmitted(_ address: String, by limit: RateLimit) -> Bool {
-        do throws(Problem) {
+        do throws(TooManyRequests) {
             try limit.admit(address)
             return true
         } catch { return false }
@@ -69,11 +69,11 @@ struct RateLimitTests {
         #expect(limit.count == 0)
         let first = try limit.admit("192.0.2.1")
         try limit.admit("192.0.2.1")
-        #expect(throws: Problem.self) { try limit.admit("192.0.2.1") }
+        #expect(throws: TooManyRequests.self) { try limit.admit("192.0.2.1") }
         // What was given back twice fills no bucket over its rim.
         for _ in 0..<5 { limit.giveBack(first) }
         for _ in 0..<2 { try limit.admit("192.0.2.1") }
-        #expect(throws: Problem.self) { try limit.admit("192.0.2.1") }
+        #expect(throws: TooManyRequests.self) { try limit.admit("192.0.2.1") }
     }
 
     @Test("grows with no flood that lasts, minute after minute")
@@ -115,5 +115,19 @@ struct RateLimitTests {
         // They share 256 buckets; the flood has drained one of them.
         let late = (0..<100).filter { isAdmitted("198.51.\($0).1", by: limit) }.count
         #expect(late > 80)
+    }
+}
+
+/// A clock that a test sets.
+private final class SetTime: Sendable {
+    private let seconds = Atomic<Int64>(0)
+
+    func pass(_ count: Int64) { seconds.add(count, ordering: .sequentiallyConsistent) }
+
+    var clock: Clock {
+        Clock(
+            boot: { "test" },
+            sinceBoot: { .seconds(self.seconds.load(ordering: .sequentiallyConsistent)) },
+            wallSeconds: { self.seconds.load(ordering: .sequentiallyConsistent) })
     }
 }

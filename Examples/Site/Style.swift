@@ -2,7 +2,7 @@
 /// The style sheet: both colour schemes, with a contrast of at least 4.5:1 for text (WCAG 2.2,
 /// 1.4.3) and 3:1 around controls (1.4.11), from a width of 320 pixels, and with text enlarged
 /// twice.
-enum SiteStyle {
+enum Style {
     static let sheet = """
         :root {
             color-scheme: light dark;

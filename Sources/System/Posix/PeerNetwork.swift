@@ -13,7 +13,14 @@ package struct PeerNetwork: Hashable, Sendable {
     private let family: Family
     private let bits: UInt64
 
-    /// Parses an address without a port, from `HTTPRequest.peer` or a proxy.
+    /// Whether a text is a numeric address of IPv4 or IPv6, without port and interface.
+    package static func isAddress(_ text: String) -> Bool {
+        // The C function would not see what follows a null byte.
+        text.utf8.allSatisfy { isHexadecimalDigit($0) || $0 == 0x2e || $0 == 0x3a }
+            && PeerNetwork(text).family != .none
+    }
+
+    /// Parses an address without a port, as a socket or a proxy reports it.
     package init(_ address: String) {
         // Room for the longest form of an address with an interface name after it.
         let plain = address.utf8.count <= 80 ? String(address.prefix { $0 != "%" }) : ""
@@ -54,6 +61,15 @@ package struct PeerNetwork: Hashable, Sendable {
         case .none: self
         case .four: PeerNetwork(.four, bits & 0xffff_ff00)
         case .six: PeerNetwork(.six, bits & 0xffff_ffff_0000_0000)
+        }
+    }
+
+    private static func isHexadecimalDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
         }
     }
 

@@ -2,7 +2,7 @@
 import HTTPServer
 
 /// A page of the site.
-struct SitePage: Sendable {
+struct Page: Sendable {
     /// The document's title and its heading.
     let title: String
     /// The content below the heading.
@@ -44,14 +44,14 @@ struct SitePage: Sendable {
     ) -> HTTPResponse {
         HTTPResponse(
             status: status,
-            headers: [("Content-Type", "text/html; charset=utf-8"), SiteHeaders.notKept]
-                + SiteHeaders.guarding + headers,
+            headers: [("Content-Type", "text/html; charset=utf-8"), PageHeaders.notKept]
+                + PageHeaders.guarding + headers,
             body: [UInt8](document.text.utf8))
     }
 }
 
 /// The headers of all responses of the site.
-enum SiteHeaders {
+enum PageHeaders {
     /// The browser must not store what a page shows.
     static let notKept = (name: "Cache-Control", value: "no-store")
 
@@ -82,13 +82,13 @@ extension HTTPResponse {
     ) -> HTTPResponse {
         HTTPResponse(
             status: 303,
-            headers: [("Location", path), SiteHeaders.notKept] + SiteHeaders.guarding + headers)
+            headers: [("Location", path), PageHeaders.notKept] + PageHeaders.guarding + headers)
     }
 
     /// A page that makes the browser request the path again from this site itself. Browsers then
     /// send the cookie, which they withhold after a link on another site.
     static func again(_ path: String) -> HTTPResponse {
-        SitePage(
+        Page(
             title: "One moment", content: #"<p><a href="\#(path)">Go on to this site</a></p>"#
         ).response(200, [("Refresh", "0; url=\(path)")])
     }
@@ -101,50 +101,13 @@ extension HTTPResponse {
     /// Chromium keeps pages for its back button despite `no-store`, and drops them only if
     /// `Clear-Site-Data` arrives while another page is already shown.
     static let forgettingStyleSheet = styleSheet([
-        SiteHeaders.notKept, ("Clear-Site-Data", "\"cache\""),
+        PageHeaders.notKept, ("Clear-Site-Data", "\"cache\""),
     ])
 
     private static func styleSheet(_ headers: [(name: String, value: String)]) -> HTTPResponse {
         HTTPResponse(
             status: 200,
-            headers: [("Content-Type", "text/css; charset=utf-8")] + SiteHeaders.guarding
-                + headers, body: [UInt8](SiteStyle.sheet.utf8))
-    }
-
-    /// A refusal as a page.
-    static func problemPage(_ problem: Problem) -> HTTPResponse {
-        let (title, advice) = ProblemText.of(problem)
-        let content: HTML = """
-            <p>\(advice)</p>
-            <p><a href="\(SitePath.home)">Back to the start</a></p>
-            """
-        return SitePage(title: title, content: content).response(
-            problem.status, problem.headers.map { (name: $0.key, value: $0.value) })
-    }
-}
-
-/// The wording of a refusal and what the person can do.
-private enum ProblemText {
-    static func of(_ problem: Problem) -> (title: String, advice: String) {
-        switch problem.status {
-        case 403:
-            (
-                "This form is not taken",
-                """
-                It was sent from another page, or is from before you signed in or out, or your \
-                browser keeps no cookies. Open the page anew and try again.
-                """
-            )
-        case 404: ("There is no such page", "The address may be mistyped.")
-        case 405: ("This page is not used in this way", "Open it as a link.")
-        case 413, 415, 400:
-            ("This form cannot be read", "Open the page anew and fill it in again.")
-        case 429:
-            (
-                "Too many tries",
-                "Wait \(problem.headers["Retry-After"] ?? "60") seconds, then try again."
-            )
-        default: ("Not now", "The server cannot answer at the moment. Try again in a minute.")
-        }
+            headers: [("Content-Type", "text/css; charset=utf-8")] + PageHeaders.guarding
+                + headers, body: [UInt8](Style.sheet.utf8))
     }
 }

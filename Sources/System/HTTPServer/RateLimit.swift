@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
 import Posix
 import Synchronization
+
+/// A network has used up its calls.
+package struct TooManyRequests: Error, Equatable {
+    /// How long to wait, in seconds.
+    package let seconds: Int
+}
 
 /// Limits the calls of one address per minute; of IPv6, those of one /64 network.
 ///
@@ -13,7 +18,7 @@ import Synchronization
 /// - When there is no room, a new network shares a bucket with the networks around it
 ///   (`surroundings`). A flood from one of these empties one shared bucket; a flood from all over
 ///   the world empties all of them, and new networks then wait until it ends.
-final class RateLimit: Sendable {
+package final class RateLimit: Sendable {
     /// The maximum number of networks with a bucket of their own.
     private static let mostNetworks = 16_384
     /// The number of buckets shared by the networks that come when there is no room.
@@ -26,7 +31,7 @@ final class RateLimit: Sendable {
     private let table: Mutex<Table>
 
     /// A token taken from a bucket, which can be returned to it.
-    struct Admission: Sendable {
+    package struct Admission: Sendable {
         fileprivate let place: Place
     }
 
@@ -48,7 +53,7 @@ final class RateLimit: Sendable {
     }
 
     /// Permits `perMinute` calls a minute, and a burst of as many.
-    init(perMinute: Int, clock: Clock) {
+    package init(perMinute: Int, clock: Clock) {
         self.perMinute = Int64(perMinute)
         self.clock = clock
         table = Mutex(Table(swept: clock.sinceBoot()))
@@ -56,9 +61,9 @@ final class RateLimit: Sendable {
 
     /// Takes a token from the bucket of an address.
     ///
-    /// - Throws: `.slowDown` with the seconds to wait if the bucket is empty.
+    /// - Throws: the time to wait if the bucket is empty.
     @discardableResult
-    func admit(_ address: String) throws(Problem) -> Admission {
+    package func admit(_ address: String) throws(TooManyRequests) -> Admission {
         let network = PeerNetwork(address)
         let now = clock.sinceBoot()
         let (place, wait) = table.withLock { table -> (Place, Int?) in
@@ -73,12 +78,12 @@ final class RateLimit: Sendable {
             bucket.milliTokens -= 1_000
             return (place, nil)
         }
-        if let wait { throw .slowDown(seconds: wait) }
+        if let wait { throw TooManyRequests(seconds: wait) }
         return Admission(place: place)
     }
 
     /// Returns a token, for a call whose proof was valid.
-    func giveBack(_ admission: Admission) {
+    package func giveBack(_ admission: Admission) {
         let now = clock.sinceBoot()
         table.withLock { table in
             let place = admission.place
@@ -95,7 +100,7 @@ final class RateLimit: Sendable {
     }
 
     /// The number of buckets.
-    var count: Int { table.withLock { $0.own.count + $0.shared.count } }
+    package var count: Int { table.withLock { $0.own.count + $0.shared.count } }
 
     /// Removes full buckets; at most once a minute, or once a second while there is no room.
     private func sweep(_ table: inout Table, at now: Duration) {

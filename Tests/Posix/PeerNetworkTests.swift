@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
+import Posix
 import Testing
 
 @Suite("The network of a client")
@@ -23,6 +23,19 @@ struct PeerNetworkTests {
         ])
     func other(first: String, second: String) {
         #expect(PeerNetwork(first) != PeerNetwork(second))
+    }
+
+    @Test("has a numeric address, and no name, port or interface")
+    func addresses() {
+        for text in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "::"] {
+            #expect(PeerNetwork.isAddress(text), "\(text)")
+        }
+        for text in [
+            "", "localhost", "192.0.2.1:80", "[::1]", "fe80::1%eth0", "192.0.2.1%eth0", "1.2.3",
+            "192.0.2.1 ", "192.0.2.1\0", String(repeating: "1", count: 10_000),
+        ] {
+            #expect(!PeerNetwork.isAddress(text), "\(text.prefix(20))")
+        }
     }
 
     @Test("is one for all that is no address")

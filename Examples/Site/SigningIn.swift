@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import Posix
+
+// How a browser is signed in: it begins a login, a device approves it, and the same browser
+// confirms it. Nothing that a stranger can observe on the way reveals whether the account exists.
+extension Site {
+    /// Answers to a sign-in take a multiple of this time, which hides what the server does only for
+    /// existing accounts.
+    private static let answerTime = Duration.milliseconds(100)
+
+    /// The next multiple of `answerTime` after the beginning of the work.
+    static func due(
+        since began: ContinuousClock.Instant, at now: ContinuousClock.Instant = .now
+    ) -> ContinuousClock.Instant {
+        let steps = (began.duration(to: now) / answerTime).rounded(.up)
+        return began.advanced(by: answerTime * Int(max(1, steps)))
+    }
+
+    /// `GET /sign-in`: shows the form for the account name.
+    func showSignIn(_ call: PageCall) async throws(PageFault) -> (String, HTTPResponse) {
+        if case .signedIn(let session) = await browsers.state(of: call.cookie),
+            try await isGood(session, call)
+        {
+            return ("ok", .seeOther(SitePath.home))
+        }
+        return ("ok", try signInPage(call))
+    }
+
+    /// `POST /sign-in`: begins a login for the named account.
+    func signIn(_ call: PageCall) async throws(PageFault) -> (String, HTTPResponse) {
+        let form = try call.ownForm(at: settings.origin)
+        let began = ContinuousClock.now
+        do throws(TooManyRequests) {
+            try limits.admit(call.address)
+        } catch { throw .slowDown(seconds: error.seconds) }
+        let account = form["account"].trimmingBlanks
+        guard Self.isName(account) else {
+            return ("malformed", try signInPage(call, refused: form["account"]))
+        }
+        guard PeerNetwork.isAddress(call.address) else {
+            throw .notNow("the proxy's X-Forwarded-For does not end with an address")
+        }
+        try await takeBack(call)
+        await end(call)
+        let (server, template, code) = (server, settings.template, try code())
+        let login = try await asked { () async throws(CallFault) in
+            try await server.beginLogin(
+                account: account, template: template, code: code, visitor: call.address,
+                agent: call.request.header("user-agent") ?? "")
+        }
+        let cookie = try Cookie.fresh()
+        guard await browsers.begin(login, for: cookie) else {
+            throw .notNow("too many browsers await an approval")
+        }
+        try? await Task.sleep(until: Self.due(since: began))
+        return ("ok", .seeOther(SitePath.waiting, [settings.origin.setting(cookie)]))
+    }
+
+    /// `GET /waiting`: shows the text to approve, until the login is approved or expires.
+    func showWaiting(_ call: PageCall) async throws(PageFault) -> (String, HTTPResponse) {
+        guard case .waiting(let login) = await browsers.state(of: call.cookie),
+            let cookie = call.cookie
+        else { return ("elsewhere", .seeOther(SitePath.home)) }
+        let server = server
+        let isApproved = try await asked { () async throws(CallFault) in
+            try await server.isApproved(login)
+        }
+        // A HEAD request must not confirm the login.
+        if isApproved, !call.isHead { return try await confirm(cookie) }
+        // A rejection is not shown, because it would reveal that the account exists.
+        let now = clock.wallSeconds()
+        guard login.expires > now else { return ("over", .over) }
+        return ("waiting", try waitingPage(login, call, at: now))
+    }
+
+    /// `POST /cancel`: cancels the pending login.
+    func cancel(_ call: PageCall) async throws(PageFault) -> (String, HTTPResponse) {
+        _ = try call.ownForm(at: settings.origin)
+        // As for a sign-in: less is done for an unknown account, and the time must not show it.
+        let began = ContinuousClock.now
+        try await takeBack(call)
+        try? await Task.sleep(until: Self.due(since: began))
+        return ("ok", .seeOther(SitePath.signIn, [settings.origin.unsetting]))
+    }
+
+    /// Takes back the login that the calling browser awaits.
+    private func takeBack(_ call: PageCall) async throws(PageFault) {
+        guard let cookie = call.cookie, let login = await browsers.takeLogin(of: cookie) else {
+            return
+        }
+        let server = server
+        try await asked { () async throws(CallFault) in try await server.cancel(login) }
+    }
+
+    /// Confirms an approved login, and signs in the browser that began it, with a new cookie, so
+    /// that a cookie planted before is worthless.
+    ///
+    /// Of several requests at once, one gets the login.
+    private func confirm(_ cookie: Cookie) async throws(PageFault) -> (String, HTTPResponse) {
+        guard let login = await browsers.takeLogin(of: cookie) else {
+            return ("elsewhere", .seeOther(SitePath.home))
+        }
+        let confirmed: ConfirmedLogin
+        do throws(CallFault) {
+            confirmed = try await server.confirm(login)
+        } catch {
+            switch error {
+            // A login that cannot be confirmed now never can be, so the browser stops waiting.
+            case .refused(_, let code): return (code, .over)
+            case .unavailable(let reason):
+                await browsers.putBack(login, for: cookie)
+                throw .notNow(reason)
+            }
+        }
+        let session = BrowserSession(confirmed, seconds: settings.sessionSeconds, clock: clock)
+        let fresh = try Cookie.fresh()
+        guard await browsers.signIn(session, for: fresh) else {
+            throw .notNow("too many browsers are signed in")
+        }
+        return ("ok", .seeOther(SitePath.home, [settings.origin.setting(fresh)]))
+    }
+
+    /// Six characters that are not easily confused, 30 random bits, for a person to compare.
+    private func code() throws(PageFault) -> String {
+        let alphabet = [UInt8]("ABCDEFGHJKLMNPQRSTUVWXYZ23456789".utf8)
+        do throws(SystemFault) {
+            let letters = try randomBytes(6).map { alphabet[Int($0) % alphabet.count] }
+            return String(decoding: letters[..<3] + [0x2d] + letters[3...], as: UTF8.self)
+        } catch { throw .notNow("no random bytes: \(error)") }
+    }
+
+    /// Whether a text has the form of an account's name: 1 to 128 bytes, no control characters.
+    static func isName(_ text: String) -> Bool {
+        (1...128).contains(text.utf8.count)
+            && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+}
+
+extension String {
+    /// The text without the surrounding spaces that keyboards add.
+    fileprivate var trimmingBlanks: String {
+        let front = drop { $0 == " " }
+        return String(front.reversed().drop { $0 == " " }.reversed())
+    }
+}

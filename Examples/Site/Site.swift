@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import Posix
+
+/// The pages for people in a browser: a back end of one application of signet-server.
+///
+/// It begins and confirms logins with the application's API key. There is no other way in.
+struct Site: Sendable {
+    let settings: SiteSettings
+    let server: SignetServer
+    let clock: Clock
+    let browsers: Browsers
+    /// Limits how often an address may begin a sign-in: each asks a person something.
+    let limits: RateLimit
+
+    init(_ settings: SiteSettings, server: SignetServer, clock: Clock) {
+        self.settings = settings
+        self.server = server
+        self.clock = clock
+        browsers = Browsers(clock: clock)
+        limits = RateLimit(perMinute: settings.rate, clock: clock)
+    }
+
+    /// Answers a request; never fails.
+    func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        var path = "none"
+        do throws(PageFault) {
+            let route = try route(of: request)
+            path = route.path
+            let cookie = try Cookie.of(request, named: settings.origin.cookieName)
+            let call = PageCall(request: request, address: address(of: request), cookie: cookie)
+            guard !call.hidesItsCookie else {
+                return logged(request, path, "elsewhere", .again(route.path))
+            }
+            let (outcome, response) = try await route.answer(self, call)
+            return logged(request, path, outcome, response)
+        } catch {
+            if case .notNow(let reason) = error { report(reason) }
+            return logged(request, path, error.code, error.page)
+        }
+    }
+
+    /// Answers a request that the HTTP server itself refuses.
+    func refuse(_ status: Int, _ request: HTTPRequest) -> HTTPResponse {
+        let fault = PageFault(refusedByServer: status)
+        return logged(request, "none", fault.code, fault.page)
+    }
+
+    /// Asks the server; a refusal that is not foreseen is a fault of the configuration.
+    func asked<Value: Sendable>(
+        _ question: () async throws(CallFault) -> Value
+    ) async throws(PageFault) -> Value {
+        do throws(CallFault) {
+            return try await question()
+        } catch {
+            switch error {
+            case .refused(let status, let code):
+                throw .notNow("the server refuses: \(status) \(code); is the template as documented?")
+            case .unavailable(let reason): throw .notNow(reason)
+            }
+        }
+    }
+
+    private func route(of request: HTTPRequest) throws(PageFault) -> Route {
+        let method = request.method == "HEAD" ? "GET" : request.method
+        let here = Routes.all.filter { $0.path == request.path }
+        guard !here.isEmpty else { throw .noSuchPage }
+        if let route = here.first(where: { $0.method == method }) { return route }
+        throw .otherMethod(here.map { $0.method == "GET" ? "GET, HEAD" : $0.method })
+    }
+
+    /// The browser's address. From a trusted proxy, the last address of the last `X-Forwarded-For`
+    /// line: that one the proxy wrote, while anything before it may come from the client.
+    private func address(of request: HTTPRequest) -> String {
+        guard settings.trustsProxy else { return String(request.peer.prefix { $0 != "%" }) }
+        let line = request.headers.last { $0.name == "x-forwarded-for" }?.value ?? ""
+        let last = line.split(separator: ",", omittingEmptySubsequences: false).last ?? ""
+        return last.filter { $0 != " " && $0 != "\t" }
+    }
+
+    /// Writes a line for the log, which has nothing that a stranger chose.
+    private func logged(
+        _ request: HTTPRequest, _ path: String, _ outcome: String, _ response: HTTPResponse
+    ) -> HTTPResponse {
+        let method = ["GET", "HEAD", "POST"].contains(request.method) ? request.method : "other"
+        report("method=\(method) path=\(path) status=\(response.status) outcome=\(outcome)")
+        return response
+    }
+}
+
+/// A request for a page, with the browser's cookie.
+struct PageCall: Sendable {
+    let request: HTTPRequest
+    /// The browser's numeric address, unless a proxy reports something else.
+    let address: String
+    /// The browser's cookie, if it sent a valid one.
+    let cookie: Cookie?
+
+    /// Whether it is a HEAD request.
+    var isHead: Bool { request.method == "HEAD" }
+
+    /// Whether the browser withheld its cookie because the person followed a link on another site.
+    /// It must then not be given a new cookie, which would replace the one it may have.
+    var hidesItsCookie: Bool {
+        request.method != "POST" && cookie == nil
+            && ["cross-site", "same-site"].contains(request.header("sec-fetch-site"))
+    }
+
+    /// Reads the request's form after checking that this site showed it to this browser.
+    ///
+    /// Three independent checks, each sufficient by itself: the SameSite cookie is not sent with
+    /// another site's form, `Origin` and `Sec-Fetch-Site` name the sender, and the form carries the
+    /// token.
+    ///
+    /// - Throws: `.foreignForm` if a check fails.
+    func ownForm(at address: SiteAddress) throws(PageFault) -> Form {
+        guard request.header("origin") == address.origin,
+            ["same-origin", nil].contains(request.header("sec-fetch-site")), let cookie
+        else { throw .foreignForm }
+        let form = try Form(request)
+        guard try cookie.isShown(in: form["token"]) else { throw .foreignForm }
+        return form
+    }
+}
