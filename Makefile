@@ -52,7 +52,7 @@ MACHINE_DEBS = e2fsprogs gcc libc6-dev libusbredirparser-dev mmdebstrap openssl 
 BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build module programs catalogues demo screen test programs-table check \
+.PHONY: help deps build module programs site catalogues demo screen test programs-table check \
 	format-check graph-check bench fuzz pot install uninstall deb deb-test machine-test clean
 
 help: ## list the targets
@@ -63,6 +63,11 @@ deps: ## install what is needed from Debian; does nothing where all is there
 	@$(AS_ROOT) Tests/Stage/programs .build/programs
 
 build: deps module programs catalogues ## build what is installed, into build/
+
+site: ## build the example of a back end, signet-site, into build/; it is not installed
+	$(RELEASE) --product signet-site
+	@mkdir -p build
+	strip -o build/signet-site .build-release/release/signet-site
 
 module:
 	$(MODULE)
@@ -120,7 +125,7 @@ check: build format-check graph-check ## everything that must be clean before a 
 	$(RUN_TESTS) -c release
 
 format-check:
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests \
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Examples Tests \
 		$(wildcard Benchmarks)
 
 graph-check:

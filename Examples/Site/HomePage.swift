@@ -16,7 +16,8 @@ extension Site {
             </form>
             """
         let names = Dictionary(
-            own.devices.map { ($0.registration, $0.device) }, uniquingKeysWith: { first, _ in first })
+            own.devices.map { ($0.registration, $0.device) },
+            uniquingKeysWith: { first, _ in first })
         let content: HTML = """
             <p>You are signed in as <strong><bdi>\(session.account)</bdi></strong> at \
             <bdi>\(session.application)</bdi>, until \(moment(session.ends)).</p>

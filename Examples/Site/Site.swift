@@ -55,7 +55,8 @@ struct Site: Sendable {
         } catch {
             switch error {
             case .refused(let status, let code):
-                throw .notNow("the server refuses: \(status) \(code); is the template as documented?")
+                throw .notNow(
+                    "the server refuses: \(status) \(code); is the template as documented?")
             case .unavailable(let reason): throw .notNow(reason)
             }
         }

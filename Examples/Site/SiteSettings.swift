@@ -77,7 +77,8 @@ package struct SiteSettings: Sendable {
     ) throws(SettingsFault) -> ServerConfiguration.Identity? {
         let (certificate, key) = (settings.word(Row.certificate), settings.word(Row.key))
         guard (certificate == "none") == (key == "none") else {
-            throw SettingsFault("one of site.certificate and site.key is not set: set both, or none")
+            throw SettingsFault(
+                "one of site.certificate and site.key is not set: set both, or none")
         }
         guard certificate != "none" else { return nil }
         let chain = try read(certificate)

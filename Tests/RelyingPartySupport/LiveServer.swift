@@ -16,7 +16,8 @@ package final class LiveServer: Sendable {
     /// What it serves, and its log.
     package let program: TestSupport.Program
     private let scratch: Scratch
-    private let apiKey: String
+    /// The API key of `shop`.
+    package let apiKey: String
     private let client: HTTPClient
 
     /// Starts it and waits until it is ready. `commitRequired` has people compare fingerprints,
@@ -79,13 +80,20 @@ package final class LiveServer: Sendable {
     package func ask(
         _ method: String, _ path: String, _ body: [String: Any]? = nil
     ) throws -> [String: Any] {
+        try call(method, path, body, authorization: "Bearer \(apiKey)").members
+    }
+
+    /// Sends a call with this header `Authorization`; gives status and members of the answer.
+    package func call(
+        _ method: String, _ path: String, _ body: [String: Any]?, authorization: String?
+    ) throws -> (status: Int, members: [String: Any]) {
         var request = ClientRequest(
-            method: method, url: url + path,
-            headers: [("Authorization", "Bearer \(apiKey)"), ("Content-Type", "application/json")])
+            method: method, url: url + path, headers: [("Content-Type", "application/json")])
+        if let authorization { request.headers.append(("Authorization", authorization)) }
         if let body { request.body = [UInt8](try JSONSerialization.data(withJSONObject: body)) }
         let answer = try client.perform(request)
         let object = try? JSONSerialization.jsonObject(with: Data(answer.body))
-        return object as? [String: Any] ?? [:]
+        return (answer.status, object as? [String: Any] ?? [:])
     }
 
     /// Runs `signet-server admin` on its database, and gives what that prints.
@@ -98,6 +106,15 @@ package final class LiveServer: Sendable {
             throw TestFault.closed(awaited: "an answer", transcript: done.errors)
         }
         return done.output
+    }
+
+    /// Has access tokens of `shop` be valid for fewer seconds than an administrator may set.
+    package func shortenTokens(to seconds: Int64) async throws {
+        let database = try SQLiteDatabase(path: scratch.at("server.db"))
+        try await database.write { store throws(DatabaseFault) in
+            _ = try store.run("UPDATE application SET access_seconds = $1", [.integer(seconds)])
+        }
+        await database.close()
     }
 
     /// The registrations of an account, as the server tells them.

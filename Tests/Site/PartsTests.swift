@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
+import Posix
+import Synchronization
 import Testing
 
-@testable import RelyingParty
+@testable import Site
 
-@Suite("Parts of the server's own page")
-struct SitePartsTests {
+@Suite("Parts of the site")
+struct PartsTests {
     @Test("HTML escapes each value, and no markup of its own type")
     func html() {
         let value = "<a href=\"x\">&'\u{0}\n\u{202e}\u{feff}\u{85}é"
@@ -17,7 +19,7 @@ struct SitePartsTests {
         #expect(HTML.lines("a\n<b\r\u{2028}c").text == "a\n&lt;b\u{fffd}\u{fffd}c")
     }
 
-    @Test("the address is the origin of server.url, as browsers write it")
+    @Test("the address is the origin of site.url, as browsers write it")
     func address() {
         let good = [
             "https://id.example.org": "https://id.example.org",
@@ -43,7 +45,7 @@ struct SitePartsTests {
 
     @Test("a form is read as browsers write it, and anything else is none")
     func form() {
-        func fields(_ text: String) -> [String: String]? { SiteForm.fields(of: [UInt8](text.utf8)) }
+        func fields(_ text: String) -> [String: String]? { Form.fields(of: [UInt8](text.utf8)) }
         #expect(fields("account=a+b%2B%C3%A9&token=") == ["account": "a b+é", "token": ""])
         #expect(fields("") == [:])
         #expect(fields("a") == ["a": ""])
@@ -64,10 +66,39 @@ struct SitePartsTests {
                 bytes.randomElement(using: &random) ?? 0
             }
             let request = HTTPRequest(
-                method: "GET", path: "/site",
+                method: "GET", path: "/",
                 headers: [("cookie", String(decoding: body, as: UTF8.self))])
-            #expect((SiteForm.fields(of: body)?.count ?? 0) <= 8)
-            #expect(throws: Never.self) { try BrowserCookie.of(request, named: "a") }
+            #expect((Form.fields(of: body)?.count ?? 0) <= 8)
+            #expect(throws: Never.self) { try Cookie.of(request, named: "a") }
         }
+    }
+
+    @Test("answers to a sign-in come at a full step of time, however long the work took")
+    func steps() {
+        let began = ContinuousClock.now
+        for (work, answered) in [(0, 100), (1, 100), (99, 100), (101, 200), (250, 300)] {
+            let due = Site.due(since: began, at: began.advanced(by: .milliseconds(work)))
+            #expect(began.duration(to: due) == .milliseconds(answered), "\(work)")
+        }
+    }
+
+    @Test("what awaits an approval is bounded, and ends with its time")
+    func bounded() async throws {
+        let now = Mutex<Int64>(1_000)
+        let clock = Clock(
+            boot: { "test" }, sinceBoot: { .zero }, wallSeconds: { now.withLock { $0 } })
+        let browsers = Browsers(clock: clock)
+        let login = PendingLogin(operation: "a", session: "b", text: "c", expires: 2_000)
+        for _ in 0..<10_000 { #expect(await browsers.begin(login, for: try Cookie.fresh())) }
+        #expect(await !browsers.begin(login, for: try Cookie.fresh()))
+        // An approval in the last second can be confirmed for another minute.
+        now.withLock { $0 = 2_059 }
+        #expect(await !browsers.begin(login, for: try Cookie.fresh()))
+        now.withLock { $0 = 2_060 }
+        let cookie = try Cookie.fresh()
+        #expect(await browsers.begin(login, for: cookie))
+        // It is taken once.
+        #expect(await browsers.takeLogin(of: cookie) == login)
+        #expect(await browsers.takeLogin(of: cookie) == nil)
     }
 }

@@ -1,216 +1,247 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
 import Foundation
-import HTTPServer
-import SQL
-import SQLSupport
+import HTTPClient
+import RelyingPartySupport
 import SignedFormats
+import TestSupport
 import Testing
 
-@testable import RelyingParty
+@testable import Site
 
-@Suite("A browser at the server's own page")
+@Suite("A browser at the site")
 struct SiteTests {
-    @Test(
-        "signs in by an approval, sees what is its own, and signs out", arguments: Backend.allCases)
-    func wholeWay(backend: Backend) async throws {
-        let (server, device) = try await TestBrowser.server(backend)
-        let browser = TestBrowser(server)
-        #expect(try await browser.open("/").location == "/site")
-        #expect(try await browser.open("/site").location == "/site/sign-in")
-        #expect(try await browser.begin().status == 200)
+    @Test("signs in by an approval, sees what is its own, and signs out")
+    func wholeWay() async throws {
+        let (server, device) = try await LiveServer.withSite()
+        let site = try SiteProcess(server)
+        let browser = TestBrowser(site)
+        #expect(try browser.open("/").location == "/sign-in")
+        #expect(try browser.begin().status == 200)
         #expect(browser.page.contains("Approve on your device"))
-        let operation = try await server.latestOperation()
-        let detail = try await server.detail(operation, for: device)
-        #expect(try browser.shown == detail.data)
-        #expect(detail.data.contains("from 192.0.2.7\nthe page shows "))
-        #expect(try await browser.open("/site").location == "/site/waiting")
-        #expect(try await server.decide(operation, by: device).status == 200)
-        #expect(try await browser.open("/site/waiting").location == "/site")
-        #expect(try await browser.open("/site").status == 200)
+        let operation = try #require(try device.awaited().first)
+        // The device shows where the request comes from, and what the page shows.
+        let text = try device.text(of: operation)
+        #expect(try browser.shown == text)
+        #expect(
+            text.contains(#/^sign in from 192\.0\.2\.7\nthe page shows [A-Z2-9]{3}-[A-Z2-9]{3}$/#))
+        #expect(try browser.open("/").location == "/waiting")
+        try device.decide()
+        #expect(try browser.open("/waiting").location == "/")
+        #expect(try browser.open("/").status == 200)
         for text in [
-            "signed in as <strong><bdi>alice</bdi>", hexadecimal(device.id),
-            try #require(keyFingerprint(device.key.publicPoint)), "key in a TPM, secure boot on",
-            "approved by it", "the page shows", "approved sign-in", "device registered",
-            "192.0.2.7",
+            "signed in as <strong><bdi>alice</bdi>", "<bdi>shop</bdi>", device.name,
+            try #require(device.fingerprint), "key in a TPM, secure boot on", "approved by it",
+            "the page shows", "approved sign-in", "device registered", "192.0.2.7",
+            "<bdi>fingerprint</bdi>",
         ] { #expect(browser.page.contains(text), "\(text)") }
-        #expect(try await browser.open("/site/sign-in").location == "/site")
-        try await browser.open("/site")
+        #expect(try browser.open("/sign-in").location == "/")
+        try browser.open("/")
         let before = browser.cookie
-        #expect(try await browser.post("/site/sign-out").location == "/site/signed-out")
+        #expect(try browser.post("/sign-out").location == "/signed-out")
         #expect(browser.cookie == nil)
-        #expect(try await browser.open("/site/signed-out").status == 200)
+        #expect(try browser.open("/signed-out").status == 200)
         browser.cookie = before
-        #expect(try await browser.open("/site").location == "/site/sign-in")
-        let left = try await server.rows("SELECT id FROM token_session WHERE revoked IS NULL")
-        #expect(left.isEmpty)
-        #expect(try await server.audited("operation-consumed", "ok") == 1)
-        #expect(try await server.audited("revocation", "ok") == 1)
+        #expect(try browser.open("/").location == "/sign-in")
+        // The tokens have ended at the server too.
+        #expect(try server.audited("operation-consumed", "ok") == 1)
+        #expect(try server.audited("revocation", "ok") == 1)
+        // No secret is in the log.
+        let secret = try #require(before?.split(separator: "=").last)
+        #expect(!site.process.errors.contains(secret))
+        #expect(!site.process.errors.contains(server.apiKey))
+        #expect(site.process.errors.contains("path=/waiting status=303 outcome=ok"))
     }
 
-    @Test("has another cookie after each step, of which the server keeps the hash alone")
+    @Test("has another cookie after each step, and an earlier one is worth nothing")
     func cookies() async throws {
-        let (server, device) = try await TestBrowser.server(.sqlite)
-        let browser = TestBrowser(server)
+        let (server, device) = try await LiveServer.withSite()
+        let browser = TestBrowser(try SiteProcess(server))
         var seen: [String] = []
-        let first = try await browser.open("/site/sign-in")
+        let first = try browser.open("/sign-in")
         #expect(
             first.header("Set-Cookie")?.hasSuffix(
                 "; Path=/; HttpOnly; SameSite=Strict; Secure") == true)
         seen.append(try #require(browser.cookie))
         // Shown again, the page keeps it: another tab's form still holds.
-        #expect(try await browser.open("/site/sign-in").header("Set-Cookie") == nil)
-        try await browser.begin()
+        #expect(try browser.open("/sign-in").header("Set-Cookie") == nil)
+        try browser.begin()
         seen.append(try #require(browser.cookie))
-        _ = try await server.decide(try await server.latestOperation(), by: device)
-        try await browser.open("/site/waiting")
+        try device.decide()
+        try browser.open("/waiting")
         seen.append(try #require(browser.cookie))
         #expect(Set(seen).count == 3)
-        #expect(seen.allSatisfy { $0.hasPrefix("__Host-signet=sg") })
-        let secret = [UInt8](seen[2].utf8.drop { $0 != UInt8(ascii: "=") }.dropFirst())
-        let kept = try await server.rows("SELECT hash FROM site_session")
-        #expect(try kept.map { try $0.bytes(0) } == [try SHA256.digest(secret)])
-        // No earlier one is worth anything.
+        #expect(seen.allSatisfy { $0.hasPrefix("__Host-signet=") && $0.utf8.count == 57 })
+        #expect(try browser.isSignedIn)
         for cookie in seen.dropLast() {
             browser.cookie = cookie
-            #expect(try await browser.open("/site").location == "/site/sign-in")
+            #expect(try browser.open("/").location == "/sign-in")
+            #expect(try browser.open("/waiting").location == "/")
         }
     }
 
     @Test("on plain HTTP of the machine itself has a cookie without the prefix")
     func plain() async throws {
-        let (server, device) = try await TestBrowser.server(.sqlite, at: "http://localhost:8443")
-        let browser = TestBrowser(server)
-        browser.origin = "http://localhost:8443"
-        let first = try await browser.open("/site/sign-in")
+        let (server, device) = try await LiveServer.withSite()
+        let browser = TestBrowser(try SiteProcess(server, url: "http://localhost:8080"))
+        let first = try browser.open("/sign-in")
         #expect(
             first.header("Set-Cookie")?.hasSuffix("; Path=/; HttpOnly; SameSite=Strict") == true)
         #expect(browser.cookie?.hasPrefix("signet=") == true)
-        try await browser.signIn(by: device)
-        #expect(try await browser.isSignedIn)
+        try browser.signIn(by: device)
+        #expect(try browser.isSignedIn)
     }
 
     @Test(
-        "is signed in no longer than its device is good, and half an hour",
-        arguments: ["device", "account", "tokens", "time"])
+        "is signed in no longer than its device is good",
+        arguments: ["device", "account", "policy", "restart"])
     func ended(by end: String) async throws {
-        let (server, device) = try await TestBrowser.server(.sqlite)
-        let browser = TestBrowser(server)
-        try await browser.signIn(by: device)
-        #expect(try await browser.isSignedIn)
+        let (server, device) = try await LiveServer.withSite()
+        let site = try SiteProcess(server)
+        var browser = TestBrowser(site)
+        try browser.signIn(by: device)
+        #expect(try browser.isSignedIn)
         switch end {
         case "device":
-            _ = try await server.ask(
-                "POST", "/v1/registrations/\(device.registration)/block", [:])
-        case "account": try await server.change("UPDATE account SET blocked = 1")
-        case "tokens": try await server.change("UPDATE token_session SET revoked = 1")
+            try server.ask("POST", "/v1/registrations/\(device.registration)/block", [:])
+        case "account": try server.administer("account", "block", "shop", "alice")
+        case "policy": try server.administer("application", "set", "shop", "--biometrics", "no")
         default:
-            server.time.pass(1_799)
-            #expect(try await browser.isSignedIn)
-            server.time.pass(1)
+            let cookie = browser.cookie
+            #expect(try site.stop().ending == .exited(0))
+            browser = TestBrowser(try SiteProcess(server))
+            browser.cookie = cookie
         }
-        #expect(try await browser.open("/site").location == "/site/sign-in")
-        #expect(!browser.page.contains(hexadecimal(device.id)))
-        // A form of that page does nothing, and says nothing.
-        server.time.pass(7_200)
-        await server.service.maintenance.forgetOld()
-        #expect(try await server.rows("SELECT hash FROM site_session").isEmpty)
-        #expect(try await server.rows("SELECT hash FROM site_login").isEmpty)
+        #expect(try browser.open("/").location == "/sign-in")
+        #expect(!browser.page.contains(device.name))
+        #expect(try browser.open("/sign-in").status == 200)
+    }
+
+    @Test("is signed in for as long as the settings say")
+    func time() async throws {
+        let (server, device) = try await LiveServer.withSite()
+        let browser = TestBrowser(try SiteProcess(server, site: "session = 3"))
+        try browser.signIn(by: device)
+        let token = try browser.token
+        // The passing of time is the only event to wait for.
+        try await Task.sleep(for: .seconds(3.1))
+        #expect(try browser.open("/").location == "/sign-in")
+        // A form of that page changes nothing, and tells nothing.
+        #expect(try browser.post("/sign-out", token: token).location == "/signed-out")
+    }
+
+    @Test("stays signed in when its access token expires, also for many requests at once")
+    func renewed() async throws {
+        let (server, device) = try await LiveServer.withSite()
+        try await server.shortenTokens(to: 1)
+        let site = try SiteProcess(server)
+        let browser = TestBrowser(site)
+        try browser.signIn(by: device)
+        let cookie = try #require(browser.cookie)
+        for _ in 0..<2 {
+            try await Task.sleep(for: .seconds(1.5))
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        try site.send("GET", "/", [("Cookie", cookie)], nil, from: "192.0.2.7")
+                            .status
+                    }
+                }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            // A refresh token that was sent twice would have ended the session.
+            #expect(statuses == [200])
+        }
+        #expect(try server.audited("refresh", "ok") >= 2)
     }
 
     @Test("comes in by another site's link as who it was")
     func linked() async throws {
-        let (server, device) = try await TestBrowser.server(.sqlite)
-        let browser = TestBrowser(server)
-        try await browser.signIn(by: device)
+        let (server, device) = try await LiveServer.withSite()
+        let browser = TestBrowser(try SiteProcess(server))
+        try browser.signIn(by: device)
         // Browsers keep the cookie back, and must not be given another in its place.
-        for path in ["/", "/site", "/site/sign-in", "/site/waiting"] {
+        let stranger = TestBrowser(browser.site)
+        for path in ["/", "/sign-in", "/waiting"] {
             for site in ["cross-site", "same-site"] {
-                let reply = await server.answer(
-                    HTTPRequest(method: "GET", path: path, headers: [("sec-fetch-site", site)]))
+                let reply = try stranger.open(path, more: [("Sec-Fetch-Site", site)])
                 #expect(reply.status == 200)
                 #expect(reply.header("Set-Cookie") == nil)
                 #expect(reply.header("Refresh") == "0; url=\(path)")
             }
         }
-        #expect(try await browser.isSignedIn)
-    }
-
-    @Test("is signed in by an approval in the last second")
-    func lastSecond() async throws {
-        let (server, device) = try await TestBrowser.server(.sqlite)
-        let browser = TestBrowser(server)
-        try await browser.begin()
-        server.time.pass(299)
-        _ = try await server.decide(try await server.latestOperation(), by: device)
-        server.time.pass(59)
-        await server.service.maintenance.forgetOld()
-        #expect(try await browser.open("/site/waiting").location == "/site")
-        #expect(try await browser.isSignedIn)
+        #expect(try browser.isSignedIn)
     }
 
     @Test("takes back what it began")
     func canceled() async throws {
-        let (server, device) = try await TestBrowser.server(.sqlite)
-        let browser = TestBrowser(server)
-        try await browser.begin()
-        let operation = try await server.latestOperation()
+        let (server, device) = try await LiveServer.withSite()
+        let browser = TestBrowser(try SiteProcess(server))
+        try browser.begin()
+        let operation = try #require(try device.awaited().first)
         let cookie = browser.cookie
-        #expect(try await browser.post("/site/cancel").location == "/site/sign-in")
-        #expect(try await server.status(operation) == "CANCELED")
-        #expect(try await server.awaited(by: device).isEmpty)
+        #expect(try browser.post("/cancel").location == "/sign-in")
+        #expect(try server.status(of: operation) == "CANCELED")
+        #expect(try device.awaited().isEmpty)
         #expect(browser.cookie == nil)
         browser.cookie = cookie
-        #expect(try await browser.open("/site/waiting").location == "/site")
-        // Of a name that is none, likewise.
-        try await browser.begin("nobody")
-        #expect(try await browser.post("/site/cancel").location == "/site/sign-in")
+        #expect(try browser.open("/waiting").location == "/")
+        // The same for an account that does not exist.
+        try browser.begin("nobody")
+        #expect(try browser.post("/cancel").location == "/sign-in")
+    }
+
+    @Test("that begins again takes its earlier sign-in back, and ends its session")
+    func again() async throws {
+        let (server, device) = try await LiveServer.withSite()
+        let browser = TestBrowser(try SiteProcess(server))
+        for _ in 0..<4 {
+            try browser.begin()
+            #expect(try device.awaited().count == 1)
+        }
+        #expect(try server.audited("operation-cancelled", "ok") == 3)
+        // Another browser's wait goes on.
+        let other = TestBrowser(browser.site)
+        try other.begin()
+        #expect(try device.awaited().count == 2)
+        try other.begin("nobody")
+        try device.decide()
+        #expect(try browser.open("/waiting").location == "/")
+        try browser.open("/")
+        let former = browser.cookie
+        // The page has the token that a form for another sign-in needs.
+        #expect(try browser.post("/sign-in", "account=alice").status == 303)
+        #expect(try server.audited("revocation", "ok") == 1)
+        try device.decide()
+        try browser.open("/waiting")
+        #expect(try browser.isSignedIn)
+        browser.cookie = former
+        #expect(try !browser.isSignedIn)
     }
 
     @Test("looks by itself until it is told not to")
     func refresh() async throws {
-        let (server, _) = try await TestBrowser.server(.sqlite)
-        let browser = TestBrowser(server)
-        #expect(try await browser.begin().header("Refresh") == "4")
-        let request = server.request("/site/waiting", [("refresh", "off")], cookie: browser.cookie)
-        let still = await server.answer(request)
+        let (server, _) = try await LiveServer.withSite()
+        let browser = TestBrowser(try SiteProcess(server))
+        #expect(try browser.begin().header("Refresh") == "4")
+        let still = try browser.open("/waiting?refresh=off")
         #expect(still.status == 200)
         #expect(still.header("Refresh") == nil)
     }
 
-    @Test("shows many devices, operations and receipts, and no more than 50 of each")
+    @Test("is shown 50 operations and receipts at the most, newest first")
     func many() async throws {
-        let (server, device) = try await TestBrowser.server(.sqlite)
-        try await server.makeTemplate()
-        for number in 0..<60 {
-            let id = try await server.operation([
-                "account": "alice", "template": "payment",
-                "data": ["amount": "\(number)", "payee": "Bob"],
-            ])
-            _ = try await server.decide(id, .reject, by: device)
-            server.time.pass(1)
+        let (server, device) = try await LiveServer.withSite()
+        try server.makeTemplate()
+        for number in 0..<52 {
+            _ = try server.pay("\(number)")
+            try device.decide(.reject)
         }
-        let browser = TestBrowser(server)
-        try await browser.signIn(by: device)
+        let browser = TestBrowser(try SiteProcess(server))
+        try browser.signIn(by: device)
         let list = browser.page.components(separatedBy: "id=\"receipts\"")
         #expect(list[0].components(separatedBy: "<dt>Asked</dt>").count == 51)
         #expect(list[1].components(separatedBy: "<dt>Outcome</dt>").count == 51)
-        #expect(list[0].contains("pay 59 EUR\nto Bob") && !list[0].contains("pay 5 EUR"))
-    }
-}
-
-extension TestServer {
-    /// Changes what no call changes.
-    func change(_ sql: StaticString) async throws {
-        try await database.write { store throws(DatabaseFault) in _ = try store.run(sql) }
-    }
-
-    /// A request with a query.
-    func request(
-        _ path: String, _ query: [(name: String, value: String)], cookie: String?
-    ) -> HTTPRequest {
-        HTTPRequest(
-            method: "GET", path: path, query: query,
-            headers: cookie.map { [("cookie", $0)] } ?? [])
+        #expect(list[0].contains("pay 51 EUR\nto Bob") && !list[0].contains("pay 2 EUR"))
+        #expect(list[0].contains("<bdi>operation</bdi>") && list[0].contains("<bdi>sign-in</bdi>"))
     }
 }

@@ -1,87 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-import SQLSupport
+import Glibc
+import RelyingPartySupport
 import TestSupport
 import Testing
 
-@testable import RelyingParty
-
-@Suite("The start of a server with a page for browsers")
-struct SiteStartTests {
-    /// What a start, and `check-config` before it, say.
-    private struct Refusals {
-        let start: String
-        let check: String
+@Suite("The start of the site")
+struct StartTests {
+    private func start(_ arguments: [String]) throws -> Outcome {
+        try Program(Command([SiteProcess.program] + arguments)).expectEnd(within: .seconds(30))
     }
 
-    private func refusals(_ home: ServerHome, _ settings: String) throws -> Refusals {
-        let configuration = try home.configuration("[site]\nenabled = on\n\(settings)")
-        let program = ServerProcess.program
-        let check = try Program(
-            Command([program, "admin", "--config", configuration, "check-config"])
-        ).expectEnd(within: .seconds(30))
-        let start = try Program(Command([program, "--config", configuration]))
-            .expectEnd(within: .seconds(30))
-        #expect(start.ending == .exited(1), "\(settings)")
-        return Refusals(start: start.errors, check: check.errors)
-    }
-
-    @Test("is refused where the settings alone are wrong, and check-config says so before")
-    func settings() throws {
-        let home = try ServerHome(.sqlite)
-        let nameless = try refusals(home, "")
-        for said in [nameless.start, nameless.check] {
-            #expect(said.contains("site.application is not set"))
-        }
-        let url = "https://id.example.org/signet"
-        let said = try refusals(try ServerHome(.sqlite, url: url), "application = shop")
-        for said in [said.start, said.check] {
-            #expect(said.contains("server.url is '\(url)', where no browser can sign in"))
+    @Test("wants one absolute path, and shows its usage")
+    func usage() throws {
+        for arguments in [[], ["site.conf"], ["/a", "/b"], ["--help"]] {
+            let outcome = try start(arguments)
+            #expect(outcome.ending == .exited(2), "\(arguments)")
+            #expect(outcome.errors.hasPrefix("usage: signet-site FILE"))
         }
     }
 
-    @Test(
-        "is refused where application or template are missing, or are not for this",
-        arguments: Backend.allCases)
-    func subject(backend: Backend) throws {
-        let home = try ServerHome(backend)
-        try ServerProcess(home).stop()
-        func said(_ settings: String) throws -> String {
-            let said = try refusals(home, settings)
-            // The database is not looked at by who only checks the settings.
-            #expect(said.check.isEmpty)
-            return said.start
+    @Test("is refused with settings that cannot work, and says what is wrong")
+    func settings() async throws {
+        let server = try await LiveServer.start()
+        let scratch = try Scratch()
+        try scratch.write("key", server.apiKey)
+        try scratch.write("open", server.apiKey, mode: 0o644)
+        func refusal(
+            url: String = SiteProcess.url, site: String = "", settings: String = "",
+            key: String = "key"
+        ) throws -> String {
+            try scratch.write(
+                "site.conf",
+                SiteProcess.configuration(
+                    server, url: url, site: site, settings: settings, key: scratch.at(key)))
+            let outcome = try start([scratch.at("site.conf")])
+            #expect(outcome.ending == .exited(1))
+            #expect(outcome.errors.hasPrefix("signet-site: cannot start: "))
+            #expect(!outcome.errors.contains(server.apiKey))
+            return outcome.errors
         }
-        #expect(try said("application = bank").contains("there is no application 'bank'"))
-        #expect(try said("application = shop").contains("'shop' has no template 'sign-in'"))
-        for (name, text, options) in [
-            ("payment", "{code}", []),
-            ("bound", "{code}", ["--purpose", "login", "--device", "one"]),
-            ("codeless", "from {address}", ["--purpose", "login"]),
-            ("wide", "{code} {amount}", ["--purpose", "login"]),
-        ] {
-            let made = try Program(
-                Command(
-                    [ServerProcess.program, "admin", "--config", try home.configuration()]
-                        + ["template", "add", "shop", name, text] + options)
-            ).expectEnd(within: .seconds(30))
-            #expect(made.succeeded, "\(made.errors)")
+        for url in ["https://shop.example.org/site", "http://shop.example.org", "shop"] {
+            #expect(try refusal(url: url).contains("site.url is '\(url)'"))
         }
-        func refusal(_ template: String) throws -> String {
-            try said("application = shop\ntemplate = \(template)")
-        }
-        #expect(try refusal("payment").contains("is not for logins"))
-        #expect(try refusal("bound").contains("wants a device to be named"))
-        for template in ["codeless", "wide"] {
-            #expect(try refusal(template).contains("must show {code}, may show {address}"))
-        }
+        #expect(try refusal(site: "address = 0.0.0.0").contains("not of this machine alone"))
+        #expect(try refusal(site: "certificate = /c").contains("set both, or none"))
+        #expect(try refusal(site: "colour = red").contains("site.conf:4"))
+        #expect(try refusal(site: "port = 70000").contains("site.conf:4"))
+        let plain = "url = http://id.example.org"
+        #expect(try refusal(settings: plain).contains("server.url is 'http://id.example.org'"))
+        // A key that others can read, or that is not there.
+        #expect(try refusal(key: "open").contains(scratch.at("open")))
+        #expect(try refusal(key: "none").contains(scratch.at("none")))
+        #expect(try start([scratch.at("nowhere")]).errors.contains(scratch.at("nowhere")))
     }
 
-    @Test("has no page where nothing is said of one")
-    func off() async throws {
-        let server = try ServerProcess(try ServerHome(.sqlite))
-        for path in ["/", "/site", "/site/sign-in", "/site/style.css"] {
-            #expect(try await server.send("GET", path).code == "not-found", "\(path)")
-        }
-        try server.stop()
+    @Test("reads the example that is documented")
+    func example() async throws {
+        let server = try await LiveServer.start()
+        let scratch = try Scratch()
+        try scratch.write("key", server.apiKey)
+        let text = String(
+            decoding: try Layout.read("\(Layout.package)/Examples/site.conf"), as: UTF8.self
+        ).replacing("port = 8080", with: "port = 0")
+            .replacing("/etc/signet/site.key", with: scratch.at("key"))
+        try scratch.write("site.conf", text)
+        let program = try Program(Command([SiteProcess.program, scratch.at("site.conf")]))
+        try program.expectError("serves on port ", within: .seconds(30))
+        program.signal(SIGTERM)
+        #expect(try program.expectEnd(within: .seconds(30)).ending == .exited(0))
     }
 }

@@ -1,45 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import HTTPServer
-import SQL
-import SQLSupport
+import HTTPClient
 import TestSupport
 
-@testable import RelyingParty
-
-/// A browser at the server's own page, as far as requests go: it keeps the cookie, and sends forms
-/// with what the page had in them.
+/// A browser at the site, as far as requests go: it keeps the cookie, and sends forms with what the
+/// page had in them.
 final class TestBrowser {
-    let server: TestServer
+    let site: SiteProcess
     /// What it sends in `Cookie`.
     var cookie: String?
     /// What it says of where a form comes from.
-    var origin: String? = "https://id.example.org"
+    var origin: String?
     var peer = "192.0.2.7"
     /// The page that it shows.
     private(set) var page = ""
 
-    init(_ server: TestServer) {
-        self.server = server
-    }
-
-    /// A server with a site, and alice's device; the template is that of the manual.
-    static func server(
-        _ backend: Backend, rate: Int = 100_000, at url: String = "https://id.example.org"
-    ) async throws -> (TestServer, TestDevice) {
-        let server = try await TestServer.make(backend, rate: rate, site: SiteAddress(url))
-        try await server.makeTemplate(
-            "sign-in", "sign in from {address}\nthe page shows {code}", purpose: .login)
-        let device = try TestDevice()
-        try await server.register(device)
-        return (server, device)
+    init(_ site: SiteProcess) {
+        self.site = site
+        origin = site.url
     }
 
     /// Opens a page.
     @discardableResult
-    func open(_ path: String, _ method: String = "GET") async throws -> Reply {
-        try await send(
-            HTTPRequest(method: method, path: path, headers: headers, peer: peer))
+    func open(
+        _ path: String, _ method: String = "GET", more: [(name: String, value: String)] = []
+    ) throws -> HTTPAnswer {
+        try send(method, path, headers + more, nil)
     }
 
     /// Sends a form, with the token of the page that it shows if none is given.
@@ -48,32 +33,25 @@ final class TestBrowser {
         _ path: String, _ fields: String = "", token: String? = nil,
         more: [(name: String, value: String)] = [],
         type: String = "application/x-www-form-urlencoded"
-    ) async throws -> Reply {
-        try await send(try form(path, fields, token: token, more: more, type: type))
-    }
-
-    /// A form as it would be sent.
-    func form(
-        _ path: String, _ fields: String = "", token: String? = nil,
-        more: [(name: String, value: String)] = [],
-        type: String = "application/x-www-form-urlencoded"
-    ) throws -> HTTPRequest {
+    ) throws -> HTTPAnswer {
         let body = "token=\(try token ?? self.token)&\(fields)"
         var headers = headers + more
-        headers.append(("content-type", type))
-        if let origin { headers.append(("origin", origin)) }
-        return HTTPRequest(
-            method: "POST", path: path, headers: headers, body: [UInt8](body.utf8), peer: peer)
+        headers.append(("Content-Type", type))
+        if let origin { headers.append(("Origin", origin)) }
+        return try send("POST", path, headers, body)
     }
 
     private var headers: [(name: String, value: String)] {
-        [("user-agent", "test")] + (cookie.map { [("cookie", $0)] } ?? [])
+        [("User-Agent", "test")] + (cookie.map { [("Cookie", $0)] } ?? [])
     }
 
-    private func send(_ request: HTTPRequest) async throws -> Reply {
-        let reply = await server.answer(request)
-        page = String(decoding: reply.bytes, as: UTF8.self)
-        for header in reply.headers where header.name == "Set-Cookie" {
+    private func send(
+        _ method: String, _ path: String, _ headers: [(name: String, value: String)],
+        _ body: String?
+    ) throws -> HTTPAnswer {
+        let reply = try site.send(method, path, headers, body, from: peer)
+        page = String(decoding: reply.body, as: UTF8.self)
+        for header in reply.headers where header.name == "set-cookie" {
             let pair = header.value.prefix { $0 != ";" }
             cookie = pair.hasSuffix("=") ? nil : String(pair)
         }
@@ -82,61 +60,52 @@ final class TestBrowser {
 
     /// The token in the page's forms.
     var token: String {
-        get throws {
-            guard let found = page.firstMatch(of: #/name="token" value="([^"]*)"/#) else {
-                throw Unexpected("no form in \(page)")
-            }
-            return String(found.output.1)
-        }
+        get throws { try found(#/name="token" value="([^"]*)"/#) }
     }
 
     /// The text that the device is said to show.
     var shown: String {
-        get throws {
-            guard let found = page.firstMatch(of: #/id="shown">([^<]*)</#) else {
-                throw Unexpected("no text in \(page)")
-            }
-            return String(found.output.1)
+        get throws { try found(#/id="shown">([^<]*)</#) }
+    }
+
+    private func found(_ pattern: Regex<(Substring, Substring)>) throws -> String {
+        guard let found = page.firstMatch(of: pattern) else {
+            throw TestFault.closed(awaited: "what the page should have", transcript: page)
         }
+        return String(found.output.1)
     }
 
     /// Begins a sign-in, and shows the page that waits.
     @discardableResult
-    func begin(_ account: String = "alice") async throws -> Reply {
-        try await open("/site/sign-in")
-        let begun = try await post("/site/sign-in", "account=\(account)")
-        guard begun.status == 303 else { throw Unexpected("not begun: \(begun.status) \(page)") }
-        return try await open("/site/waiting")
+    func begin(_ account: String = "alice") throws -> HTTPAnswer {
+        try open("/sign-in")
+        let begun = try post("/sign-in", "account=\(account)")
+        guard begun.status == 303 else {
+            throw TestFault.closed(awaited: "a sign-in", transcript: "\(begun.status) \(page)")
+        }
+        return try open("/waiting")
     }
 
     /// Signs in, with the approval of a device.
-    func signIn(by device: TestDevice) async throws {
-        try await begin(device.account)
-        _ = try await server.decide(try await server.latestOperation(), by: device)
-        let reply = try await open("/site/waiting")
-        guard reply.location == "/site" else { throw Unexpected("not signed in: \(page)") }
-        try await open("/site")
+    func signIn(by device: SiteDevice) throws {
+        try begin(device.account)
+        try device.decide()
+        guard try open("/waiting").location == "/" else {
+            throw TestFault.closed(awaited: "to be signed in", transcript: page)
+        }
+        try open("/")
     }
 
-    /// Whether it sees somebody's devices.
+    /// Whether it sees a person's devices.
     var isSignedIn: Bool {
-        get async throws { try await open("/site").status == 200 }
+        get throws { try open("/").status == 200 }
     }
 }
 
-extension TestServer {
-    /// The id of the operation that was made last.
-    func latestOperation() async throws -> String {
-        let rows = try await rows("SELECT id FROM operation WHERE status = 'PENDING'")
-        guard rows.count == 1 else { throw Unexpected("\(rows.count) operations wait") }
-        return hexadecimal(try rows[0].bytes(0))
-    }
-}
-
-extension Reply {
+extension HTTPAnswer {
     /// The value of the one header of this name.
     func header(_ name: String) -> String? {
-        let found = headers.filter { $0.name == name }
+        let found = headers.filter { $0.name == name.lowercased() }
         return found.count == 1 ? found[0].value : nil
     }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""A person at the server's own page, in headless Chromium, by the W3C WebDriver protocol alone.
+"""A person at the site, in headless Chromium, by the W3C WebDriver protocol alone.
 
     browser.py URL PORT ACCOUNT
 
-URL is how the server calls itself; Chromium is told to find it on PORT of this machine. The script
+URL is how browsers call the site; Chromium is told to find it on PORT of this machine. The script
 signs in, sees what there is, signs out, and judges each page that it sees: its accessibility tree,
 its colours, its width, and that Chromium had nothing to complain of. When the device is to approve,
 it writes "shown: " and the text in JSON, and waits. Any finding ends it with status 1.
@@ -248,7 +248,7 @@ def use(driver, person, url, account):
     driver.type("//input[@id='account']", account + ENTER)
     driver.find("//h1[.='Approve on your device']")
     # A page that looks by itself may go while it is judged: so the one that stays.
-    driver.open(url + "/site/waiting?refresh=off")
+    driver.open(url + "/waiting?refresh=off")
     person.see("Approve on your device")
     shown = driver.text("//*[@id='shown']")
     driver.click("//a[.='Let it look by itself']")
@@ -262,7 +262,7 @@ def use(driver, person, url, account):
     require(cookies[0]["secure"] == url.startswith("https:"), "cookies", str(cookies))
     print("cookie: " + json.dumps(cookies[0]["name"]), flush=True)
     # By a link of another site, which browsers send no cookie with at first.
-    driver.open("data:text/html,<a href='%s/site'>link</a>" % url)
+    driver.open("data:text/html,<a href='%s/'>link</a>" % url)
     driver.click("//a")
     person.see("Your account")
     driver.click("//button[text()='Sign out']")
@@ -270,7 +270,7 @@ def use(driver, person, url, account):
     # The back button shows nothing of what was there.
     driver.call("POST", "/back", {})
     person.see("Sign in")
-    driver.open(url + "/site")
+    driver.open(url + "/")
     person.see("Sign in")
     require(account not in driver.text("//body"), "signed out", "the account is still shown")
     print("done", flush=True)
