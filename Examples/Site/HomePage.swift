@@ -32,8 +32,8 @@ extension Site {
             </section>
             <section aria-labelledby="receipts">
             <h2 id="receipts">Receipts</h2>
-            <p>What the server has checked of late in your name, the latest first. What you do not \
-            know of, tell whoever runs this site.</p>
+            <p>What the server has checked recently in your name, the latest first. Report anything \
+            that you do not recognise to the operator of this site.</p>
             \(list(own.receipts.map { receipt($0, names) }))
             </section>
             """

@@ -55,19 +55,20 @@ extension Site {
             <p>This page stays as it is. <a href="\(SitePath.waiting)">Let it look by itself</a></p>
             """
             : """
-            <p>This page looks every 4 seconds whether it is approved. \
+            <p>This page checks every 4 seconds whether it is approved. \
             <a href="\(SitePath.waiting)?refresh=off">Stop that, I will look myself</a></p>
             """
         let content: HTML = """
             <p>On a device that is registered for your account, run <code>signet operations</code>. \
             It shows this text:</p>
             <p class="shown" id="shown">\(.lines(login.text))</p>
-            <p>Approve it only if each character is the same. What you did not ask for, reject.</p>
+            <p>Approve it only if each character is the same. Reject anything that you did not ask \
+            for.</p>
             <p>Time left: \(timeLeft(login.expires - now)), until \(moment(login.expires)).</p>
             \(look)
             <h2>Nothing to approve?</h2>
-            <p>Look whether the account name is right. Three sign-ins at most wait for an account, \
-            two of one network; if there are more, wait some minutes and sign in again.</p>
+            <p>Check the account name. At most three sign-ins wait for an account, two of them from \
+            one network. If there are more, wait a few minutes and sign in again.</p>
             <form method="post" action="\(SitePath.cancel)">
             \(try tokenField(cookie))
             <p><button type="submit">Cancel this sign-in</button></p>
@@ -97,7 +98,7 @@ extension HTTPResponse {
     static let over = Page(
         title: "This sign-in is over",
         content: """
-            <p>It was not approved in time, or was used already. Nobody was signed in by it here.</p>
+            <p>It was not approved in time, or was used already. It has signed nobody in here.</p>
             <p><a href="\(SitePath.signIn)">Sign in again</a></p>
             """
     ).response()

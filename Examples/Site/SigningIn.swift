@@ -84,13 +84,17 @@ extension Site {
         return ("ok", .seeOther(SitePath.signIn, [settings.origin.unsetting]))
     }
 
-    /// Takes back the login that the calling browser awaits.
+    /// Takes back the login that the calling browser awaits; without the server, it waits on.
     private func takeBack(_ call: PageCall) async throws(PageFault) {
         guard let cookie = call.cookie, let login = await browsers.takeLogin(of: cookie) else {
             return
         }
-        let server = server
-        try await asked { () async throws(CallFault) in try await server.cancel(login) }
+        do throws(CallFault) {
+            try await server.cancel(login)
+        } catch {
+            await browsers.putBack(login, for: cookie)
+            throw .notNow("a login could not be taken back: \(error)")
+        }
     }
 
     /// Confirms an approved login, and signs in the browser that began it, with a new cookie, so

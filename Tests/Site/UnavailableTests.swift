@@ -25,11 +25,13 @@ struct UnavailableTests {
         let (signedIn, waiting) = (TestBrowser(site), TestBrowser(site))
         try signedIn.signIn(by: device)
         try waiting.begin()
+        let token = try waiting.token
         let cookies = [signedIn.cookie, waiting.cookie]
         // It takes connections, and answers none.
         server.program.suspend()
         expectNotNow(signedIn, try signedIn.open("/"))
         expectNotNow(waiting, try waiting.open("/waiting"))
+        expectNotNow(waiting, try waiting.post("/cancel", token: token))
         let other = TestBrowser(site)
         try other.open("/sign-in")
         expectNotNow(other, try other.post("/sign-in", "account=alice"))
