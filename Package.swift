@@ -242,8 +242,8 @@ func programs() -> Package {
                 name: "Command",
                 dependencies: [
                     "Authorization", "CatalogueFiles", "CommandMessages", "CommandProtocol",
-                    "Configuration", "ConfigurationFiles", "Crypto", "Doctor", "LoginMessages",
-                    "LoginProtocol", "Posix", "SignedFormats",
+                    "Configuration", "ConfigurationFiles", "Crypto", "Doctor", "JSONFormat",
+                    "LoginMessages", "LoginProtocol", "Posix", "SignedFormats",
                 ], path: "Sources/Device/Command",
                 swiftSettings: common),
             .target(
@@ -266,7 +266,8 @@ func programs() -> Package {
                 name: "Relay",
                 dependencies: [
                     "Authorization", "CommandProtocol", "Configuration", "ConfigurationFiles",
-                    "HTTPClient", "LoginProtocol", "Posix", "SignedFormats", "Systemd",
+                    "HTTPClient", "JSONFormat", "LoginProtocol", "Posix", "SignedFormats",
+                    "Systemd",
                 ], path: "Sources/Device/Relay", swiftSettings: common),
 
             // The relying party, as a library.
@@ -274,7 +275,7 @@ func programs() -> Package {
                 name: "RelyingParty",
                 dependencies: [
                     "Authorization", "Configuration", "ConfigurationFiles", "Crypto", "HTTPServer",
-                    "Posix", "SQL", "SignedFormats", "Systemd",
+                    "JSONFormat", "Posix", "SQL", "SignedFormats", "Systemd",
                 ], path: "Sources/RelyingParty", swiftSettings: common),
 
             // The documented example of an application's back end, as a library.
@@ -522,8 +523,9 @@ func programs() -> Package {
             .testTarget(
                 name: "RelyingPartyTests",
                 dependencies: [
-                    "Configuration", "Crypto", "HTTPClient", "HTTPServer", "ModuleOptions", "Posix",
-                    "RelyingParty", "SQL", "SQLSupport", "SignedFormats", "TestSupport",
+                    "Configuration", "Crypto", "HTTPClient", "HTTPServer", "JSONFormat",
+                    "ModuleOptions", "Posix", "RelyingParty", "SQL", "SQLSupport", "SignedFormats",
+                    "TestSupport",
                     "signet-server",
                 ], path: "Tests/RelyingParty", exclude: ["Judges"], swiftSettings: common),
             .testTarget(

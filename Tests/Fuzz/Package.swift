@@ -37,6 +37,9 @@ let package = Package(
         .target(name: "LoginProtocol", path: "Sources/Shared/LoginProtocol", swiftSettings: common),
         .target(name: "SignedFormats", path: "Sources/Shared/SignedFormats", swiftSettings: common),
         .target(
+            name: "JSONFormat", dependencies: ["SignedFormats"], path: "Sources/Shared/JSONFormat",
+            swiftSettings: common),
+        .target(
             name: "LoginMessages", dependencies: ["LoginProtocol", "SignedFormats"],
             path: "Sources/Shared/LoginMessages",
             swiftSettings: common),
@@ -118,8 +121,8 @@ let package = Package(
             name: "Command",
             dependencies: [
                 "Authorization", "CatalogueFiles", "CommandMessages", "CommandProtocol",
-                "Configuration", "ConfigurationFiles", "Crypto", "Doctor", "LoginMessages",
-                "LoginProtocol", "Posix", "SignedFormats",
+                "Configuration", "ConfigurationFiles", "Crypto", "Doctor", "JSONFormat",
+                "LoginMessages", "LoginProtocol", "Posix", "SignedFormats",
             ], path: "Sources/Device/Command",
             swiftSettings: common),
         .target(
@@ -136,13 +139,13 @@ let package = Package(
             name: "RelyingParty",
             dependencies: [
                 "Authorization", "Configuration", "ConfigurationFiles", "Crypto", "HTTPServer",
-                "Posix", "SQL", "SignedFormats", "Systemd",
+                "JSONFormat", "Posix", "SQL", "SignedFormats", "Systemd",
             ], path: "Sources/RelyingParty", swiftSettings: common),
         .executableTarget(
             name: "harnesses",
             dependencies: [
                 "Authorization", "CGLib", "Command", "CommandProtocol", "Configuration", "Crypto",
-                "DBus", "Doctor", "FingerprintReader", "HTTPServer", "LoginMessages",
+                "DBus", "Doctor", "FingerprintReader", "HTTPServer", "JSONFormat", "LoginMessages",
                 "LoginProtocol", "MainContext", "ModuleOptions", "ReaderProtocol", "RelyingParty",
                 "Sealing", "SignedFormats", "State", "TPM",
             ],

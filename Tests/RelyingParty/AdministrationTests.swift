@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Foundation
+import JSONFormat
 import ModuleOptions
 import Posix
 import SQL

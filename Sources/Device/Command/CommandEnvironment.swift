@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Doctor
+import JSONFormat
 import LoginMessages
 import LoginProtocol
 import Posix

@@ -4,6 +4,7 @@ import CommandProtocol
 import Configuration
 import ConfigurationFiles
 import Doctor
+import JSONFormat
 import LoginMessages
 import LoginProtocol
 import Posix

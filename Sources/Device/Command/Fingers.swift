@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Doctor
+import JSONFormat
 import LoginMessages
 import LoginProtocol
 import SignedFormats

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
+import JSONFormat
 import LoginMessages
 
 /// `signet help`: the overview of all commands, and a page for each.

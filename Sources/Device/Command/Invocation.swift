@@ -3,6 +3,7 @@ import CatalogueFiles
 import CommandMessages
 import CommandProtocol
 import Configuration
+import JSONFormat
 import LoginMessages
 import LoginProtocol
 import Posix

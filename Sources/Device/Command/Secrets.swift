@@ -2,6 +2,7 @@
 import Authorization
 import CommandMessages
 import CommandProtocol
+import JSONFormat
 import LoginMessages
 import LoginProtocol
 import Posix

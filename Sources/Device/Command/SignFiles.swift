@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Crypto
+import JSONFormat
 import LoginMessages
 import LoginProtocol
 import Posix

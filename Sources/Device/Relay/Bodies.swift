@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FoundationEssentials
+import JSONFormat
 import LoginProtocol
 import SignedFormats
 
@@ -114,11 +114,10 @@ func hexadecimal(_ bytes: Bytes) -> String {
 func bytes(base64 text: String) -> Bytes? { Base64.decode(Bytes(text.utf8), alphabet: .url) }
 
 func json(_ value: some Encodable) -> Bytes? {
-    guard let data = try? JSONEncoder().encode(value) else { return nil }
-    return Bytes(data)
+    try? JSON(encoding: value).encoded()
 }
 
 /// Decodes JSON; nil if it is not a value of this type.
 func value<Value: Decodable>(_ type: Value.Type, of json: Bytes) -> Value? {
-    try? JSONDecoder().decode(type, from: Data(json))
+    try? JSON(parsing: json).decoded(as: type)
 }

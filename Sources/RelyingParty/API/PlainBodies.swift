@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain form of the bodies of the most frequent calls.
+import JSONFormat
+import SignedFormats
+
+// The bodies of the most frequent calls, without the detour over Codable.
 
 extension AuthenticationRequest: PlainDecodable {
-    init?(_ object: PlainObject) {
-        guard let authorization = object["authorization"], let method = object["method"],
-            let resource = object["resource"], let body = object.binary("body")
+    init?(_ object: JSON) {
+        guard let authorization = object["authorization"]?.stringValue,
+            let method = object["method"]?.stringValue,
+            let resource = object["resource"]?.stringValue, let body = object.binary("body")
         else { return nil }
-        self.authorization = TextBytes(authorization)
-        self.method = TextBytes(method)
-        self.resource = TextBytes(resource)
+        self.authorization = TextBytes([UInt8](authorization.utf8))
+        self.method = TextBytes([UInt8](method.utf8))
+        self.resource = TextBytes([UInt8](resource.utf8))
         self.body = body
     }
 }
 
 extension SignedChallengeRequest: PlainDecodable {
-    init?(_ object: PlainObject) {
+    init?(_ object: JSON) {
         guard let statement = object.binary("statement"),
-            let signature = object.binary("signature"), !object.has("module")
+            let signature = object.binary("signature"), object["module"] == nil
         else { return nil }
         self.statement = statement
         self.signature = signature
@@ -25,20 +29,29 @@ extension SignedChallengeRequest: PlainDecodable {
 }
 
 extension ChallengeRequest: PlainDecodable {
-    init?(_ object: PlainObject) {
-        guard let application = object.text("application").flatMap({ Name($0) }),
-            let account = object.text("account").flatMap({ Name($0) }),
-            let device = object.text("device").flatMap({ ID(text: $0) })
+    init?(_ object: JSON) {
+        guard let application = object["application"]?.stringValue.flatMap({ Name($0) }),
+            let account = object["account"]?.stringValue.flatMap({ Name($0) }),
+            let device = object["device"]?.stringValue.flatMap({ ID(text: $0) })
         else { return nil }
         var action: ChallengeAction?
-        if let word = object.text("action") {
-            guard let known = ChallengeAction(rawValue: word) else { return nil }
+        if let member = object["action"] {
+            guard let known = member.stringValue.flatMap({ ChallengeAction(rawValue: $0) }) else {
+                return nil
+            }
             action = known
         }
         self.application = application
         self.account = account
         self.device = device
         self.action = action
+    }
+}
+
+extension JSON {
+    /// A member that is base64url without padding; nil for anything else.
+    fileprivate func binary(_ name: String) -> Binary? {
+        self[name]?.stringValue.flatMap { Base64.decode([UInt8]($0.utf8), .url) }.map { Binary($0) }
     }
 }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import FoundationEssentials
-
 /// Why a request was refused, in the terms of problem details (RFC 9457).
 ///
 /// The codes are stable, part of the API, and listed in docs/developer/SERVER.md. A refusal of a

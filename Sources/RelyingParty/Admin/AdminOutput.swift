@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import JSONFormat
 import SignedFormats
 
 /// Prints the results of commands: lines and tables for people, or JSON for programs.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
+import JSONFormat
 
 /// The result of a call: the HTTP response, and what the log and the rate limit need to know.
 struct Answer: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
+import JSONFormat
 
 extension Problem {
     /// The response with the body `application/problem+json` (RFC 9457), which must not be cached.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import JSONFormat
 
 // Conversions from database records to the response bodies of the API.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import JSONFormat
 
 /// A request whose route, body and caller have been checked, as a handler receives it.
 ///
@@ -24,10 +25,11 @@ struct Call: Sendable {
         try JSON.decode(type, from: content)
     }
 
-    /// Decodes the body as JSON, with a fast path for the plain form that most callers send.
+    /// Decodes the body as JSON, for a type that reads its own members.
     func body<Value: PlainDecodable>(_ type: Value.Type) throws(Problem) -> Value {
-        if let object = PlainObject(content), let value = Value(object) { return value }
-        return try JSON.decode(type, from: content)
+        let json = try JSON.body(content)
+        if let value = Value(json) { return value }
+        return try json.value(type)
     }
 
     /// Returns the id in the path; throws `.notFound` if it is malformed.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import JSONFormat
 import SQL
 
 /// The random values of a new pair of tokens, made before the transaction that stores them.

@@ -2,7 +2,7 @@
 import Posix
 import SignedFormats
 
-/// A secret that authenticates its bearer: an API key, refresh token, session or browser cookie.
+/// A secret that authenticates its bearer: an API key, refresh token or session.
 ///
 /// The text is a prefix and 32 random bytes; the server stores only the SHA-256 of the text. A
 /// slow, salted hash would gain nothing: 2²⁵⁶ texts cannot be searched, no two are equal, and a
@@ -12,7 +12,6 @@ package enum BearerSecret: CaseIterable, Sendable {
     case apiKey
     case refreshToken
     case session
-    case browser
 
     private static let randomCount = 32
 
@@ -22,7 +21,6 @@ package enum BearerSecret: CaseIterable, Sendable {
         case .apiKey: "sgk_"
         case .refreshToken: "sgr_"
         case .session: "sgs_"
-        case .browser: "sgb_"
         }
     }
 

@@ -9,7 +9,7 @@ private let harnesses: [any Harness.Type] = [
     PublicAreas.self, Transports.self, Catalogues.self, Translations.self, Locales.self,
     Stacks.self, JournalExports.self, ModuleMarks.self, BusValues.self, ServerTexts.self,
     Authorizations.self, ActivationCodes.self, WebTokens.self,
-    RequestHeads.self, TemplateTexts.self, PlainObjects.self, JSONForms.self,
+    RequestHeads.self, TemplateTexts.self, JSONDocuments.self,
     LoginServers.self, RelayRequests.self, RelayAnswers.self, ReaderQuestions.self,
     ReaderReplies.self,
 ]

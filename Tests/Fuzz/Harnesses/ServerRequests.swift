@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
+import JSONFormat
 
 @testable import HTTPServer
 @testable import RelyingParty
@@ -83,53 +84,37 @@ enum TemplateTexts: Harness {
     }
 }
 
-/// Bodies in the plain form, which are read without the decoder for all of JSON.
-enum PlainObjects: Harness {
-    static let name = "plain-objects"
+/// Documents in JSON, as all programs read them.
+enum JSONDocuments: Harness {
+    static let name = "json-documents"
 
     static let seeds = [
         bytes(#"{"authorization":"Signet a=\"b\"","method":"GET"}"#), bytes(#"{"a":"b","a":"c"}"#),
         bytes(" { \"a\" : \"\\\\ \\/\" }\n"), bytes(#"{"a":"\u0041"}"#), bytes(#"{"a":1}"#),
-        bytes("{}"),
-        bytes(#"{"a":"b",}"#),
+        bytes("{}"), bytes(#"{"a":"b",}"#),
+        bytes(#"{"a":[{"b":-0.5e+7},true,false,null,"\ud83d\ude00"],"\u00e9":{}}"#),
+        bytes(#"{"K":1,"\u212a":2}"#), bytes("[[[[]]]]"), bytes("\u{feff}{}"),
+        bytes(#"{"a":{"a":1},"b":{"a":2}}"#), bytes("{\"\u{e9}\":\"\u{65e5}\"}"),
     ]
 
     static func feed(_ bytes: [UInt8]) {
-        guard let object = PlainObject(bytes) else { return }
-        guard let read = try? JSONDecoder().decode([String: String].self, from: Data(bytes)) else {
-            return require(false, "read what is no JSON of texts")
-        }
-        require(!read.isEmpty, "an object of nothing")
-        // Every member that a call asks for, as the decoder has it.
-        require(object.text("a") == read["a"], "another value")
-        require(object.text("method") == read["method"], "another value")
-        require(object.text("authorization") == read["authorization"], "another value")
-    }
-}
-
-/// Bodies, before they are decoded.
-enum JSONForms: Harness {
-    static let name = "json-forms"
-
-    static let seeds =
-        PlainObjects.seeds + [
-            bytes(#"{"a":[{"b":-0.5e+7},true,false,null,"\ud83d\ude00"],"\u00e9":{}}"#),
-            bytes(#"{"K":1,"\u212a":2}"#), bytes("[[[[]]]]"), bytes("\u{feff}{}"),
-            bytes(#"{"a":{"a":1},"b":{"a":2}}"#), bytes("{\"\u{e9}\":\"\u{65e5}\"}"),
-        ]
-
-    static func feed(_ bytes: [UInt8]) {
-        let isPlain = PlainObject(bytes) != nil
-        do throws(JSONForm.Fault) {
-            try JSONForm.check(bytes)
-        } catch { return require(!isPlain, "refused the plain form") }
-        // Half a surrogate pair is for the decoder to refuse.
-        let hasPairs = zip(bytes, bytes.dropFirst()).contains {
-            $0 == (UInt8(ascii: "\\"), UInt8(ascii: "u"))
-        }
+        guard let json = try? JSON(parsing: bytes) else { return }
         require(
-            hasPairs || (try? JSONDecoder().decode(AnyJSON.self, from: Data(bytes))) != nil,
-            "took what is no JSON")
+            (try? JSONDecoder().decode(AnyJSON.self, from: Data(bytes))) != nil,
+            "read what is no JSON")
+        for escapes in [JSONWriter.Escapes.required, .terminal] {
+            let written = json.encoded(escaping: escapes)
+            guard let again = try? JSON(parsing: written) else {
+                return require(false, "wrote what is not read")
+            }
+            require(again.encoded(escaping: escapes) == written, "another value")
+        }
+        // Every text that a call asks for, as Foundation has it.
+        guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(bytes)) else {
+            return
+        }
+        require((try? json.decoded(as: [String: String].self)) == texts, "another value")
+        require(json["a"]?.stringValue == texts["a"], "another value")
     }
 
     /// Whatever there is, down to the last value; numbers may be too large for any type.
