@@ -53,7 +53,7 @@ BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build module programs site catalogues demo screen test programs-table check \
-	format-check graph-check bench fuzz pot install uninstall deb deb-test machine-test clean
+	format-check graph-check bench fuzz pot generated install uninstall deb deb-test machine-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
@@ -142,6 +142,11 @@ fuzz: deps ## feed each decoder, and each played reader's driver, garbage for a 
 	$(AS_ROOT) env SWIFT=$(SWIFT) FUZZ_SECONDS=$(or $(SECONDS),60) Tests/run \
 		--filter DistortedReaderTests/fuzzed
 
+# Completions, the synopses of the manual pages and the tables of commands: Tests/Generators.
+generated: deps ## write what follows from the declarations of commands
+	$(SWIFT_BUILD) --product generate
+	.build/debug/generate .
+
 # What is new in the sources is then untranslated, what has changed is fuzzy: docs/contributor/LANGUAGES.md
 pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for translators
 	po/extract > po/signet.pot
@@ -184,8 +189,8 @@ INSTALLED = \
 		$(call under,docs/man/*.$(section),$(PREFIX)/share/man/man$(section))) \
 	$(patsubst %.bash,%,\
 		$(call under,completions/*.bash,$(PREFIX)/share/bash-completion/completions)) \
-	$(call under,completions/_signet,$(ZSHDIR)) \
-	$(call under,completions/signet.fish,$(PREFIX)/share/fish/vendor_completions.d) \
+	$(call under,completions/_*,$(ZSHDIR)) \
+	$(call under,completions/*.fish,$(PREFIX)/share/fish/vendor_completions.d) \
 	$(foreach language,$(LANGUAGES),644:build/locale/$(language)/LC_MESSAGES/signet.mo:$\
 		$(LOCALEDIR)/$(language)/LC_MESSAGES/signet.mo) \
 	$(patsubst %.in,%,$(call under,systemd/user/*,/usr/lib/systemd/user)) \

@@ -133,6 +133,11 @@ func programs() -> Package {
                 swiftSettings: common),
             .target(
                 name: "Configuration", path: "Sources/Device/Configuration", swiftSettings: common),
+            // What every program is called with: declaration, parser, help.
+            .target(
+                name: "ArgumentSyntax",
+                dependencies: ["LoginMessages", "LoginProtocol", "SignedFormats"],
+                path: "Sources/Device/ArgumentSyntax", swiftSettings: common),
             .target(
                 name: "Authorization",
                 dependencies: ["Configuration", "LoginProtocol", "SignedFormats"],
@@ -167,7 +172,8 @@ func programs() -> Package {
                 ], path: "Sources/System/FingerprintReader",
                 swiftSettings: common),
             .target(
-                name: "PasswordCheck", dependencies: ["CPAM", "Posix"],
+                name: "PasswordCheck",
+                dependencies: ["ArgumentSyntax", "CPAM", "LoginMessages", "Posix"],
                 path: "Sources/Device/PasswordCheck", swiftSettings: common),
             .target(
                 name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], path: "Sources/System/TPM",
@@ -233,7 +239,8 @@ func programs() -> Package {
             .target(
                 name: "Daemon",
                 dependencies: [
-                    "Authorization", "CommandMessages", "CommandProtocol", "Configuration",
+                    "ArgumentSyntax", "Authorization", "CommandMessages", "CommandProtocol",
+                    "Configuration",
                     "ConfigurationFiles", "Crypto", "DBus", "Gate", "LoginMessages",
                     "LoginProtocol", "MainContext", "PasswordCheck", "Posix", "ReaderProtocol",
                     "Sealing", "SignedFormats", "State", "Systemd",
@@ -241,23 +248,24 @@ func programs() -> Package {
             .target(
                 name: "Command",
                 dependencies: [
-                    "Authorization", "CatalogueFiles", "CommandMessages", "CommandProtocol",
-                    "Configuration", "ConfigurationFiles", "Crypto", "Doctor", "JSONFormat",
-                    "LoginMessages", "LoginProtocol", "Posix", "SignedFormats",
+                    "ArgumentSyntax", "Authorization", "CatalogueFiles", "CommandMessages",
+                    "CommandProtocol", "Configuration", "ConfigurationFiles", "Crypto", "Doctor",
+                    "JSONFormat", "LoginMessages", "LoginProtocol", "Posix", "SignedFormats",
                 ], path: "Sources/Device/Command",
                 swiftSettings: common),
             .target(
                 name: "Notifier",
                 dependencies: [
-                    "DBus", "CatalogueFiles", "CommandMessages", "CommandProtocol", "LoginMessages",
-                    "LoginProtocol", "MainContext", "Posix",
+                    "ArgumentSyntax", "CatalogueFiles", "CommandMessages", "CommandProtocol",
+                    "DBus", "LoginMessages", "LoginProtocol", "MainContext", "Posix",
                 ], path: "Sources/Device/Notifier",
                 swiftSettings: common),
             // The only part with libfprint and the readers, as a library.
             .target(
                 name: "ReaderProcess",
                 dependencies: [
-                    "MainContext", "Posix", "FingerprintReader", "ReaderProtocol", "Systemd",
+                    "ArgumentSyntax", "FingerprintReader", "LoginMessages", "MainContext",
+                    "Posix", "ReaderProtocol", "Systemd",
                 ], path: "Sources/Device/ReaderProcess",
                 swiftSettings: common),
 
@@ -265,8 +273,9 @@ func programs() -> Package {
             .target(
                 name: "Relay",
                 dependencies: [
-                    "Authorization", "CommandProtocol", "Configuration", "ConfigurationFiles",
-                    "HTTPClient", "JSONFormat", "LoginProtocol", "Posix", "SignedFormats",
+                    "ArgumentSyntax", "Authorization", "CommandProtocol", "Configuration",
+                    "ConfigurationFiles", "HTTPClient", "JSONFormat", "LoginMessages",
+                    "LoginProtocol", "Posix", "SignedFormats",
                     "Systemd",
                 ], path: "Sources/Device/Relay", swiftSettings: common),
 
@@ -274,8 +283,9 @@ func programs() -> Package {
             .target(
                 name: "RelyingParty",
                 dependencies: [
-                    "Authorization", "Configuration", "ConfigurationFiles", "Crypto", "HTTPServer",
-                    "JSONFormat", "Posix", "SQL", "SignedFormats", "Systemd",
+                    "ArgumentSyntax", "Authorization", "Configuration", "ConfigurationFiles",
+                    "Crypto", "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL",
+                    "SignedFormats", "Systemd",
                 ], path: "Sources/RelyingParty", swiftSettings: common),
 
             // The documented example of an application's back end, as a library.
@@ -291,7 +301,8 @@ func programs() -> Package {
 
             // The programs.
             .executableTarget(
-                name: "signetd", dependencies: ["Configuration", "Daemon", "Posix"],
+                name: "signetd",
+                dependencies: ["ArgumentSyntax", "Configuration", "Daemon", "Posix"],
                 path: "Sources/Programs/signetd", swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
@@ -299,26 +310,30 @@ func programs() -> Package {
                 swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
-                name: "signet-reader", dependencies: ["Configuration", "Posix", "ReaderProcess"],
+                name: "signet-reader",
+                dependencies: ["ArgumentSyntax", "Configuration", "Posix", "ReaderProcess"],
                 path: "Sources/Programs/signet-reader",
                 swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
-                name: "signet-relay", dependencies: ["Configuration", "Posix", "Relay"],
+                name: "signet-relay",
+                dependencies: ["ArgumentSyntax", "Configuration", "Posix", "Relay"],
                 path: "Sources/Programs/signet-relay",
                 swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
-                name: "signet-server", dependencies: ["Configuration", "Posix", "RelyingParty"],
+                name: "signet-server",
+                dependencies: ["ArgumentSyntax", "Configuration", "Posix", "RelyingParty"],
                 path: "Sources/Programs/signet-server",
                 swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
-                name: "signet-notify", dependencies: ["Notifier"],
+                name: "signet-notify",
+                dependencies: ["ArgumentSyntax", "Configuration", "Notifier", "Posix"],
                 path: "Sources/Programs/signet-notify", swiftSettings: common,
                 linkerSettings: installed),
             .executableTarget(
-                name: "verify-password", dependencies: ["PasswordCheck"],
+                name: "verify-password", dependencies: ["Configuration", "PasswordCheck"],
                 path: "Sources/Programs/verify-password", swiftSettings: common,
                 linkerSettings: installed),
 
@@ -373,6 +388,17 @@ func programs() -> Package {
                     "State", "StateSupport", "TestSupport", "Sealing",
                 ],
                 path: "Benchmarks/Bench", swiftSettings: common),
+            // What is written from the declarations of the programs: `make generated`.
+            .target(
+                name: "Generators", dependencies: ["ArgumentSyntax", "LoginMessages"],
+                path: "Tests/Generators", swiftSettings: common),
+            .executableTarget(
+                name: "generate",
+                dependencies: [
+                    "ArgumentSyntax", "Command", "Daemon", "Generators", "LoginMessages", "Posix",
+                    "ReaderProcess", "Relay", "RelyingParty",
+                ],
+                path: "Tests/Generate", swiftSettings: common),
             .executableTarget(
                 name: "database-writer", dependencies: ["SQL"], path: "Tests/DatabaseWriter",
                 swiftSettings: common),
@@ -395,7 +421,8 @@ func programs() -> Package {
             .testTarget(
                 name: "LoginMessagesTests",
                 dependencies: [
-                    "CommandMessages", "CommandProtocol", "LoginMessages", "LoginProtocol",
+                    "ArgumentSyntax", "CommandMessages", "CommandProtocol", "LoginMessages",
+                    "LoginProtocol",
                     "TestSupport",
                 ],
                 path: "Tests/LoginMessages", swiftSettings: common),
@@ -489,11 +516,19 @@ func programs() -> Package {
                 ],
                 path: "Tests/Doctor", swiftSettings: common),
             .testTarget(
+                name: "ArgumentSyntaxTests",
+                dependencies: [
+                    "ArgumentSyntax", "Generators", "LoginMessages", "TestSupport", "generate",
+                ],
+                path: "Tests/ArgumentSyntax", swiftSettings: common),
+            .testTarget(
                 name: "CommandTests",
                 dependencies: [
-                    "CatalogueFiles", "Command", "CommandMessages", "CommandProtocol",
-                    "Configuration", "Crypto", "Doctor", "LoginMessages", "LoginProtocol",
-                    "ModuleOptions", "Posix", "SignedFormats", "TestSupport", "signet",
+                    "ArgumentSyntax", "CatalogueFiles", "Command", "CommandMessages",
+                    "CommandProtocol",
+                    "Configuration", "Crypto", "Doctor", "Generators", "LoginMessages",
+                    "LoginProtocol", "ModuleOptions", "Posix", "SignedFormats", "TestSupport",
+                    "signet",
                 ], path: "Tests/Command", swiftSettings: common),
             .testTarget(
                 name: "PAMModuleTests",
@@ -523,9 +558,9 @@ func programs() -> Package {
             .testTarget(
                 name: "RelyingPartyTests",
                 dependencies: [
-                    "Configuration", "Crypto", "HTTPClient", "HTTPServer", "JSONFormat",
-                    "ModuleOptions", "Posix", "RelyingParty", "SQL", "SQLSupport", "SignedFormats",
-                    "TestSupport",
+                    "ArgumentSyntax", "Configuration", "Crypto", "HTTPClient", "HTTPServer",
+                    "JSONFormat", "ModuleOptions", "Posix", "RelyingParty", "SQL", "SQLSupport",
+                    "SignedFormats", "TestSupport",
                     "signet-server",
                 ], path: "Tests/RelyingParty", exclude: ["Judges"], swiftSettings: common),
             .testTarget(

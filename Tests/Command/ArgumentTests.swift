@@ -59,7 +59,7 @@ struct ArgumentTests {
             ("secret list mail --account a", "secret list does not take mail"),
             ("secret get -- -n --account a", "secret get does not take --account"),
             ("secret get --account a -- -n", "-n is not a valid name for a secret: it begins with"),
-            ("secret set mail -n --account a", "secret set has no option --no-newline"),
+            ("secret set mail -n --account a", "secret set has no option -n"),
         ])
     func refused(line: String, text: String) throws {
         let run = try signet(line.split(separator: " ").map(String.init))
@@ -122,6 +122,8 @@ struct ArgumentTests {
         let document = try signet(["help", "secret", "--json"]).document("help")
         #expect(document["command"] as? String == "secret")
         #expect((document["commands"] as? [String])?.count == 4)
+        #expect(try signet(["secret", "--help", "frob"]).code == .usage)
+        #expect(try signet(["--version", "status"]).code == .usage)
         let vault = try signet(["help", "vault"])
         for word in ["migrate", "trust"] {
             #expect(try signet(["help", "vault", word]).output == vault.output)

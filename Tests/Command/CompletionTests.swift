@@ -10,13 +10,14 @@ enum Shell: String, CaseIterable {
     case bash, zsh, fish
 
     /// What completes lines with the shipped script, and says what it offers.
-    func capture(dump: String) -> [String] {
+    ///
+    /// - Parameter scripts: The directory with the scripts.
+    func capture(_ program: String, from scripts: String, dump: String) -> [String] {
         let driver = "\(Layout.package)/Tests/Fixtures/completion/capture.\(self)"
-        let scripts = "\(Layout.package)/completions"
         return switch self {
-        case .bash: ["bash", driver, "\(scripts)/signet.bash"]
+        case .bash: ["bash", driver, "\(scripts)/\(program).bash"]
         case .zsh: ["zsh", "-f", driver, scripts, dump]
-        case .fish: ["fish", "--no-config", driver, "\(scripts)/signet.fish"]
+        case .fish: ["fish", "--no-config", driver, "\(scripts)/\(program).fish"]
         }
     }
 }
@@ -119,12 +120,37 @@ struct CompletionTests {
     }
 }
 
+@Suite("The completion of the server for")
+struct ServerShellTests {
+    @Test("zsh and fish knows commands, options and choices", arguments: [Shell.zsh, .fish])
+    func offers(shell: Shell) throws {
+        let stage = try CompletionStage()
+        let lines = [
+            "signet-server ", "signet-server admin key ", "signet-server admin --json key a",
+            "signet-server admin application remove shop --devices ",
+            "signet-server admin application set shop --devices ",
+            "signet-server admin signing-key rotate ", "signet-server admin key list shop --",
+            "signet-server admin audit ", "signet-server admin frob ",
+        ]
+        let offers = try stage.offers(shell, lines, of: "signet-server")
+        #expect(offers[lines[0]] == ["admin"])
+        #expect(offers[lines[1]] == ["add", "list", "revoke"])
+        #expect(offers[lines[2]] == ["add"])
+        #expect(offers[lines[3]] == ["refuse", "remove"])
+        #expect(offers[lines[4]] == ["one", "several"])
+        #expect(offers[lines[5]] == ["token", "verdict"])
+        #expect(offers[lines[6]] == ["--config", "--json", "--help"])
+        #expect(offers[lines[7]] == ["prune"])
+        #expect(offers[lines[8]] == [])
+    }
+}
+
 /// A `signet` that answers as the service would, and writes down what it was asked.
-private struct CompletionStage {
+struct CompletionStage {
     static let hostileName = "it's \"a\" $(touch harmed) `touch harmed` \\ b"
     static let quotedName = #"it\'s\ \"a\"\ \$\(touch\ harmed\)\ \`touch\ harmed\`\ \\\ b"#
 
-    private let scratch: Scratch
+    let scratch: Scratch
 
     init(program: String = CompletionStage.program) throws {
         scratch = try Scratch()
@@ -134,9 +160,12 @@ private struct CompletionStage {
     }
 
     /// What a shell offers for each line.
-    func offers(_ shell: Shell, _ lines: [String]) throws -> [String: Set<String>] {
+    func offers(
+        _ shell: Shell, _ lines: [String], of program: String = "signet",
+        from scripts: String = "\(Layout.package)/completions"
+    ) throws -> [String: Set<String>] {
         var command = TestSupport.Command(
-            shell.capture(dump: scratch.at("dump")),
+            shell.capture(program, from: scripts, dump: scratch.at("dump")),
             environment: [
                 "PATH": "\(scratch.at("bin")):/usr/bin:/bin", "HOME": scratch.path,
                 "TMPDIR": scratch.path, "STAGE": scratch.path,

@@ -9,7 +9,7 @@ struct ManualTextTests {
     private static let told = [
         "Shared/LoginMessages/DenialText.swift", "Shared/LoginMessages/NoticeText.swift",
         "Device/CommandMessages/CommandDenialText.swift",
-        "Device/CommandMessages/CommandText.swift",
+        "Device/CommandMessages/CommandText.swift", "Device/ArgumentSyntax/UsageFault.swift",
         "Device/CommandMessages/CommandSecrets.swift", "Device/CommandMessages/CommandLog.swift",
         "Device/CommandMessages/CommandOutcome.swift", "Device/CommandMessages/CommandStatus.swift",
     ]
@@ -26,7 +26,9 @@ struct ManualTextTests {
 
     @Test("have none that is not told", arguments: ["signet.1", "pam_signet.8"])
     func sound(page: String) throws {
-        let texts = try ["Shared/LoginMessages", "Device/CommandMessages"].flatMap { directory in
+        let texts = try [
+            "Shared/LoginMessages", "Device/CommandMessages", "Device/ArgumentSyntax",
+        ].flatMap { directory in
             Layout.entries(of: "\(Layout.package)/Sources/\(directory)")
                 .filter { $0.hasSuffix(".swift") }.map { "\(directory)/\($0)" }
         }.flatMap { try TextLiteral.all(in: $0) }.filter { $0.size >= 6 }

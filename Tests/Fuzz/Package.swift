@@ -59,6 +59,10 @@ let package = Package(
         .target(
             name: "Configuration", path: "Sources/Device/Configuration", swiftSettings: common),
         .target(
+            name: "ArgumentSyntax",
+            dependencies: ["LoginMessages", "LoginProtocol", "SignedFormats"],
+            path: "Sources/Device/ArgumentSyntax", swiftSettings: common),
+        .target(
             name: "Authorization",
             dependencies: ["Configuration", "LoginProtocol", "SignedFormats"],
             path: "Sources/Device/Authorization", swiftSettings: common),
@@ -120,8 +124,9 @@ let package = Package(
         .target(
             name: "Command",
             dependencies: [
-                "Authorization", "CatalogueFiles", "CommandMessages", "CommandProtocol",
-                "Configuration", "ConfigurationFiles", "Crypto", "Doctor", "JSONFormat",
+                "ArgumentSyntax", "Authorization", "CatalogueFiles", "CommandMessages",
+                "CommandProtocol", "Configuration", "ConfigurationFiles", "Crypto", "Doctor",
+                "JSONFormat",
                 "LoginMessages", "LoginProtocol", "Posix", "SignedFormats",
             ], path: "Sources/Device/Command",
             swiftSettings: common),
@@ -138,14 +143,16 @@ let package = Package(
         .target(
             name: "RelyingParty",
             dependencies: [
-                "Authorization", "Configuration", "ConfigurationFiles", "Crypto", "HTTPServer",
-                "JSONFormat", "Posix", "SQL", "SignedFormats", "Systemd",
+                "ArgumentSyntax", "Authorization", "Configuration", "ConfigurationFiles", "Crypto",
+                "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL", "SignedFormats",
+                "Systemd",
             ], path: "Sources/RelyingParty", swiftSettings: common),
         .executableTarget(
             name: "harnesses",
             dependencies: [
-                "Authorization", "CGLib", "Command", "CommandProtocol", "Configuration", "Crypto",
-                "DBus", "Doctor", "FingerprintReader", "HTTPServer", "JSONFormat", "LoginMessages",
+                "ArgumentSyntax", "Authorization", "CGLib", "Command", "CommandProtocol",
+                "Configuration", "Crypto", "DBus", "Doctor", "FingerprintReader", "HTTPServer",
+                "JSONFormat", "LoginMessages",
                 "LoginProtocol", "MainContext", "ModuleOptions", "ReaderProtocol", "RelyingParty",
                 "Sealing", "SignedFormats", "State", "TPM",
             ],

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import LoginMessages
@@ -45,11 +46,6 @@ struct CommandTextTests {
     @Test("what comes from outside cannot change how a message shows")
     func messages() {
         let texts: [Text] = [
-            CommandText.unknownAction(hostile), CommandText.earlyOption(hostile),
-            CommandText.unknownOption(hostile, action: hostile),
-            CommandText.repeatedOption(hostile), CommandText.unwantedValue(hostile),
-            CommandText.missingValue(hostile, action: hostile),
-            CommandText.unwantedWord(hostile, action: hostile),
             CommandText.notNumber(hostile, option: hostile), CommandText.badAccount(hostile),
             CommandText.absent(hostile), CommandText.failed(hostile),
             CommandText.unknownFinger(hostile, names: "a"),
@@ -61,7 +57,19 @@ struct CommandTextTests {
             CommandOutcome.deleted(hostile, account: hostile, prints: 2),
             CommandStatus.reader(name: hostile, readerID: hostile),
         ]
-        for text in texts {
+        let word = String(decoding: hostile, as: UTF8.self)
+        let faults: [UsageFault] = [
+            .noCommand(help: word), .unknownCommand(word, help: word),
+            .earlyOption(word, help: word), .incompleteCommand(word, [word], help: word),
+            .unknownOption(word, of: word, call: word), .repeatedOption(word),
+            .missingValue(word, call: word), .emptyValue(word), .unwantedValue(word),
+            .unwantedWord(word, of: word, call: word),
+            .wordNeedsOption(word, option: word, of: word, call: word),
+            .missingOperand(word, of: word, call: word), .either(word, word, of: word),
+            .needs(word, word), .notInRange(word, word, 1...2), .notAChoice(word, word, [word]),
+            .notAbsolute(word, word),
+        ]
+        for text in texts + faults.map(\.text) {
             #expect(
                 isHarmless(text) && hasStyle(text), "\(String(decoding: text.bytes, as: UTF8.self))"
             )

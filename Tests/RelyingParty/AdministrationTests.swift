@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Crypto
 import Foundation
 import JSONFormat
@@ -329,8 +330,27 @@ struct AdministrationTests {
             #expect(throws: AdminFault.self, "\(words)") { try AdminCommandLine(words) }
         }
         #expect(try AdminCommandLine(["audit", "--help"]) == nil)
+        for words in [
+            ["audit", "--limit", "0"], ["audit", "--limit", "x"], ["signing-key", "rotate", "all"],
+            ["application", "set", "shop", "--devices", "none"],
+            ["activation", "add", "shop", "alice", "--minutes", "1441"],
+        ] {
+            #expect(throws: AdminFault.self, "\(words)") { try AdminCommandLine(words) }
+        }
         let line = try #require(try AdminCommandLine(["--config", "/x", "audit", "--json"]))
         #expect(line.configuration == "/x" && line.isJSON && line.verb.name == "audit")
+    }
+}
+
+extension AdminCommandLine {
+    /// What follows `admin`; nil for help.
+    init?(_ words: [String]) throws(AdminFault) {
+        do throws(UsageFault) {
+            guard case .run(let arguments) = try ServerCommand.syntax.read(["admin"] + words) else {
+                return nil
+            }
+            self.init(arguments)
+        } catch { throw .usage(error.english) }
     }
 }
 

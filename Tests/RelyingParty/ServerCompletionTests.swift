@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import TestSupport
 import Testing
 
@@ -43,13 +44,13 @@ struct ServerCompletionTests {
 
     @Test("offers a command's own options, and no other's")
     func options() throws {
-        for verb in AdminVerbs.all where verb.operands.count < 2 {
+        for verb in AdminVerbs.all {
             let words = verb.name.split(separator: " ").map(String.init)
-            let operands = verb.operands.map { _ in "x" }
+            let operands = verb.syntax.forms[0].operands.map { _ in "x" }
             let given = ["admin"] + words + operands + ["--"]
             let offered = try offers(given)
             #expect(
-                Set(offered) == Set(verb.options.map(\.name) + ["--config", "--json", "--help"]),
+                Set(offered) == Set(ServerCommand.syntax.options(of: verb.syntax).map(\.long)),
                 "\(verb.name)")
         }
     }

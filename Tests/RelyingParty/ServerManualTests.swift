@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Configuration
 import TestSupport
 import Testing
@@ -58,14 +59,14 @@ struct ServerManualTests {
             told.append(name)
             let verb = try #require(AdminVerbs.all.first { $0.name == name }, "\(name)")
             let operands = words.drop { $0 != "Ar" }.dropFirst().map(String.init)
-            #expect(operands == verb.operands, "\(name)")
+            #expect(operands == verb.syntax.forms[0].operands.map(\.value.name), "\(name)")
             let body = rest.prefix { !$0.hasPrefix(".It") && !$0.hasPrefix(".El") }
             let options = body.filter { $0.hasPrefix(".Fl -") }.map { line in
                 "-" + line.dropFirst(4).prefix { $0 != " " }
             }
             // Those of a policy are told once.
             let isTold = name == "application set"
-            #expect(Set(options) == (isTold ? [] : Set(verb.options.map(\.name))), "\(name)")
+            #expect(Set(options) == (isTold ? [] : Set(verb.syntax.options.map(\.long))), "\(name)")
         }
         #expect(told == AdminVerbs.all.map(\.name))
     }

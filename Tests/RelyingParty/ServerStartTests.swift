@@ -24,8 +24,11 @@ struct ServerStartTests {
     @Test(
         "is refused with arguments that make no sense, and says which",
         arguments: [
-            (["--config", "server.conf"], "--config wants an absolute path"),
-            (["--config"], "--config wants an absolute path"), (["-x"], "unknown argument '-x'"),
+            (["--config", "server.conf"], "--config needs an absolute path, not server.conf"),
+            (["--config"], "--config needs a value"), (["-x"], "has no option -x"),
+            (["--config", "/a", "--config", "/b"], "--config was given twice"),
+            (["serve"], "signet-server does not take serve"),
+            (["--version", "now"], "--version does not take now"),
         ])
     func arguments(words: [String], text: String) throws {
         let outcome = try Program(Command([ServerProcess.program] + words))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import Configuration
@@ -11,18 +12,20 @@ import Posix
 
 /// `signet config`: shows the settings in force, or checks configuration files with `--check`.
 struct ConfigCommand: Command {
-    static let description = CommandDescription(
-        "config", CommandHelp.config, operands: ("[--check [FILE…]]", .max),
-        options: [TakenOption(.check, CommandHelp.check)])
+    static let syntax = CommandSyntax(
+        "config", summary: "show the settings in force, and where they come from",
+        forms: [
+            FormSyntax(),
+            FormSyntax(
+                .check,
+                operands: [OperandSyntax(ValueSyntax("FILE", .file), count: 0...Int.max)]),
+        ], options: [.json])
 
     let run: Invocation
 
     /// Prints the effective settings; with `--check [FILE…]`, checks configuration files instead.
     func perform() throws(CommandFault) {
         if run.arguments.has(.check) { return try checkFiles() }
-        if let word = run.arguments.operands.first {
-            throw .usage(CommandText.checkFile(word.bytes))
-        }
         let settings = try settings()
         let modules = run.surroundings.machine.moduleLines()
         let rows = Table.lines(
@@ -112,6 +115,11 @@ struct ConfigCommand: Command {
             return SettingDifference(used: used, files: files)
         }
     }
+}
+
+extension OptionSyntax {
+    fileprivate static let check = OptionSyntax(
+        "check", summary: "check the files, or those named, and report mistakes")
 }
 
 extension ConfigurationFault {

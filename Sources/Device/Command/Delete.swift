@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import LoginMessages
 
 /// `signet delete`: deletes one finger or all of them.
 struct DeleteCommand: Command {
-    static let description = CommandDescription(
-        "delete", CommandHelp.delete, operands: ("FINGER | --all", 1),
-        options: [.account, TakenOption(.all, CommandHelp.all), .passwordStdin])
+    static let syntax = CommandSyntax(
+        "delete", summary: "delete one finger, or all",
+        forms: [
+            FormSyntax(operands: [
+                OperandSyntax(ValueSyntax("FINGER", .listed(member: "finger", by: "list")))
+            ]),
+            FormSyntax(OptionSyntax("all", summary: "all fingers")),
+        ], options: [.account, .passwordStdin, .json])
 
     let run: Invocation
 
@@ -15,10 +22,6 @@ struct DeleteCommand: Command {
     /// `signet delete FINGER | --all`
     func perform() throws(CommandFault) {
         let finger = try shared.namedFinger()
-        guard (finger == nil) == run.arguments.has(.all) else {
-            throw .usage(
-                CommandText.choose("FINGER".bytes, Option.all.name.bytes, action: "delete".bytes))
-        }
         let account = try run.account()
         let known = shared.isAtTerminal ? try shared.knownFingers(account) : nil
         let endings = try AffectedKeys.of(account, run)

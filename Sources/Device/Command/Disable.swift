@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import LoginMessages
 
 /// `signet disable`: turns off login by finger, a server's registration, or the signing key.
 struct DisableCommand: Command {
-    static let description = CommandDescription(
-        "disable", CommandHelp.disable,
-        options: [
-            .account, TakenOption(.server, CommandHelp.serverDisable),
-            TakenOption(.signing, CommandHelp.signing), .passwordStdin,
-        ])
+    static let syntax = CommandSyntax(
+        "disable", summary: "turn fingerprint login off; the fingers stay enrolled",
+        forms: [
+            FormSyntax(), FormSyntax(.signing),
+            FormSyntax(.server(summary: "remove the registration at this server only")),
+        ], options: [.account, .passwordStdin, .json])
 
     let run: Invocation
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import Doctor
@@ -9,8 +10,11 @@ import Posix
 
 /// `signet doctor`: examines this machine and prints findings, each with its remedy.
 struct DoctorCommand: Command {
-    static let description = CommandDescription(
-        "doctor", CommandHelp.doctor)
+    static let syntax = CommandSyntax(
+        "doctor",
+        summary:
+            "report what is wrong with this machine's stacks, files and service, and how to fix it",
+        options: [.json])
 
     let run: Invocation
 

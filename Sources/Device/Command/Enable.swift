@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import LoginMessages
@@ -6,13 +7,14 @@ import LoginProtocol
 
 /// `signet enable`: turns on login by finger, registers at a server, or makes the signing key.
 struct EnableCommand: Command {
-    static let description = CommandDescription(
-        "enable", CommandHelp.enable,
-        options: [
-            .account, TakenOption(.server, CommandHelp.serverEnable),
-            TakenOption(.signing, CommandHelp.signing), TakenOption(.keyring, CommandHelp.keyring),
-            TakenOption(.noKeyring, CommandHelp.noKeyring), .passwordStdin,
-        ])
+    static let syntax = CommandSyntax(
+        "enable", summary: "turn fingerprint login on for the fingers enrolled now",
+        forms: [
+            FormSyntax(), FormSyntax(.signing),
+            FormSyntax(
+                .server(summary: "register this device at this server, and do nothing else")),
+            FormSyntax(.keyring), FormSyntax(.noKeyring),
+        ], options: [.account, .passwordStdin, .json])
 
     let run: Invocation
 
@@ -26,11 +28,6 @@ struct EnableCommand: Command {
 
     /// `signet enable [--keyring | --no-keyring]`
     private func enableLogin() throws(CommandFault) {
-        guard !run.arguments.has(.keyring) || !run.arguments.has(.noKeyring) else {
-            throw .usage(
-                CommandText.choose(
-                    Option.keyring.name.bytes, Option.noKeyring.name.bytes, action: "enable".bytes))
-        }
         if shared.isAtTerminal { try showSealing(try run.account()) }
         var keyring: Bool?
         if run.arguments.has(.keyring) { keyring = true }
@@ -57,4 +54,12 @@ struct EnableCommand: Command {
             run.surroundings.say("  \(line)")
         }
     }
+}
+
+extension OptionSyntax {
+    fileprivate static let keyring = OptionSyntax(
+        "keyring",
+        summary: "store the login password for the keyring, to be released by a touch at login")
+    fileprivate static let noKeyring = OptionSyntax(
+        "no-keyring", summary: "no longer store the login password for the keyring")
 }

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import LoginMessages
 import LoginProtocol
 
 /// `signet enroll`: adds a finger; without a name, the first in `preference` that is not enrolled.
 struct EnrollCommand: Command {
-    static let description = CommandDescription(
-        "enroll", CommandHelp.enroll, operands: ("[FINGER]", 1),
-        options: [.account, TakenOption(.reader, CommandHelp.reader), .passwordStdin])
+    static let syntax = CommandSyntax(
+        "enroll", summary: "add a finger: right-index, or the next free one",
+        operands: [
+            OperandSyntax(
+                ValueSyntax("FINGER", .choice(Finger.allCases.map(\.word))) { word in
+                    CommandText.unknownFinger(
+                        word, names: Finger.allCases.map(\.word).joined(separator: ", ").text)
+                }, count: 0...1)
+        ], options: [.account, .reader, .passwordStdin, .json])
 
     let run: Invocation
 

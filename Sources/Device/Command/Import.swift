@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import JSONFormat
@@ -9,8 +10,9 @@ import LoginProtocol
 ///
 /// It exits with `.denied` unless every file was imported or is already enrolled.
 struct ImportCommand: Command {
-    static let description = CommandDescription(
-        "import-fprintd", CommandHelp.importFprintd, options: [.account, .passwordStdin])
+    static let syntax = CommandSyntax(
+        "import-fprintd", summary: "import the fingers that fprintd has stored, without a new scan",
+        options: [.account, .passwordStdin, .json])
 
     let run: Invocation
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CatalogueFiles
 import CommandMessages
 import CommandProtocol
@@ -30,18 +31,33 @@ package struct Invocation {
 
     private static func perform(_ words: [String], in surroundings: CommandEnvironment) -> ExitCode
     {
-        if words == ["--version"] {
-            surroundings.say("signet \(Version.text.bytes)")
-            return .done
-        }
         do throws(CommandFault) {
-            let invocation = Invocation(
-                surroundings: surroundings, arguments: try Arguments(words))
-            try invocation.perform()
+            try perform(try read(words), in: surroundings)
             return .done
         } catch {
-            report(error, isJSON: words.contains(Option.json.name), to: surroundings)
+            report(error, isJSON: words.contains(OptionSyntax.json.long), to: surroundings)
             return error.exitCode
+        }
+    }
+
+    private static func read(_ words: [String]) throws(CommandFault) -> CommandLineReading {
+        do throws(UsageFault) {
+            return try Commands.syntax.read(words)
+        } catch { throw .usage(error.text) }
+    }
+
+    private static func perform(
+        _ reading: CommandLineReading, in surroundings: CommandEnvironment
+    ) throws(CommandFault) {
+        switch reading {
+        case .version: surroundings.say("signet \(Version.text.bytes)")
+        case .help(let words): Commands.syntax.help(of: words).forEach(surroundings.say)
+        case .run(let arguments):
+            guard let type = Commands.type(of: arguments.command) else {
+                throw .fault(CommandText.unexpected)
+            }
+            try type.init(run: Invocation(surroundings: surroundings, arguments: arguments))
+                .perform()
         }
     }
 
@@ -60,11 +76,6 @@ package struct Invocation {
         surroundings.catalogue = Catalogue.ofCaller()
         defer { extendLifetime(interrupts) }
         return run(words, in: surroundings).rawValue
-    }
-
-    private func perform() throws(CommandFault) {
-        if arguments.has(.help) { return HelpCommand(run: self).show(arguments.command) }
-        try arguments.command.init(run: self).perform()
     }
 
     private static func report(

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import JSONFormat
+import LoginMessages
 
 /// `signet list`: lists the account's enrolled fingers.
 struct ListCommand: Command {
-    static let description = CommandDescription(
-        "list", CommandHelp.list, options: [.account])
+    static let syntax = CommandSyntax(
+        "list", summary: "list the fingers of an account", options: [.account, .json])
 
     let run: Invocation
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import JSONFormat
@@ -22,46 +23,25 @@ struct LogAnswers {
 
 /// `signet log`: shows, verifies or exports the account's receipts.
 struct LogCommand: Command {
-    static let description = CommandDescription(
-        "log", CommandHelp.log,
-        options: [
-            .account, TakenOption(.verify, CommandHelp.logVerify),
-            TakenOption(.export, CommandHelp.export), TakenOption(.to, CommandHelp.to),
-            TakenOption(.signers, CommandHelp.signers),
-        ])
+    static let syntax = CommandSyntax(
+        "log", summary: "list the receipts of an account's logins",
+        forms: [
+            FormSyntax(), FormSyntax(.verify), FormSyntax(.export, .to), FormSyntax(.signers),
+        ], options: [.account, .json])
 
     let run: Invocation
 
     /// `signet log`, with `--verify`, `--export N --to DIRECTORY` or `--signers`
     func perform() throws(CommandFault) {
-        let chosen = [Option.verify, .export, .signers].filter { run.arguments.has($0) }
-        guard chosen.count <= 1 else {
-            throw .usage(
-                CommandText.choose(
-                    chosen[0].name.bytes, chosen[1].name.bytes, action: "log".bytes))
-        }
-        guard run.arguments.has(.export) == run.arguments.has(.to) else {
-            throw .usage(
-                run.arguments.has(.to)
-                    ? CommandText.needs(Option.to.name.bytes, Option.export.name.bytes)
-                    : CommandText.needs(Option.export.name.bytes, Option.to.name.bytes))
-        }
-        let number = try exportNumber()
         let account = try run.account()
         let answers = try logAnswers(account)
         if run.arguments.has(.verify) { return try check(answers, account) }
-        if run.arguments.has(.export) { return try export(answers, number, account) }
+        if let number = run.arguments.number(.export) {
+            return try export(answers, UInt64(clamping: number), account)
+        }
         if run.arguments.has(.signers) { return saySigners(answers, account) }
         sayReceipts(answers, account)
         if let damage = answers.damage { throw .denied(damage, account: account) }
-    }
-
-    private func exportNumber() throws(CommandFault) -> UInt64 {
-        guard let word = run.arguments.value(.export) else { return 0 }
-        guard let number = Decimal.decode(word.bytes) else {
-            throw .usage(CommandText.notNumber(word.bytes, option: Option.export.name.bytes))
-        }
-        return number
     }
 
     private func logAnswers(_ account: Bytes) throws(CommandFault) -> LogAnswers {
@@ -242,4 +222,19 @@ extension Statement {
 
 extension Bytes {
     fileprivate var withoutLineEnd: Bytes { last == 10 ? dropLast() : self }
+}
+
+extension OptionSyntax {
+    fileprivate static let verify = OptionSyntax(
+        "verify", summary: "check signatures, counters and the chain of receipts")
+    fileprivate static let export = OptionSyntax(
+        "export",
+        ValueSyntax("N", .number(0...Int64.max)) { word in
+            CommandText.notNumber(word, option: "--export".bytes)
+        }, summary: "write receipt N to files that ssh-keygen -Y verify accepts")
+    fileprivate static let to = OptionSyntax(
+        "to", ValueSyntax("DIRECTORY", .directory),
+        summary: "the directory for --export; created if it does not exist")
+    fileprivate static let signers = OptionSyntax(
+        "signers", summary: "print the public keys as an allowed_signers file")
 }

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import JSONFormat
+import LoginMessages
 import LoginProtocol
 import Posix
 
 /// `signet login`: logs in at a server with a touch.
 struct LoginCommand: Command {
-    static let description = CommandDescription(
-        "login", CommandHelp.login, operands: ("[URL]", 1),
-        options: [.account, TakenOption(.secret, CommandHelp.secret), .replace])
+    static let syntax = CommandSyntax(
+        "login",
+        summary:
+            "log in to a server with a touch, and print its token; without a URL: list the servers",
+        forms: [
+            FormSyntax(operands: [OperandSyntax(.url, count: 0...1)]),
+            FormSyntax(
+                .secret,
+                operands: [OperandSyntax(.url, missing: CommandServers.secretWithoutServer)],
+                options: [.replace]),
+        ], options: [.account, .json])
 
     let run: Invocation
 
@@ -21,9 +31,6 @@ struct LoginCommand: Command {
     func perform() throws(CommandFault) {
         let account = try run.account()
         guard let operand = run.arguments.operands.first else {
-            guard !run.arguments.has(.secret), !run.arguments.has(.replace) else {
-                throw .usage(CommandServers.secretWithoutServer)
-            }
             return say(try shared.servers(of: account), account)
         }
         let server = try shared.server(operand)
@@ -50,13 +57,7 @@ struct LoginCommand: Command {
     /// Returns the name of the secret that will store the token; nil if none will. It throws before
     /// a touch is asked for, if the secret could not be stored.
     private func placeForToken(_ account: Bytes) throws(CommandFault) -> Bytes? {
-        guard let typed = run.arguments.value(.secret) else {
-            guard !run.arguments.has(.replace) else {
-                throw .usage(
-                    CommandText.needs(Option.replace.name.bytes, Option.secret.name.bytes))
-            }
-            return nil
-        }
+        guard let typed = run.arguments.value(.secret) else { return nil }
         let name = try SecretRequests(run: run).secretName(typed)
         let kept = try SecretRequests(run: run).secrets(of: account)
         let isThere = kept.contains { $0.name == name }
@@ -106,4 +107,9 @@ struct LoginCommand: Command {
                 ("refreshToken", .bytes(token.refreshToken)),
             ])
     }
+}
+
+extension OptionSyntax {
+    fileprivate static let secret = OptionSyntax(
+        "secret", .secretName, summary: "store the token as this secret, and do not print it")
 }

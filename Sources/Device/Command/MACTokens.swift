@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Authorization
 import CommandMessages
 import CommandProtocol
@@ -9,14 +10,21 @@ import SignedFormats
 
 /// `signet mac-token`: obtains, lists, removes and uses MAC tokens of servers.
 struct MACTokenCommand: Command {
-    static let description = CommandDescription(
-        "mac-token", CommandHelp.macToken,
-        operands: ("add URL NAME | list | remove NAME | header NAME METHOD URL", 4),
-        besides: ["add", "list", "remove", "header"],
-        options: [
-            .account, TakenOption(.server, CommandHelp.server),
-            TakenOption(.body, CommandHelp.body),
-        ])
+    static let syntax = CommandSyntax(
+        "mac-token",
+        summary: """
+            manage tokens that identify this device to servers without a touch: add, list, remove, \
+            header
+            """,
+        forms: [
+            FormSyntax(word: "add", operands: [OperandSyntax(.url), "NAME"]),
+            FormSyntax(word: "list"),
+            FormSyntax(word: "remove", operands: [.tokenName]),
+            FormSyntax(
+                word: "header",
+                operands: [.tokenName, OperandSyntax(.method), OperandSyntax(.url)],
+                options: [.body]),
+        ], options: [.account, .server, .json], misuse: CommandMACTokens.choose)
 
     let run: Invocation
 
@@ -27,9 +35,6 @@ struct MACTokenCommand: Command {
     /// `signet mac-token add URL NAME | list | remove NAME | header NAME METHOD URL`
     func perform() throws(CommandFault) {
         let words = run.arguments.operands
-        guard words.first == "header" || !run.arguments.has(.body) else {
-            throw .usage(CommandMACTokens.choose)
-        }
         switch (words.first, words.count) {
         case ("add", 3): try addMACToken(words[1], words[2])
         case ("list", 1): try listMACTokens()
@@ -176,4 +181,9 @@ extension MACTokenAnswer {
             ("expires", JSON.instant(expires)),
         ])
     }
+}
+
+extension OperandSyntax {
+    fileprivate static let tokenName = OperandSyntax(
+        ValueSyntax("NAME", .listed(member: "name", by: "mac-token list")))
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
+import LoginMessages
 import Posix
 
 /// `signet notify`: runs the program that shows notices of touches on a desktop.
 struct NotifyCommand: Command {
-    static let description = CommandDescription(
-        "notify", CommandHelp.notify, writesJSON: false)
+    static let syntax = CommandSyntax(
+        "notify", summary: "show a desktop notice for a touch that no terminal announces")
 
     let run: Invocation
 

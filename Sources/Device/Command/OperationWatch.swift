@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import LoginMessages
@@ -8,11 +9,16 @@ import Posix
 /// `signet operations`: lists, shows, decides and watches operations that await approval at
 /// servers.
 struct OperationsCommand: Command {
-    static let description = CommandDescription(
-        "operations", CommandHelp.operations,
-        operands: ("[list | show ID | approve ID | reject ID | watch]", 2),
-        besides: ["list", "show", "approve", "reject", "watch"],
-        options: [.account, TakenOption(.server, CommandHelp.server)])
+    static let syntax = CommandSyntax(
+        "operations",
+        summary: """
+            review what servers ask you to approve: list, show, approve or reject with a touch, watch
+            """,
+        forms: [
+            FormSyntax(), FormSyntax(word: "list"), FormSyntax(word: "show", operands: ["ID"]),
+            FormSyntax(word: "approve", operands: ["ID"]),
+            FormSyntax(word: "reject", operands: ["ID"]), FormSyntax(word: "watch"),
+        ], options: [.account, .server, .json], misuse: CommandOperations.choose)
 
     let run: Invocation
 

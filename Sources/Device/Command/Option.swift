@@ -1,55 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import LoginMessages
 
-/// The options of all commands; the raw value is the name without hyphens.
-enum Option: String, CaseIterable {
-    case account = "account"
-    case json = "json"
-    case help = "help"
-    case reader = "reader"
-    case all = "all"
-    case server = "server"
-    case passwordStdin = "password-stdin"
-    case verify = "verify"
-    case export = "export"
-    case to = "to"
-    case signers = "signers"
-    case check = "check"
-    case replace = "replace"
-    case force = "force"
-    case keyring = "keyring"
-    case noNewline = "no-newline"
-    case noKeyring = "no-keyring"
-    case signing = "signing"
-    case challenge = "challenge"
-    case audience = "audience"
-    case request = "request"
-    case body = "body"
-    case secret = "secret"
-    case reason = "reason"
-    case publicKey = "public-key"
-    case prints = "prints"
-    case watch = "watch"
-    case clear = "clear"
-    case deleteForeign = "delete-foreign"
+/// The options of several commands; those of one command stand in its file.
+extension OptionSyntax {
+    static let account = OptionSyntax(
+        "account", ValueSyntax("NAME", .account),
+        summary: "the account to use; the default is your own. Root must name one")
+    static let json = OptionSyntax(
+        "json", summary: "print JSON; each document has a version and a kind")
+    static let passwordStdin = OptionSyntax(
+        "password-stdin",
+        summary: "read the password from standard input, up to the end of the line")
+    static let reader = OptionSyntax(
+        "reader", ValueSyntax("ID", .listed(member: "id", by: "readers")),
+        summary: "the reader to use, by the id that 'signet readers' shows")
+    static let server = server(summary: "for this server only")
+    static let signing = OptionSyntax(
+        "signing", summary: "create, or destroy, the key that signs files and challenges")
+    static let body = OptionSyntax(
+        "body", ValueSyntax("FILE", .file), summary: "the file with the body of the request")
+    static let replace = OptionSyntax(
+        "replace", summary: "replace the secret of this name, if it exists")
+    static let force = force(
+        summary: "show it on a terminal even if it is not text")
 
-    /// The option as typed.
-    var name: String { "--\(rawValue)" }
-
-    /// The placeholder for its value in the help; nil if it takes none.
-    var value: String? {
-        switch self {
-        case .account, .audience, .secret: "NAME"
-        case .challenge, .reason: "TEXT"
-        case .request: "METHOD"
-        case .body: "FILE"
-        case .reader: "ID"
-        case .server: "URL"
-        case .export: "N"
-        case .to: "DIRECTORY"
-        case .json, .help, .all, .passwordStdin, .verify, .signers, .check, .replace, .force,
-            .noNewline, .keyring, .noKeyring, .signing, .publicKey, .prints, .watch,
-            .deleteForeign, .clear:
-            nil
-        }
+    static func server(summary: Text) -> OptionSyntax {
+        OptionSyntax("server", .url, summary: summary)
     }
+
+    static func force(summary: Text) -> OptionSyntax { OptionSyntax("force", summary: summary) }
+}
+
+extension ValueSyntax {
+    static let url = ValueSyntax("URL", .url)
+    static let secretName = ValueSyntax("NAME", .listed(member: "name", by: "secret list"))
+    static let method = ValueSyntax(
+        "METHOD", .suggestion(["GET", "POST", "PUT", "PATCH", "DELETE"]))
 }

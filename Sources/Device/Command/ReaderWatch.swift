@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import JSONFormat
 import LoginMessages
 import LoginProtocol
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import JSONFormat
@@ -8,33 +9,31 @@ import LoginProtocol
 /// `signet readers`: lists the readers, shows what one reports, and lists or deletes the prints that
 /// they store.
 struct ReadersCommand: Command {
-    static let description = CommandDescription(
-        "readers", CommandHelp.readers,
-        options: [
-            TakenOption(.watch, CommandHelp.watchReader),
-            TakenOption(.prints, CommandHelp.prints),
-            TakenOption(.deleteForeign, CommandHelp.deleteForeign),
-            TakenOption(.clear, CommandHelp.clear), TakenOption(.reader, CommandHelp.reader),
-            TakenOption(.force, CommandHelp.forceClear),
-        ])
+    static let syntax = CommandSyntax(
+        "readers", summary: "list the fingerprint readers of this machine",
+        forms: [
+            FormSyntax(), FormSyntax(.watch, isForRoot: true),
+            FormSyntax(.prints, isForRoot: true),
+            FormSyntax(.deleteForeign, isForRoot: true),
+            FormSyntax(
+                .clear, options: [.force(summary: "with --clear: confirm that all are deleted")],
+                isForRoot: true),
+        ], options: [.reader, .json])
 
     let run: Invocation
 
     /// Lists the readers, or does what an option asks for.
     func perform() throws(CommandFault) {
-        let actions: [(Option, StorageAction)] = [
+        let actions: [(OptionSyntax, StorageAction)] = [
             (.prints, .list), (.deleteForeign, .deleteForeign), (.clear, .clear),
         ]
         let asked = actions.filter { run.arguments.has($0.0) }
-        let watches = run.arguments.has(.watch)
-        guard asked.count + (watches ? 1 : 0) < 2 else { throw .usage(CommandText.oneOfStorage) }
-        if watches {
-            guard !run.arguments.has(.force) else { throw .usage(CommandText.oneOfStorage) }
+        if run.arguments.has(.watch) {
             var watch = ReaderWatch(run: run)
             return try watch.follow(run.arguments.value(.reader)?.bytes)
         }
         if let (_, action) = asked.first { return try stored(action) }
-        guard run.arguments.value(.reader) == nil, !run.arguments.has(.force) else {
+        guard run.arguments.value(.reader) == nil else {
             throw .usage(CommandText.oneOfStorage)
         }
         let readers = try readerAnswers()
@@ -119,4 +118,18 @@ extension ReaderAnswer {
             ("features", .array(features.words.map { .string($0) })),
         ])
     }
+}
+
+extension OptionSyntax {
+    fileprivate static let watch = OptionSyntax(
+        "watch", summary: "show what a reader reports while you try fingers on it; root only")
+    fileprivate static let prints = OptionSyntax(
+        "prints", summary: "list what the readers store, and whose it is; root only")
+    fileprivate static let deleteForeign = OptionSyntax(
+        "delete-foreign",
+        summary: "delete fingerprints that belong to no account here from the readers; root only")
+    fileprivate static let clear = OptionSyntax(
+        "clear",
+        summary:
+            "delete all fingerprints from the readers, including those of accounts here; root only")
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Authorization
 import CommandMessages
 import CommandProtocol
@@ -9,8 +10,10 @@ import Posix
 
 /// `signet secret set`: stores a secret that only a touch releases.
 struct SecretSetCommand: Command {
-    static let description = CommandDescription(
-        "secret set", CommandHelp.secretSet, operands: ("NAME", 1), options: [.account, .replace])
+    static let syntax = CommandSyntax(
+        "secret set",
+        summary: "store a secret that a touch releases: from standard input, or typed without echo",
+        operands: [.secretName], options: [.account, .replace, .json])
 
     let run: Invocation
 
@@ -19,12 +22,10 @@ struct SecretSetCommand: Command {
 
 /// `signet secret get`: writes only the secret to standard output; notices go to standard error.
 struct SecretGetCommand: Command {
-    static let description = CommandDescription(
-        "secret get", CommandHelp.secretGet, operands: ("NAME", 1),
-        options: [
-            .account, TakenOption(.noNewline, CommandHelp.noNewline),
-            TakenOption(.force, CommandHelp.force),
-        ], writesJSON: false)
+    static let syntax = CommandSyntax(
+        "secret get", summary: "write a secret to standard output after a touch",
+        operands: [.secretName],
+        options: [.account, .noNewline, .force])
 
     let run: Invocation
 
@@ -33,8 +34,9 @@ struct SecretGetCommand: Command {
 
 /// `signet secret list`: lists the account's secrets without their contents.
 struct SecretListCommand: Command {
-    static let description = CommandDescription(
-        "secret list", CommandHelp.secretList, options: [.account])
+    static let syntax = CommandSyntax(
+        "secret list", summary: "list the names of the secrets, and whether they can be opened",
+        options: [.account, .json])
 
     let run: Invocation
 
@@ -43,8 +45,9 @@ struct SecretListCommand: Command {
 
 /// `signet secret delete`: deletes a secret.
 struct SecretDeleteCommand: Command {
-    static let description = CommandDescription(
-        "secret delete", CommandHelp.secretDelete, operands: ("NAME", 1), options: [.account])
+    static let syntax = CommandSyntax(
+        "secret delete", summary: "delete a secret", operands: [.secretName],
+        options: [.account, .json])
 
     let run: Invocation
 
@@ -225,4 +228,14 @@ extension SecretAnswer {
             ("vault", .optional(isKnown ? vault : nil, JSON.bytes)),
         ])
     }
+}
+
+extension OperandSyntax {
+    fileprivate static let secretName = OperandSyntax(
+        .secretName, missing: CommandSecrets.emptyName)
+}
+
+extension OptionSyntax {
+    fileprivate static let noNewline = OptionSyntax(
+        "no-newline", short: "n", summary: "add no newline on a terminal; short form: -n")
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Authorization
 import CommandMessages
 import CommandProtocol
@@ -14,7 +15,6 @@ struct ServerRequests {
 
     /// `signet enable --server URL`
     func enableServer() throws(CommandFault) {
-        try exclude([.keyring, .noKeyring], beside: .server)
         let server = try server(run.arguments.value(.server))
         let account = try run.account()
         // The daemon checks this too; checking here spares the user from typing the code and
@@ -75,14 +75,6 @@ struct ServerRequests {
                     ("account", .bytes(account)), ("server", .bytes(server)),
                     ("serverKnows", .bool(isKnown)),
                 ]), [text])
-    }
-
-    /// Throws `.usage` if another option is present that is meaningless beside this one.
-    func exclude(_ others: [Option], beside option: Option) throws(CommandFault) {
-        guard let other = others.first(where: run.arguments.has) else { return }
-        throw .usage(
-            CommandText.choose(
-                option.name.bytes, other.name.bytes, action: run.arguments.name))
     }
 
     /// Lists the servers at which an account is registered.

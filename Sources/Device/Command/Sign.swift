@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import Crypto
@@ -11,17 +12,20 @@ import SignedFormats
 ///
 /// A signature of the daemon is verified here before it is written or printed.
 struct SignCommand: Command {
-    static let description = CommandDescription(
-        "sign", CommandHelp.sign,
-        operands: ("FILE… | --challenge TEXT | --request METHOD URL | --public-key", .max),
-        options: [
-            .account, TakenOption(.challenge, CommandHelp.challenge),
-            TakenOption(.audience, CommandHelp.audience),
-            TakenOption(.request, CommandHelp.request), TakenOption(.body, CommandHelp.body),
-            TakenOption(.server, CommandHelp.serverSign),
-            TakenOption(.publicKey, CommandHelp.publicKey),
-            TakenOption(.force, CommandHelp.forceSign),
-        ])
+    static let syntax = CommandSyntax(
+        "sign", summary: "sign files, a challenge or an HTTP request with a touch",
+        forms: [
+            FormSyntax(
+                operands: [OperandSyntax(ValueSyntax("FILE", .file), count: 1...Int.max)],
+                options: [.force(summary: "replace an existing signature")]),
+            FormSyntax(.challenge, .audience),
+            FormSyntax(
+                .request, operands: [OperandSyntax(.url)],
+                options: [
+                    .body, .server(summary: "use the key for this server, if there are several"),
+                ], misuse: CommandSigning.chooseURL),
+            FormSyntax(.publicKey),
+        ], options: [.account, .json], misuse: CommandSigning.choose)
 
     let run: Invocation
 
@@ -30,37 +34,17 @@ struct SignCommand: Command {
 
     /// `signet sign`: signs files, a challenge or an HTTP request, or shows the public key.
     func perform() throws(CommandFault) {
-        let kinds = [Option.challenge, .request, .publicKey].filter(run.arguments.has)
-        let count = run.arguments.operands.count
-        let isOne =
-            switch kinds {
-            case []: count > 0
-            case [.request]: count == 1
-            default: kinds.count == 1 && count == 0
-            }
-        guard isOne || kinds != [.request] else { throw .usage(CommandSigning.chooseURL) }
-        guard isOne else { throw .usage(CommandSigning.choose) }
-        for (option, kind) in [
-            (Option.audience, Option.challenge), (.body, .request), (.server, .request),
-        ] where run.arguments.has(option) && kinds != [kind] {
-            throw .usage(CommandText.needs(option.name.bytes, kind.name.bytes))
+        if run.arguments.has(.challenge) { return try signChallenge() }
+        if run.arguments.has(.request) { return try signRequest() }
+        if run.arguments.has(.publicKey) {
+            return try SigningKeyRequests(run: run).showSigningKey()
         }
-        if let kind = kinds.first { try ServerRequests(run: run).exclude([.force], beside: kind) }
-        switch kinds.first {
-        case .challenge: try signChallenge()
-        case .request: try signRequest()
-        case .publicKey: try SigningKeyRequests(run: run).showSigningKey()
-        default: try signFiles()
-        }
+        try signFiles()
     }
 
     /// `signet sign --challenge TEXT --audience NAME`
     private func signChallenge() throws(CommandFault) {
         let challenge = try value(.challenge, most: Limit.challengeText)
-        guard run.arguments.has(.audience) else {
-            throw .usage(
-                CommandText.needs(Option.challenge.name.bytes, Option.audience.name.bytes))
-        }
         let audience = try value(.audience, most: Limit.label)
         let account = try run.account()
         let signed = try sign(
@@ -93,7 +77,7 @@ struct SignCommand: Command {
     /// `signet sign --request METHOD URL`
     private func signRequest() throws(CommandFault) {
         let method = (run.arguments.value(.request) ?? "").bytes
-        let url = run.arguments.operands[0]
+        let url = run.arguments.operands.first ?? ""
         guard RequestLines.isMethod(method) else {
             throw .usage(CommandSigning.badMethod(method))
         }
@@ -177,11 +161,11 @@ extension SignCommand {
         } catch { throw .fault(CommandText.failed("\(error)".bytes)) }
     }
 
-    private func value(_ option: Option, most: Int) throws(CommandFault) -> Bytes {
+    private func value(_ option: OptionSyntax, most: Int) throws(CommandFault) -> Bytes {
         let value = (run.arguments.value(option) ?? "").bytes
         guard (1...most).contains(value.count) else {
             throw .usage(
-                CommandSigning.badLength(option.name.bytes, most: UInt32(clamping: most)))
+                CommandSigning.badLength(option.long.bytes, most: UInt32(clamping: most)))
         }
         return value
     }
@@ -189,4 +173,16 @@ extension SignCommand {
     func release(_ bytes: Bytes) throws(CommandFault) {
         guard run.surroundings.release(bytes) else { throw .fault(CommandSigning.unwritten) }
     }
+}
+
+extension OptionSyntax {
+    fileprivate static let challenge = OptionSyntax(
+        "challenge", ValueSyntax("TEXT"),
+        summary: "sign this text, chosen by a party that asks for proof")
+    fileprivate static let audience = OptionSyntax(
+        "audience", ValueSyntax("NAME"), summary: "the party that asks, with --challenge")
+    fileprivate static let request = OptionSyntax(
+        "request", .method, summary: "print the header for a request with this method")
+    fileprivate static let publicKey = OptionSyntax(
+        "public-key", summary: "print the public key, and a line for allowed_signers")
 }

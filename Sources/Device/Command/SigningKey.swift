@@ -13,7 +13,6 @@ struct SigningKeyRequests {
 
     /// `signet enable --signing`
     func enableSigning() throws(CommandFault) {
-        try ServerRequests(run: run).exclude([.server, .keyring, .noKeyring], beside: .signing)
         let account = try run.account()
         let key = try ServerRequests(run: run).ask(
             .signingEnable(account: account), awaitsServer: false,
@@ -29,7 +28,6 @@ struct SigningKeyRequests {
 
     /// `signet disable --signing`
     func disableSigning() throws(CommandFault) {
-        try ServerRequests(run: run).exclude([.server], beside: .signing)
         let account = try run.account()
         _ = try run.follow(.signingDisable(account: account), awaitsTouch: false)
         run.say(

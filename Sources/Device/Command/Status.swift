@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import Doctor
@@ -9,8 +10,9 @@ import SignedFormats
 
 /// `signet status`: shows whether fingerprint login works for an account, and what to do if not.
 struct StatusCommand: Command {
-    static let description = CommandDescription(
-        "status", CommandHelp.status, options: [.account])
+    static let syntax = CommandSyntax(
+        "status", summary: "show what works, what does not, and what to do now",
+        options: [.account, .json])
 
     let run: Invocation
 

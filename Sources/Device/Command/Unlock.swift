@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import LoginMessages
 
 /// `signet unlock`: lifts a lockout.
 struct UnlockCommand: Command {
-    static let description = CommandDescription(
-        "unlock", CommandHelp.unlock, options: [.account, .passwordStdin])
+    static let syntax = CommandSyntax(
+        "unlock", summary: "end the lockout after too many failed scans",
+        options: [.account, .passwordStdin, .json])
 
     let run: Invocation
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import JSONFormat
@@ -7,21 +8,30 @@ import SignedFormats
 
 /// `signet vault`: shows the vaults, and moves keys between them.
 struct VaultCommand: Command {
-    static let description = CommandDescription(
-        "vault", CommandHelp.vault, operands: ("[migrate tpm|file | trust]", 2),
-        besides: ["migrate", "trust"], options: [.account, .passwordStdin])
+    static let syntax = CommandSyntax(
+        "vault",
+        summary: "show where the keys are stored, or move an account's key to the other vault",
+        forms: [
+            FormSyntax(),
+            FormSyntax(
+                word: "migrate",
+                operands: [
+                    OperandSyntax(
+                        ValueSyntax("tpm|file", .choice(["tpm", "file"])) { _ in
+                            CommandText.whichVault
+                        }, missing: CommandText.whichVault)
+                ]), FormSyntax(word: "trust", isForRoot: true),
+        ], options: [.account, .passwordStdin, .json])
 
     let run: Invocation
 
     /// Shows the vaults, migrates the account's key to another vault, or trusts the present TPM.
     func perform() throws(CommandFault) {
-        switch (run.arguments.operands.first, run.arguments.operands.count) {
-        case (nil, _): try showVaults()
-        case ("migrate", 2): try migrate(to: run.arguments.operands[1])
-        case ("migrate", _): throw .usage(CommandText.whichVault)
-        case ("trust", 1): try trustVault()
-        case (let word?, _):
-            throw .usage(CommandText.unwantedWord(word.bytes, action: "vault".bytes))
+        let words = run.arguments.operands
+        switch words.first {
+        case "migrate": try migrate(to: words.last ?? "")
+        case "trust": try trustVault()
+        default: try showVaults()
         }
     }
 
@@ -33,7 +43,6 @@ struct VaultCommand: Command {
     }
 
     private func migrate(to name: String) throws(CommandFault) {
-        guard ["file", "tpm"].contains(name) else { throw .usage(CommandText.whichVault) }
         let account = try run.account()
         let done = try run.follow(.migrate(account: account, vault: name.bytes), awaitsTouch: false)
         run.say(

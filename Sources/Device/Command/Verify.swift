@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import JSONFormat
+import LoginMessages
 import LoginProtocol
 import SignedFormats
 
 /// `signet verify`: asks for a touch and reports which finger matched; nothing is signed.
 struct VerifyCommand: Command {
-    static let description = CommandDescription(
-        "verify", CommandHelp.verify, options: [.account, TakenOption(.reason, CommandHelp.reason)])
+    static let syntax = CommandSyntax(
+        "verify", summary: "check whether the reader recognises the finger",
+        options: [
+            .account,
+            .reason, .json,
+        ])
 
     let run: Invocation
 
@@ -38,4 +44,9 @@ struct VerifyCommand: Command {
         }
         return reason
     }
+}
+
+extension OptionSyntax {
+    fileprivate static let reason = OptionSyntax(
+        "reason", ValueSyntax("TEXT"), summary: "what the touch is for, in your own words")
 }

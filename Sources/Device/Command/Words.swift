@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import LoginMessages
 import LoginProtocol
+
+extension String {
+    /// The UTF-8 bytes.
+    var bytes: Bytes { Bytes(utf8) }
+
+    /// The string as a text, with characters escaped that must not stand in a line.
+    var text: Text { Text(escaping: bytes) }
+}
 
 extension Finger {
     /// The name that users type and read.

@@ -65,10 +65,6 @@ package enum CommandSecrets {
     package static func optionName(_ name: Bytes) -> Text {
         "\(name) is not a valid name for a secret: it begins with a hyphen"
     }
-    /// Nothing, or something unknown, was asked for.
-    package static let choose: Text =
-        "secret needs one of set, get, list, delete. Run 'signet help' to list the commands"
-
     /// How many a change of fingers would end, for `signet list`.
     package static func depending(_ count: UInt32) -> Text {
         count == 1

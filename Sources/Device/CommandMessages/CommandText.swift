@@ -21,50 +21,8 @@ package enum CommandText {
     package static func badReason(most: UInt32) -> Text {
         "--reason needs one line of 1 to \(number: most) bytes, with visible characters only"
     }
-    /// No such sub-command.
-    package static func unknownAction(_ word: Bytes) -> Text {
-        "there is no command \(word). Run 'signet help' to list the commands"
-    }
-    /// Nothing was asked for.
-    package static let noAction: Text =
-        "no command given. Run 'signet help'"
-    /// An option where a sub-command should stand.
-    package static func earlyOption(_ option: Bytes) -> Text {
-        "the command must come before \(option). Run 'signet help' to list the commands"
-    }
-    /// An option that the sub-command does not have.
-    package static func unknownOption(_ option: Bytes, action: Bytes) -> Text {
-        "\(action) has no option \(option). Run 'signet \(action) --help' to see what it takes"
-    }
-    /// An option given twice.
-    package static func repeatedOption(_ option: Bytes) -> Text {
-        "\(option) was given twice. Give it once"
-    }
-    /// An option without the value it needs.
-    package static func missingValue(_ option: Bytes, action: Bytes) -> Text {
-        "\(option) needs a value. Run 'signet \(action) --help' to see which"
-    }
-    /// An option with a value that it does not take.
-    package static func unwantedValue(_ option: Bytes) -> Text { "\(option) takes no value" }
-    /// More words than the sub-command takes.
-    package static func unwantedWord(_ word: Bytes, action: Bytes) -> Text {
-        "\(action) does not take \(word). Run 'signet \(action) --help' to see what it takes"
-    }
-    /// `signet config` with a file's name.
-    package static func checkFile(_ file: Bytes) -> Text {
-        """
-        config does not take \(file) without --check. Run 'signet config --check \
-        \(Shell.word(file))' to check that file
-        """
-    }
-    /// Options that exclude each other, or a missing one.
-    package static func choose(_ one: Bytes, _ other: Bytes, action: Bytes) -> Text {
-        "\(action) needs either \(one) or \(other)"
-    }
-    /// An option that needs another.
-    package static func needs(_ one: Bytes, _ other: Bytes) -> Text {
-        "\(one) also needs \(other)"
-    }
+    /// Above the exit codes in the help.
+    package static let exitCodes: Text = "exit codes:"
     /// No finger of that name.
     package static func unknownFinger(_ word: Bytes, names: Text) -> Text {
         "\(word) is not a finger. The fingers are: \(names)"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import CPAM
 import Glibc
+import LoginMessages
 import Posix
 
 /// The child's side of a password check: one account, one password, one verdict per process.
@@ -12,17 +14,36 @@ package enum PasswordVerification {
     /// The PAM service that checks passwords.
     static let service = "signet"
 
-    /// Checks the password on standard input for the account that the only argument names.
+    /// The command line of `verify-password`, which only the daemon runs.
+    package static let syntax = ProgramSyntax(
+        "verify-password", summary: "checks the password on standard input for an account",
+        operands: [OperandSyntax(ValueSyntax("ACCOUNT", .account))],
+        notes: ["the exit status is the verdict; signetd alone can read it"])
+
+    /// Reads the words after the program's name, and does what they say; returns the exit status.
+    ///
+    /// The process is hardened first, and killed by SIGALRM after a minute. A command line that is
+    /// not understood is a fault, because 2 would be no verdict.
+    package static func run(_ words: [String], version: String) -> Int32 {
+        guard closeDoors() else { return PasswordVerdict.fault.exitCode }
+        switch syntax.outcome(of: words, version: version) {
+        case .show(let text):
+            print(text)
+            return 0
+        case .refuse(let text):
+            complain(text)
+            return PasswordVerdict.fault.exitCode
+        case .run(let arguments):
+            return verdict(account: arguments.operands.first ?? "").exitCode
+        }
+    }
+
+    /// Checks the password on standard input for an account.
     ///
     /// The password is 0–1024 bytes up to the end of the stream, without NUL and not terminated.
-    /// The process is hardened first, and killed by SIGALRM after a minute. Source:
-    /// `pam_authenticate(3)`, `pam_acct_mgmt(3)`.
-    ///
-    /// - Parameter arguments: The whole command line, the program's name included.
-    package static func run(arguments: [String]) -> PasswordVerdict {
-        guard closeDoors(), arguments.count == 2, let account = arguments.last,
-            AccountName.isAcceptable(account), serviceIsTrustworthy()
-        else { return .fault }
+    /// Source: `pam_authenticate(3)`, `pam_acct_mgmt(3)`.
+    private static func verdict(account: String) -> PasswordVerdict {
+        guard AccountName.isAcceptable(account), serviceIsTrustworthy() else { return .fault }
         do throws(PasswordText.Unreadable) {
             guard let password = try PasswordText.read(from: STDIN_FILENO) else { return .wrong }
             return verdict(account: account, conversation: Conversation(password: password))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Posix
 import Systemd
 
@@ -11,8 +12,8 @@ package enum RelayProgram {
     ///
     /// Ends at SIGTERM or SIGINT, or after a minute without a connection if systemd holds the
     /// socket.
-    package static func run(_ command: RelayCommand) -> Int32 {
-        guard case .serve(let configuration, let socket) = command else { return 2 }
+    package static func run(_ arguments: Arguments) -> Int32 {
+        let socket = RelayCommand.socketPath(arguments)
         do {
             try enterRelay()
             let signals = try Interrupts.take()
@@ -23,7 +24,7 @@ package enum RelayProgram {
             } else {
                 listener = try PacketListener.replacing(socket, mode: 0o600)
             }
-            let settings = RelaySettings(configuration)
+            let settings = RelaySettings(RelayCommand.configurationPath(arguments))
             let service = RelayService(caller: 0) { settings.answers($0) }
             Readiness.ready.notify()
             try service.serve(

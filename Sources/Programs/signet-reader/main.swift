@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Configuration
 import Glibc
 import Posix
@@ -8,17 +9,15 @@ exit(run())
 
 /// Does what the arguments say; gives the exit status.
 func run() -> Int32 {
-    switch ReaderCommand(Array(CommandLine.arguments.dropFirst())) {
-    case .version:
-        print("signet-reader \(Version.text)")
+    let words = Array(CommandLine.arguments.dropFirst())
+    switch ReaderCommand.syntax.outcome(of: words, version: Version.text) {
+    case .show(let text):
+        print(text)
         return 0
-    case .help:
-        print(ReaderCommand.usage)
-        return 0
-    case .unknown(let argument):
-        complain("signet-reader: unknown argument '\(argument)'\n\(ReaderCommand.usage)")
+    case .refuse(let text):
+        complain(text)
         return 2
-    case .serve:
+    case .run:
         do throws(SystemFault) {
             try enterReaderProcess()
         } catch {

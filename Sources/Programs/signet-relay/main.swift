@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Configuration
 import Glibc
 import Posix
@@ -8,17 +9,14 @@ exit(run())
 
 /// Does what the arguments say; gives the exit status.
 func run() -> Int32 {
-    let command = RelayCommand(Array(CommandLine.arguments.dropFirst()))
-    switch command {
-    case .version:
-        print("signet-relay \(Version.text)")
+    let words = Array(CommandLine.arguments.dropFirst())
+    switch RelayCommand.syntax.outcome(of: words, version: Version.text) {
+    case .show(let text):
+        print(text)
         return 0
-    case .help:
-        print(RelayCommand.usage)
-        return 0
-    case .unknown(let argument):
-        complain("signet-relay: unknown argument '\(argument)'\n\(RelayCommand.usage)")
+    case .refuse(let text):
+        complain(text)
         return 2
-    case .serve: return RelayProgram.run(command)
+    case .run(let arguments): return RelayProgram.run(arguments)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Configuration
 import Glibc
 import Posix
@@ -8,19 +9,14 @@ exit(run())
 
 /// Does what the arguments say; gives the exit status.
 func run() -> Int32 {
-    switch ServerCommand(Array(CommandLine.arguments.dropFirst())) {
-    case .version:
-        print("signet-server \(Version.text)")
-        return 0
-    case .help:
-        print(ServerCommand.usage)
-        return 0
-    case .misused(let why):
-        complain("signet-server: \(why)\n\(ServerCommand.usage)")
+    let words = Array(CommandLine.arguments.dropFirst())
+    switch ServerCommand.syntax.outcome(of: words, version: Version.text) {
+    case .show(let text): return AdminProgram.show(text)
+    case .refuse(let text):
+        complain(text)
         return 2
-    case .administer(let words):
-        return AdminProgram.run(words)
-    case .serve(let configuration):
-        return ServerProgram.run(configuration: configuration)
+    case .run(let arguments):
+        if let line = AdminCommandLine(arguments) { return AdminProgram.run(line) }
+        return ServerProgram.run(configuration: ServerCommand.configuration(arguments))
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import Glibc
 import PasswordCheck
 
-exit(PasswordVerification.run(arguments: CommandLine.arguments).exitCode)
+exit(
+    PasswordVerification.run(Array(CommandLine.arguments.dropFirst()), version: Version.text))

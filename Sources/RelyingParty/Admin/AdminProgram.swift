@@ -5,29 +5,35 @@ import Synchronization
 
 /// `signet-server admin`, from start to exit.
 package enum AdminProgram {
-    /// Runs the command in `words`, the arguments after `admin`; returns the exit status.
-    package static func run(_ words: [String]) -> Int32 {
+    /// Runs a command; returns the exit status.
+    package static func run(_ line: AdminCommandLine) -> Int32 {
+        finished { () throws(AdminFault) in
+            do throws(SystemFault) {
+                try ServerProgram.enterServer()
+                return try ServerProgram.finished { await perform(line) }
+            } catch { throw .unusable("\(error)") }
+        }
+    }
+
+    /// Shows a text on standard output, such as help; returns the exit status.
+    package static func show(_ text: String) -> Int32 {
+        finished { () throws(AdminFault) in
+            guard writeAll([UInt8]("\(text)\n".utf8), to: 1) else {
+                throw .unusable("the help could not be written to standard output")
+            }
+            return 0
+        }
+    }
+
+    private static func finished(_ body: () throws(AdminFault) -> Int32) -> Int32 {
         do throws(AdminFault) {
             // If standard output were closed, the next file opened would receive the output.
             guard fillStandardDescriptors() else { throw .unusable("/dev/null cannot be opened") }
-            guard let line = try AdminCommandLine(words) else {
-                guard writeAll([UInt8]("\(AdminVerbs.help)\n".utf8), to: 1) else {
-                    throw .unusable("the help could not be written to standard output")
-                }
-                return 0
-            }
-            return try run(line)
+            return try body()
         } catch {
             complain("signet-server: \(error.text)")
             return error.status
         }
-    }
-
-    private static func run(_ line: AdminCommandLine) throws(AdminFault) -> Int32 {
-        do throws(SystemFault) {
-            try ServerProgram.enterServer()
-            return try ServerProgram.finished { await perform(line) }
-        } catch { throw .unusable("\(error)") }
     }
 
     private static func perform(_ line: AdminCommandLine) async -> Int32 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Configuration
+import LoginMessages
 
 /// A row of the table of administrative commands.
 struct AdminVerb: Sendable {
@@ -13,12 +15,8 @@ struct AdminVerb: Sendable {
             @Sendable (Configuration, AdminOutput) async throws(AdminFault) -> Void)
     }
 
-    /// The command's name, for example `application add`.
-    let name: String
-    /// The names of the operands, in order.
-    let operands: [String]
-    let options: [AdminOption]
-    let purpose: String
+    /// What the command is called with; its name begins with `admin`.
+    let syntax: CommandSyntax
     let work: Work
     /// What the command did nevertheless if its output could not be written.
     private(set) var unseen: @Sendable (AdminArguments) -> String = { _ in
@@ -26,24 +24,25 @@ struct AdminVerb: Sendable {
     }
 
     init(
-        _ name: String, _ operands: [String] = [], _ options: [AdminOption] = [],
-        _ purpose: String,
+        _ name: String, _ operands: [OperandSyntax] = [], _ options: [OptionSyntax] = [],
+        _ summary: Text,
         _ perform:
             @escaping @Sendable (Administration, AdminArguments) async throws(AdminFault) -> Void
     ) {
-        self.init(name, operands, options, purpose, .database(perform))
+        self.init(name, operands, options, summary, .database(perform))
     }
 
     init(
-        _ name: String, _ operands: [String], _ options: [AdminOption], _ purpose: String,
+        _ name: String, _ operands: [OperandSyntax], _ options: [OptionSyntax], _ summary: Text,
         _ work: Work
     ) {
-        self.name = name
-        self.operands = operands
-        self.options = options
-        self.purpose = purpose
+        syntax = CommandSyntax(
+            "admin \(name)", summary: summary, operands: operands, options: options)
         self.work = work
     }
+
+    /// The name without `admin`, for example `application add`.
+    var name: String { syntax.words.dropFirst().joined(separator: " ") }
 
     /// Returns this row with another message for output that could not be written.
     func unseen(_ text: @escaping @Sendable (AdminArguments) -> String) -> AdminVerb {
@@ -51,46 +50,22 @@ struct AdminVerb: Sendable {
         verb.unseen = text
         return verb
     }
-
-    /// The usage, for example `application add NAME [--audience URL]`.
-    var usage: String {
-        ([name] + operands + options.map { "[\($0.name) \($0.value)]" }).joined(separator: " ")
-    }
 }
 
-/// An option of a command; every option takes a value.
-struct AdminOption: Sendable {
-    /// The name, for example `--audience`.
-    let name: String
-    /// The placeholder for its value.
-    let value: String
-
-    init(_ name: String, _ value: String) {
-        self.name = name
-        self.value = value
-    }
-
+extension OptionSyntax {
     /// The maximum number of rows in a list.
-    static let limit = AdminOption("--limit", "NUMBER")
+    static let limit = OptionSyntax(
+        "limit", .number(1...100_000), summary: "at most so many rows; the default is 1000")
+    static let account = OptionSyntax(
+        "account", ValueSyntax("NAME"), summary: "only those of this account")
+    static let flags = OptionSyntax(
+        "flags", ValueSyntax("WORDS"), summary: "the flags, with commas between them")
 }
 
 /// The table of all commands.
 enum AdminVerbs {
-    /// All rows, in the order of `--help`.
+    /// All rows, in the order of the help.
     static let all: [AdminVerb] =
         applications + accounts + registrations + templates + signingKeys + audit + upkeep
         + restoring
-
-    /// The text for `--help`.
-    static let help = """
-        usage: signet-server admin [--config FILE] [--json] COMMAND
-
-        \(all.map { "  \($0.usage)\n      \($0.purpose)" }.joined(separator: "\n"))
-
-          --config FILE  the settings, instead of /etc/signet/server.conf
-          --json         lists and answers as JSON
-
-        Exit status: 0 done, 1 configuration, database or standard output cannot be used,
-        2 wrong usage, 3 not there, 4 not possible now.
-        """
 }

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import LoginMessages
 import SQL
 
 extension AdminVerbs {
     /// Accounts, and the activation codes for their registrations.
     static let accounts: [AdminVerb] = [
         AdminVerb(
-            "account list", ["APPLICATION"], [AdminOption("--after", "NAME"), .limit],
-            "shows accounts by name"
+            "account list", ["APPLICATION"], [.after, .limit],
+            "list the accounts of an application by name"
         ) { admin, words throws(AdminFault) in try await admin.listAccounts(words) },
         AdminVerb(
             "account set", ["APPLICATION", "ACCOUNT"],
-            [AdminOption("--flags", "WORDS"), AdminOption("--roles", "WORDS")],
-            "gives an account flags and roles, in place of those that it has"
+            [.flags, .roles],
+            "replace the flags or roles of an account"
         ) { admin, words throws(AdminFault) in try await admin.setAccount(words) },
         AdminVerb(
             "account block", ["APPLICATION", "ACCOUNT"], [],
-            "lets an account in no more, and ends its sessions"
+            "block an account, and end its sessions"
         ) { admin, words throws(AdminFault) in try await admin.setBlocked(words, true) },
-        AdminVerb("account unblock", ["APPLICATION", "ACCOUNT"], [], "lets it in again") {
+        AdminVerb("account unblock", ["APPLICATION", "ACCOUNT"], [], "unblock an account") {
             admin, words throws(AdminFault) in try await admin.setBlocked(words, false)
         },
         AdminVerb(
-            "activation add", ["APPLICATION", "ACCOUNT"], [AdminOption("--minutes", "NUMBER")],
-            "makes an activation code for an account, and shows it once"
+            "activation add", ["APPLICATION", "ACCOUNT"], [.minutes],
+            "create an activation code for an account, and show it once"
         ) { admin, words throws(AdminFault) in try await admin.addActivation(words) }
         .unseen { words in
             """
@@ -36,8 +38,8 @@ extension AdminVerbs {
 extension Administration {
     fileprivate func listAccounts(_ words: AdminArguments) async throws(AdminFault) {
         let application = try await application(words[0])
-        let after = words.options["--after"] ?? ""
-        let most = try words.limit()
+        let after = words.text(.after) ?? ""
+        let most = words.limit
         let found = try await read { store throws(DatabaseFault) in
             try store.accounts.list(of: application.id, after: after, most: most)
         }
@@ -45,13 +47,12 @@ extension Administration {
     }
 
     fileprivate func setAccount(_ words: AdminArguments) async throws(AdminFault) {
-        let flags = try words.words("--flags")
-        let roles = try words.words("--roles")
+        let flags = try words.words(.flags)
+        let roles = try words.words(.roles)
         guard flags != nil || roles != nil else {
             throw .usage("nothing is to be changed: give --flags or --roles")
         }
-        let changes = words.options.map { "\($0.key) \($0.value)" }.sorted().joined(separator: " ")
-        try await changeAccount("account set \(changes)", words) {
+        try await changeAccount("account set \(words.changes)", words) {
             store, account, _ throws(DatabaseFault) in
             try store.accounts.setWords(
                 of: account.id, flags: flags ?? account.flags, roles: roles ?? account.roles)
@@ -101,7 +102,7 @@ extension Administration {
 
     fileprivate func addActivation(_ words: AdminArguments) async throws(AdminFault) {
         let name = try words.name(1)
-        let seconds = (try words.count("--minutes", 1...1_440) ?? 10) * 60
+        let seconds = (words.count(.minutes) ?? 10) * 60
         let application = try await application(words[0])
         let made = try await serve { service throws(Problem) in
             try await service.registrations.makeActivation(
@@ -127,4 +128,13 @@ private struct ListedAccount: AdminListed {
 
     static let columns = ["NAME", "STATE", "FLAGS", "ROLES"]
     var cells: [String] { [name, blocked ? "blocked" : "ok", shown(flags), shown(roles)] }
+}
+
+extension OptionSyntax {
+    fileprivate static let after = OptionSyntax(
+        "after", ValueSyntax("NAME"), summary: "begin after this name")
+    fileprivate static let roles = OptionSyntax(
+        "roles", ValueSyntax("WORDS"), summary: "the roles, with commas between them")
+    fileprivate static let minutes = OptionSyntax(
+        "minutes", .number(1...1_440), summary: "how long the code can be used; the default is 10")
 }

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Crypto
+import LoginMessages
 import SQL
 
 extension AdminVerbs {
-    private static let policy = [
-        AdminOption("--devices", "one|several"), AdminOption("--commit", "yes|no"),
-        AdminOption("--biometrics", "yes|no"), AdminOption("--keys", "any|tpm"),
-        AdminOption("--secure-boot", "any|on"), AdminOption("--max-failures", "NUMBER"),
-        AdminOption("--access-seconds", "NUMBER"), AdminOption("--refresh-seconds", "NUMBER"),
+    private static let policy: [OptionSyntax] = [
+        .devices, .commit, .biometrics, .keys, .secureBoot, .maximumFailures, .accessSeconds,
+        .refreshSeconds,
     ]
 
     /// Applications and their API keys.
     static let applications: [AdminVerb] = [
         AdminVerb(
-            "application add", ["NAME"], [AdminOption("--audience", "URL")] + policy,
-            "makes an application"
+            "application add", ["NAME"], [.audience] + policy,
+            "create an application"
         ) { admin, words throws(AdminFault) in try await admin.addApplication(words) },
-        AdminVerb("application list", [], [], "shows all applications with their policies") {
+        AdminVerb("application list", [], [], "list all applications with their policies") {
             admin, _ throws(AdminFault) in try await admin.listApplications()
         },
         AdminVerb(
             "application set", ["NAME"], policy,
-            "changes the policy; what is registered already stays"
+            "change the policy of an application; existing registrations stay"
         ) { admin, words throws(AdminFault) in try await admin.setApplication(words) },
         AdminVerb(
-            "application remove", ["NAME"], [AdminOption("--devices", "refuse|remove")],
-            "removes an application and all of it but its audit trail, for good"
+            "application remove", ["NAME"], [.registeredDevices],
+            "remove an application permanently; its audit trail stays"
         ) { admin, words throws(AdminFault) in try await admin.removeApplication(words) },
         AdminVerb(
             "application pam-file", ["NAME"], [],
-            "prints the file by which machines ask this server at their logins"
+            "print the file with which machines ask this server at their logins"
         ) { admin, words throws(AdminFault) in try await admin.showLoginFile(words) },
         AdminVerb(
             "key add", ["APPLICATION", "NAME"], [],
-            "makes an API key of an application, and shows it once"
+            "create an API key for an application, and show it once"
         ) { admin, words throws(AdminFault) in try await admin.addKey(words) }
         .unseen { words in
             """
@@ -41,10 +41,10 @@ extension AdminVerbs {
             end it by 'key revoke \(words[0]) \(words[1])'
             """
         },
-        AdminVerb("key list", ["APPLICATION"], [], "shows the names of an application's API keys") {
+        AdminVerb("key list", ["APPLICATION"], [], "list the names of an application's API keys") {
             admin, words throws(AdminFault) in try await admin.listKeys(words)
         },
-        AdminVerb("key revoke", ["APPLICATION", "NAME"], [], "ends an API key, at once") {
+        AdminVerb("key revoke", ["APPLICATION", "NAME"], [], "end an API key at once") {
             admin, words throws(AdminFault) in try await admin.revokeKey(words)
         },
     ]
@@ -52,22 +52,16 @@ extension AdminVerbs {
 
 extension AdminArguments {
     /// Applies the options to a policy; those that are absent change nothing.
-    func policy(_ start: ApplicationPolicy) throws(AdminFault) -> ApplicationPolicy {
+    func policy(_ start: ApplicationPolicy) -> ApplicationPolicy {
         var policy = start
-        if let several = try choice("--devices", "one", "several") {
-            policy.severalDevices = several
-        }
-        if let commit = try choice("--commit", "no", "yes") { policy.commitRequired = commit }
-        if let fingers = try choice("--biometrics", "no", "yes") { policy.biometrics = fingers }
-        if let tpm = try choice("--keys", "any", "tpm") { policy.needsTPM = tpm }
-        if let boot = try choice("--secure-boot", "any", "on") { policy.needsSecureBoot = boot }
-        if let most = try count("--max-failures", 1...100) { policy.maximumFailures = most }
-        if let seconds = try count("--access-seconds", 30...86_400) {
-            policy.accessSeconds = seconds
-        }
-        if let seconds = try count("--refresh-seconds", 60...31_536_000) {
-            policy.refreshSeconds = seconds
-        }
+        if let several = choice(.devices, yes: "several") { policy.severalDevices = several }
+        if let commit = choice(.commit, yes: "yes") { policy.commitRequired = commit }
+        if let fingers = choice(.biometrics, yes: "yes") { policy.biometrics = fingers }
+        if let tpm = choice(.keys, yes: "tpm") { policy.needsTPM = tpm }
+        if let boot = choice(.secureBoot, yes: "on") { policy.needsSecureBoot = boot }
+        if let most = count(.maximumFailures) { policy.maximumFailures = most }
+        if let seconds = count(.accessSeconds) { policy.accessSeconds = seconds }
+        if let seconds = count(.refreshSeconds) { policy.refreshSeconds = seconds }
         return policy
     }
 }
@@ -75,11 +69,11 @@ extension AdminArguments {
 extension Administration {
     fileprivate func addApplication(_ words: AdminArguments) async throws(AdminFault) {
         let name = try words.name(0)
-        let audience = words.options["--audience"] ?? "\(service.issuer)/\(name.text)"
+        let audience = words.text(.audience) ?? "\(service.issuer)/\(name.text)"
         guard Name(audience) != nil else {
             throw .usage("an audience has 1 to 128 bytes and no control characters")
         }
-        let policy = try words.policy(ApplicationPolicy())
+        let policy = words.policy(ApplicationPolicy())
         let made = try await change("application add \(name.text)", of: name.text) {
             store, now throws(DatabaseFault) -> Result<ApplicationRecord, AdminFault> in
             guard
@@ -107,19 +101,13 @@ extension Administration {
 
     fileprivate func setApplication(_ words: AdminArguments) async throws(AdminFault) {
         let name = words[0]
-        // Validated before anything is read; applied again in the transaction that writes.
-        _ = try words.policy(ApplicationPolicy())
-        guard !words.options.isEmpty else {
+        let changes = words.changes
+        guard !changes.isEmpty else {
             throw .usage("nothing is to be changed: give an option")
         }
-        let changes = words.options.map { "\($0.key) \($0.value)" }.sorted().joined(separator: " ")
         try await changeApplication("application set \(changes)", name) {
             store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
-            let policy: ApplicationPolicy
-            do throws(AdminFault) {
-                policy = try words.policy(record.policy)
-            } catch { return .failure(error) }
-            try store.applications.setPolicy(of: record.id, policy)
+            try store.applications.setPolicy(of: record.id, words.policy(record.policy))
             return .success(())
         }
         output.done("the policy of '\(name)' is changed; it holds from the next request on")
@@ -228,4 +216,32 @@ struct ListedApplication: AdminListed {
 extension ListedKey: AdminListed {
     static let columns = ["NAME", "CREATED", "REVOKED"]
     var cells: [String] { [name, shown(created), shown(revoked)] }
+}
+
+extension OptionSyntax {
+    fileprivate static let audience = OptionSyntax(
+        "audience", ValueSyntax("URL"), summary: "the name that every statement for it carries")
+    fileprivate static let devices = OptionSyntax(
+        "devices", .choice("one", "several"),
+        summary: "whether a new device replaces the old one of an account")
+    fileprivate static let commit = OptionSyntax(
+        "commit", .choice("yes", "no"),
+        summary: "whether a person must compare the fingerprint of a new key")
+    fileprivate static let biometrics = OptionSyntax(
+        "biometrics", .choice("yes", "no"), summary: "whether touches are accepted")
+    fileprivate static let keys = OptionSyntax(
+        "keys", .choice("any", "tpm"), summary: "whether keys must be in a TPM")
+    fileprivate static let secureBoot = OptionSyntax(
+        "secure-boot", .choice("any", "on"), summary: "whether Secure Boot must be on")
+    fileprivate static let maximumFailures = OptionSyntax(
+        "max-failures", .number(1...100),
+        summary: "how many logins with an old counter in a row block a device")
+    fileprivate static let accessSeconds = OptionSyntax(
+        "access-seconds", .number(30...86_400), summary: "the lifetime of an access token")
+    fileprivate static let refreshSeconds = OptionSyntax(
+        "refresh-seconds", .number(60...31_536_000), summary: "the lifetime of its session")
+    /// Of `application remove`.
+    static let registeredDevices = OptionSyntax(
+        "devices", .choice("refuse", "remove"),
+        summary: "what happens if it has registrations; the default is refuse")
 }

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Crypto
+import LoginMessages
 import SQL
 
 extension AdminVerbs {
     /// The server's signing keys.
     static let signingKeys: [AdminVerb] = [
         AdminVerb(
-            "signing-key list", [], [], "shows the keys that tokens and verdicts are signed with"
+            "signing-key list", [], [], "list the keys that sign tokens and verdicts"
         ) {
             admin, _ throws(AdminFault) in try await admin.listSigningKeys()
         },
         AdminVerb(
-            "signing-key rotate", ["token|verdict"], [],
-            "makes a new key; what the old one has signed still verifies"
+            "signing-key rotate", [OperandSyntax(.choice("token", "verdict"))], [],
+            "create a new key; signatures of the old one remain valid"
         ) { admin, words throws(AdminFault) in try await admin.rotate(words) },
         AdminVerb(
             "signing-key retire", ["ID"], [],
-            "takes a key away that has a follower: what it has signed is refused from then on"
+            "remove a key that has been replaced; its signatures are refused from then on"
         ) { admin, words throws(AdminFault) in try await admin.retire(words) },
     ]
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import LoginMessages
 import SQL
 
 extension AdminVerbs {
@@ -6,29 +8,29 @@ extension AdminVerbs {
     static let registrations: [AdminVerb] = [
         AdminVerb(
             "registration list", ["APPLICATION"],
-            [AdminOption("--account", "NAME"), AdminOption("--status", "STATUS"), .limit],
-            "shows registrations, the newest first"
+            [.account, .status, .limit],
+            "list the registrations of an application, the newest first"
         ) { admin, words throws(AdminFault) in try await admin.listRegistrations(words) },
-        AdminVerb("registration show", ["ID"], [], "shows all of one registration") {
+        AdminVerb("registration show", ["ID"], [], "show all data of a registration") {
             admin, words throws(AdminFault) in try await admin.showRegistration(words)
         },
         AdminVerb(
             "registration commit", ["ID", "FINGERPRINT"], [],
-            "says that a person has compared the key's fingerprint, SHA256:…"
+            "confirm that a person has compared the key's fingerprint, SHA256:…"
         ) { admin, words throws(AdminFault) in try await admin.commitRegistration(words) },
         AdminVerb(
-            "registration set", ["ID"], [AdminOption("--flags", "WORDS")],
-            "gives a registration flags, in place of those that it has"
+            "registration set", ["ID"], [.flags],
+            "replace the flags of a registration"
         ) { admin, words throws(AdminFault) in try await admin.setRegistration(words) },
-        AdminVerb("registration block", ["ID"], [], "lets a device in no more") {
+        AdminVerb("registration block", ["ID"], [], "block a device, and end its sessions") {
             admin, words throws(AdminFault) in try await admin.change(words, to: .blocked)
         },
-        AdminVerb("registration unblock", ["ID"], [], "lets it in again, its failures forgotten") {
+        AdminVerb("registration unblock", ["ID"], [], "unblock a device, and clear its failures") {
             admin, words throws(AdminFault) in try await admin.change(words, to: .active)
         },
         AdminVerb(
             "registration remove", ["ID"], [],
-            "removes a registration for good; the device destroys its key when it hears of it"
+            "remove a registration permanently; the device destroys its key when it learns of it"
         ) { admin, words throws(AdminFault) in try await admin.change(words, to: .removed) },
     ]
 }
@@ -36,13 +38,13 @@ extension AdminVerbs {
 extension Administration {
     fileprivate func listRegistrations(_ words: AdminArguments) async throws(AdminFault) {
         let application = try await application(words[0])
-        let account = words.options["--account"] ?? ""
-        let status = words.options["--status"]?.uppercased() ?? ""
+        let account = words.text(.account) ?? ""
+        let status = words.text(.status)?.uppercased() ?? ""
         guard status.isEmpty || RegistrationStatus(rawValue: status) != nil else {
             throw .usage(
                 "--status takes CREATED, PENDING_COMMIT, ACTIVE, BLOCKED or REMOVED")
         }
-        let most = try words.limit()
+        let most = words.limit
         output.list(
             try await read { store throws(DatabaseFault) in
                 try store.registrations.list(
@@ -82,7 +84,7 @@ extension Administration {
 
     fileprivate func setRegistration(_ words: AdminArguments) async throws(AdminFault) {
         let id = try words.id(0)
-        guard let flags = try words.words("--flags") else {
+        guard let flags = try words.words(.flags) else {
             throw .usage("nothing is to be changed: give --flags")
         }
         let (application, before) = try await registration(id)
@@ -149,4 +151,9 @@ private struct ListedRegistration: AdminListed {
             state.key ?? "-", shown(state.lastUsed),
         ]
     }
+}
+
+extension OptionSyntax {
+    fileprivate static let status = OptionSyntax(
+        "status", ValueSyntax("STATUS"), summary: "only those in this state")
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import LoginMessages
 import SQL
 
 extension AdminVerbs {
@@ -6,21 +8,18 @@ extension AdminVerbs {
     static let templates: [AdminVerb] = [
         AdminVerb(
             "template add", ["APPLICATION", "NAME", "TEXT"],
-            [
-                AdminOption("--purpose", "operation|login"), AdminOption("--seconds", "NUMBER"),
-                AdminOption("--max-failures", "NUMBER"), AdminOption("--device", "any|one"),
-            ],
-            "makes the text of operations, with {name} where a value goes"
+            [.purpose, .seconds, .maximumFailures, .device],
+            "create the text that a user is asked to approve, with {name} in place of a value"
         ) { admin, words throws(AdminFault) in
             try await TemplateAdministration(admin: admin).add(words)
         },
-        AdminVerb("template list", ["APPLICATION"], [], "shows an application's templates") {
+        AdminVerb("template list", ["APPLICATION"], [], "list an application's templates") {
             admin, words throws(AdminFault) in
             try await TemplateAdministration(admin: admin).list(words)
         },
         AdminVerb(
             "template remove", ["APPLICATION", "NAME"], [],
-            "removes a template; operations made from it stay as they are"
+            "remove a template; operations created from it stay as they are"
         ) { admin, words throws(AdminFault) in
             try await TemplateAdministration(admin: admin).remove(words)
         },
@@ -31,10 +30,10 @@ extension AdminArguments {
     /// The template that the arguments of `template add` describe.
     fileprivate func template() throws(AdminFault) -> Template {
         let name = try name(1)
-        let isLogin = try choice("--purpose", "operation", "login") ?? false
-        let seconds = try count("--seconds", Template.secondsRange) ?? 300
-        let failures = try count("--max-failures", Template.failuresRange) ?? 5
-        let isDeviceBound = try choice("--device", "any", "one") ?? false
+        let isLogin = choice(.purpose, yes: "login") ?? false
+        let seconds = count(.seconds) ?? 300
+        let failures = count(.maximumFailures) ?? 5
+        let isDeviceBound = choice(.device, yes: "one") ?? false
         do throws(FieldFault) {
             return try Template(
                 name: name, text: self[2], purpose: isLogin ? .login : .operation,
@@ -118,4 +117,19 @@ private struct ListedTemplate: AdminListed {
             text.replacing("\n", with: "\\n"),
         ]
     }
+}
+
+extension OptionSyntax {
+    fileprivate static let purpose = OptionSyntax(
+        "purpose", .choice("operation", "login"),
+        summary: "what is approved; the default is operation")
+    fileprivate static let seconds = OptionSyntax(
+        "seconds", .number(Template.secondsRange),
+        summary: "the time in which to decide; the default is 300")
+    fileprivate static let maximumFailures = OptionSyntax(
+        "max-failures", .number(Template.failuresRange),
+        summary: "how many wrong signatures end an operation; the default is 5")
+    fileprivate static let device = OptionSyntax(
+        "device", .choice("any", "one"),
+        summary: "whether an operation names the device that may decide; the default is any")
 }

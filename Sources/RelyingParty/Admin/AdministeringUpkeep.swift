@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import Configuration
+import LoginMessages
 import Posix
 import SQL
 
 extension AdminVerbs {
-    /// The audit trail. `audit prune` comes first, because the name `audit` is a prefix of it.
+    /// The audit trail.
     static let audit: [AdminVerb] = [
         AdminVerb(
-            "audit prune", [], [AdminOption("--before", "TIME")],
-            "deletes the lines of the audit trail from before a moment, for good"
+            "audit prune", [], [.before],
+            "delete old lines of the audit trail permanently"
         ) { admin, words throws(AdminFault) in try await admin.pruneAudit(words) },
         AdminVerb(
             "audit", [],
-            [
-                AdminOption("--since", "TIME"), AdminOption("--application", "NAME"),
-                AdminOption("--account", "NAME"), AdminOption("--event", "EVENT"), .limit,
-            ], "shows the audit trail, the newest last"
+            [.since, .application, .account, .event, .limit],
+            "show the audit trail, the newest line last"
         ) { admin, words throws(AdminFault) in try await admin.showAudit(words) },
     ]
 
     /// The database and the configuration.
     static let upkeep: [AdminVerb] = [
         AdminVerb(
-            "migrate", [], [], "brings the database to the form of this program, as a start does",
+            "migrate", [], [],
+            "convert the database to the format of this program, as the server does at its start",
             .configuration { settings, output throws(AdminFault) in
                 let database = try AdminFiles.open(settings)
                 do throws(DatabaseFault) {
@@ -36,7 +37,7 @@ extension AdminVerbs {
             }),
         AdminVerb(
             "check-config", [], [],
-            "reads the configuration and what it names, and changes nothing",
+            "check the configuration and the files that it names, and show each setting",
             .configuration { settings, output throws(AdminFault) in
                 try AdminFiles.check(settings)
                 output.list(
@@ -46,7 +47,7 @@ extension AdminVerbs {
             }),
         AdminVerb(
             "check-certificate", [], [],
-            "says whether a reload of the server takes the certificate and key that are there",
+            "say whether a reload of the server would use the present certificate",
             .configuration { settings, output throws(AdminFault) in
                 let now = Clock.system.wallSeconds()
                 guard let end = try AdminFiles.certificateEnd(settings, at: now) else {
@@ -60,16 +61,16 @@ extension AdminVerbs {
 
 extension Administration {
     fileprivate func showAudit(_ words: AdminArguments) async throws(AdminFault) {
-        let since = try words.moment("--since", before: service.core.now) ?? 0
-        let event = words.options["--event"] ?? ""
+        let since = try words.moment(.since, before: service.core.now) ?? 0
+        let event = words.text(.event) ?? ""
         guard event.isEmpty || AuditEntry.Event(rawValue: event) != nil else {
             throw .usage(
                 "'\(event)' is no event: \(AuditEntry.Event.allCases.map(\.rawValue).joined(separator: ", "))"
             )
         }
         let filter = AuditFilter(
-            since: since, application: words.options["--application"] ?? "",
-            account: words.options["--account"] ?? "", event: event, most: try words.limit())
+            since: since, application: words.text(.application) ?? "",
+            account: words.text(.account) ?? "", event: event, most: words.limit)
         output.list(
             try await read { store throws(DatabaseFault) in try store.auditTrail.entries(filter) })
     }
@@ -79,7 +80,7 @@ extension Administration {
     private static let batch: Int64 = 10_000
 
     fileprivate func pruneAudit(_ words: AdminArguments) async throws(AdminFault) {
-        guard let moment = try words.moment("--before", before: service.core.now),
+        guard let moment = try words.moment(.before, before: service.core.now),
             moment <= service.core.now
         else {
             throw .usage("say up to when, and not later than now: --before 2026-01-01, or 365d")
@@ -131,4 +132,16 @@ extension ListedAudit: AdminListed {
                 $0.isEmpty ? "-" : $0
             }
     }
+}
+
+extension OptionSyntax {
+    fileprivate static let before = OptionSyntax(
+        "before", ValueSyntax("TIME"), summary: "delete what is older than this time")
+    fileprivate static let since = OptionSyntax(
+        "since", ValueSyntax("TIME"), summary: "only lines since then, for example 7d or 2026-11-20"
+    )
+    fileprivate static let application = OptionSyntax(
+        "application", ValueSyntax("NAME"), summary: "only those of this application")
+    fileprivate static let event = OptionSyntax(
+        "event", ValueSyntax("EVENT"), summary: "only events of this kind")
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import LoginMessages
 import SQL
 
 extension AdminVerbs {
     /// The command to run once, after a backup was restored and before the server starts.
     static let restoring: [AdminVerb] = [
         AdminVerb(
-            "after-restore", [], [AdminOption("--mac-tokens", "revoke|keep")],
-            "ends all that a restored backup still offers, and that may have been used since"
+            "after-restore", [], [.macTokens],
+            "end what a restored backup contains and may have been used since"
         ) { admin, words throws(AdminFault) in try await admin.endRestored(words) }
     ]
 }
@@ -16,7 +18,7 @@ extension Administration {
     private static let batch: Int64 = 5_000
 
     fileprivate func endRestored(_ words: AdminArguments) async throws(AdminFault) {
-        let keepsTokens = try words.choice("--mac-tokens", "revoke", "keep") ?? false
+        let keepsTokens = words.choice(.macTokens, yes: "keep") ?? false
         let kinds = Restored.all + (keepsTokens ? [] : [Restored.macTokens])
         // The command is recorded, and old request codes are invalidated, before anything is ended.
         try await change("after-restore") {
@@ -61,4 +63,10 @@ extension Administration {
 private struct EndedKind: Encodable {
     let what: String
     let ended: Int64
+}
+
+extension OptionSyntax {
+    fileprivate static let macTokens = OptionSyntax(
+        "mac-tokens", .choice("revoke", "keep"),
+        summary: "what happens to MAC tokens; the default is revoke")
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
 import SQL
 
 extension Administration {
@@ -8,7 +9,7 @@ extension Administration {
     /// `application remove`: removes an application, or continues a removal that was interrupted.
     func removeApplication(_ words: AdminArguments) async throws(AdminFault) {
         let name = words[0]
-        let takesDevices = try words.choice("--devices", "refuse", "remove") ?? false
+        let takesDevices = words.choice(.registeredDevices, yes: "remove") ?? false
         // The command is recorded and the application made unusable before anything is deleted.
         let id = try await change("application remove \(name)", of: name) {
             store, now throws(DatabaseFault) -> Result<Int64, AdminFault> in

@@ -1,11 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import Command
 import Configuration
 import LoginMessages
 import LoginProtocol
 import ModuleOptions
 import SignedFormats
-
-// SPDX-License-Identifier: Apache-2.0
-@testable import Command
 
 /// The module's options, one a line.
 enum Options: Harness {
@@ -66,10 +66,10 @@ enum LoginServers: Harness {
 enum CommandLines: Harness {
     static let name = "command-lines"
     static var seeds: [[UInt8]] {
-        let all = Commands.all.map { $0.description }.flatMap { command in
-            let words = command.name.replacing(" ", with: "\n")
-            return command.options.map(\.option).map {
-                "\(words)\n\($0.name)\($0.value.map { "=\($0)" } ?? "")"
+        let all = Commands.syntax.commands.flatMap { command in
+            let words = command.words.joined(separator: "\n")
+            return command.allOptions.map {
+                "\(words)\n\($0.long)\($0.value.map { "=\($0.name)" } ?? "")"
             }
         }
         return (all + ["enroll\n--\n--json", "secret\nget\n-n\nmail", "-h"]).map(bytes)
@@ -77,21 +77,24 @@ enum CommandLines: Harness {
 
     static func feed(_ bytes: [UInt8]) {
         let words = bytes.split(separator: 10, omittingEmptySubsequences: false)
-        do throws(CommandFault) {
-            let arguments = try Arguments(words.map { String(decoding: $0, as: UTF8.self) })
-            let command = arguments.command.description
-            let most = command.operands.most
-            require(arguments.operands.count <= most || arguments.has(.help), "too many words")
-            for option in Option.allCases where arguments.has(option) {
-                require(
-                    command.options.contains { $0.option == option },
-                    "an option of another command")
+        do throws(UsageFault) {
+            let reading = try Commands.syntax.read(
+                words.map { String(decoding: $0, as: UTF8.self) })
+            guard case .run(let arguments) = reading else { return }
+            let command = arguments.command
+            let most = command.forms.map { form in
+                form.operands.reduce(form.word == nil ? 0 : 1) { sum, operand in
+                    operand.maximum == .max ? 1 << 30 : sum + operand.maximum
+                }
+            }.max()
+            require(arguments.operands.count <= most ?? 0, "too many words")
+            for option in command.allOptions where arguments.has(option) {
                 let isEmpty = arguments.value(option)?.isEmpty ?? true
                 require(isEmpty == (option.value == nil), "a value too many or too few")
             }
         } catch {
-            guard case .usage(let text) = error else { return require(false, "another fault") }
-            require(!text.bytes.contains { $0 < 0x20 || $0 == 0x7F }, "a fault with controls")
+            require(
+                !error.text.bytes.contains { $0 < 0x20 || $0 == 0x7F }, "a fault with controls")
         }
     }
 }

@@ -1,48 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import LoginMessages
 import Posix
 import Sealing
 
-/// What the command line of `signetd` asks for.
-package enum DaemonCommand: Equatable {
-    /// Run the daemon. With `foreground`, log entries go to standard error if there is no journal.
-    case serve(foreground: Bool)
-    /// Print the version.
-    case version
-    /// Print `usage`.
-    case help
-    /// Reject this argument, which is not known.
-    case unknown(String)
+/// The command line of `signetd`.
+package enum DaemonCommand {
+    /// Log entries go to standard error if there is no journal.
+    package static let foreground = OptionSyntax(
+        "foreground", summary: "write journal messages to standard error if there is no journal")
 
-    /// Parses the arguments that follow the program name.
-    ///
-    /// `--version`, `--help` and unknown arguments win over anything that comes after them.
-    package init(_ arguments: [String]) {
-        self = .serve(foreground: false)
-        for argument in arguments {
-            switch argument {
-            case "--foreground": self = .serve(foreground: true)
-            case "--version":
-                self = .version
-                return
-            case "--help", "-h":
-                self = .help
-                return
-            default:
-                self = .unknown(argument)
-                return
-            }
-        }
-    }
-
-    /// The text that `--help` prints.
-    package static let usage = """
-        usage: signetd [--foreground] [--version] [--help]
-
-        Owns the fingerprint readers and the keys. systemd starts it when somebody asks at
-        /run/signet/signetd.sock; by hand it makes the socket itself.
-
-          --foreground  write to standard error what the journal would get, where there is none
-        """
+    package static let syntax = ProgramSyntax(
+        "signetd", summary: "fingerprint service: owns the keys that a touch opens",
+        options: [foreground],
+        notes: [
+            """
+            systemd starts it when a program connects to /run/signet/signetd.sock; started by hand, \
+            it creates the socket itself
+            """
+        ])
 }
 
 /// Prepares the process before it reads any input.

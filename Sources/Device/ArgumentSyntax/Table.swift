@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import CommandMessages
 import LoginMessages
 
 /// Rows of aligned columns, whatever language they are shown in.
-enum Table {
+package enum Table {
     /// Formats the lines; the last column is not padded.
-    static func lines(_ rows: [[Text]]) -> [Text] {
+    package static func lines(_ rows: [[Text]]) -> [Text] {
         var columns: [[Text]] = []
         for row in rows {
             for (index, cell) in row.enumerated() {
@@ -24,9 +23,4 @@ enum Table {
         }
         return line
     }
-}
-
-extension String {
-    /// The string as a text, with characters escaped that must not stand in a line.
-    var text: Text { Text(escaping: bytes) }
 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import LoginMessages
+
+/// The command line of `signet-server`: it serves, or with `admin` it administers.
+package enum ServerCommand {
+    /// The configuration that the installed program reads by default.
+    private static let installed = "/etc/signet/server.conf"
+
+    static let config = OptionSyntax(
+        "config", ValueSyntax("FILE", .absoluteFile),
+        summary: "the settings, instead of /etc/signet/server.conf")
+    static let json = OptionSyntax("json", summary: "print lists and answers as JSON")
+
+    package static let syntax = ProgramSyntax(
+        "signet-server", summary: "server that verifies what a touch has signed",
+        groups: [
+            GroupSyntax(
+                "admin", summary: "administer applications, accounts, devices and keys",
+                options: [config, json])
+        ],
+        commands: [
+            CommandSyntax(
+                "", summary: "serve in the foreground until SIGTERM", options: [config])
+        ] + AdminVerbs.all.map(\.syntax),
+        notes: [
+            """
+            exit status: 0 done, 1 configuration, database or standard output cannot be used, \
+            2 wrong usage, 3 not found, 4 not possible now
+            """
+        ])
+
+    /// The configuration file that a command line names.
+    package static func configuration(_ arguments: Arguments) -> String {
+        arguments.value(config) ?? installed
+    }
+}
