@@ -1,41 +1,215 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of signet-server(8) for bash; loaded from share/bash-completion/completions.
+# Completion of signet-server for bash; loaded from share/bash-completion/completions.
+# Written by 'make generated' from the declarations of the commands: do not edit it.
 #
-# Commands and options are those that the program itself shows: nothing here falls behind it, and
-# nothing of the database is asked for.
+# What the program answers is data: it is never evaluated, and is quoted before it is put
+# on the line. Nothing here asks for a password or a touch.
+
+# Keeps the lines of standard input that begin as the word does, quoted as the word is.
+_signet_server_offer() {
+    local word=$1 quote= line
+    case $word in
+        \"* | \'*) quote=${word:0:1} word=${word:1} ;;
+    esac
+    # What was typed, without its own quoting.
+    [[ $quote == \' ]] || word=${word//\\/}
+    while IFS= read -r line; do
+        [[ $line == "$word"* ]] || continue
+        case $quote in
+            \") line=${line//\\/\\\\} line=${line//\"/\\\"} line=${line//\$/\\\$}
+                line=${line//\`/\\\`} ;;
+            \') line=${line//\'/\'\\\'\'} ;;
+            *) printf -v line %q "$line" ;;
+        esac
+        COMPREPLY+=("$line")
+    done
+    # Readline replaces only what stands behind the last colon or equals sign.
+    local head=${1%"${1##*[:=]}"} index
+    [[ -z $quote && $COMP_WORDBREAKS == *:* && -n $head ]] || return 0
+    for index in "${!COMPREPLY[@]}"; do
+        COMPREPLY[index]=${COMPREPLY[index]#"$head"}
+    done
+}
+
+# The words on the line, with what readline breaks at colons and equals signs put together again.
+_signet_server_words() {
+    local index word glue=
+    words=()
+    for ((index = 0; index <= COMP_CWORD; index++)); do
+        word=${COMP_WORDS[index]}
+        if [[ -n $glue || $word == [:=]* ]] && ((${#words[@]} > 1)) \
+            && [[ $COMP_LINE == *"${words[-1]}$word"* ]]; then
+            words[-1]+=$word
+        else
+            words+=("$word")
+        fi
+        [[ $word == *[:=] ]] && glue=1 || glue=
+    done
+}
+
+# The words that may follow the beginning of a command's name, one a line.
+_signet_server_next() {
+    case $1 in
+        '') printf '%s\n' admin ;;
+        admin) printf '%s\n' application key account activation registration template signing-key \
+            audit migrate check-config check-certificate after-restore ;;
+        'admin application') printf '%s\n' add list set remove pam-file ;;
+        'admin key') printf '%s\n' add list revoke ;;
+        'admin account') printf '%s\n' list set block unblock ;;
+        'admin activation') printf '%s\n' add ;;
+        'admin registration') printf '%s\n' list show commit set block unblock remove ;;
+        'admin template') printf '%s\n' add list remove ;;
+        'admin signing-key') printf '%s\n' list rotate retire ;;
+        'admin audit') printf '%s\n' prune ;;
+    esac
+}
 
 _signet_server() {
-    local word=${COMP_WORDS[COMP_CWORD]} typed= line rest index known=0
-    local -a offers=() options=()
-    if ((COMP_CWORD == 1)); then
-        offers=(admin --config --version --help)
-    elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == --config ]]; then
-        compopt -o default 2> /dev/null
+    local words cur previous word at= selector= choice= index
+    local -a account=() operands=() options=()
+    COMPREPLY=()
+    _signet_server_words
+    cur=${words[-1]}
+    previous=${words[-2]-}
+
+    # What the words before the cursor select.
+    for ((index = 1; index < ${#words[@]} - 1; index++)); do
+        word=${words[index]}
+        case $word in
+            --account) account=("--account=${words[index + 1]}") ;;
+            --account=*) account=("$word") ;;
+        esac
+        case $at:${word%%=*} in
+        esac
+        case $word in
+            --config | --audience | --devices | --commit | --biometrics | --keys | \
+                --secure-boot | --max-failures | --access-seconds | --refresh-seconds | \
+                --after | --limit | --flags | --roles | --minutes | --account | --status | \
+                --purpose | --seconds | --device | --since | --application | --event | \
+                --before | --mac-tokens) ((index += 1)) ;;
+            -*) ;;
+            *)
+                if ((${#operands[@]} == 0)) \
+                    && [[ $'\n'$(_signet_server_next "$at")$'\n' == *$'\n'"$word"$'\n'* ]]; then
+                    at+=${at:+ }$word
+                else
+                    operands+=("$word")
+                fi
+                ;;
+        esac
+    done
+    case $at:${operands[0]-} in
+    esac
+
+    case $cur in
+        --config=* | --audience=* | --devices=* | --commit=* | --biometrics=* | --keys=* | \
+            --secure-boot=* | --max-failures=* | --access-seconds=* | --refresh-seconds=* | \
+            --after=* | --limit=* | --flags=* | --roles=* | --minutes=* | --account=* | \
+            --status=* | --purpose=* | --seconds=* | --device=* | --since=* | --application=* | \
+            --event=* | --before=* | --mac-tokens=*) previous=${cur%%=*} cur=${cur#*=} ;;
+    esac
+    case $at:$previous in
+        *:--config)
+            compopt -o default 2> /dev/null
+            return
+            ;;
+        'admin application add':--devices | 'admin application set':--devices)
+            _signet_server_offer "$cur" < <(printf '%s\n' one several)
+            return
+            ;;
+        'admin application remove':--devices)
+            _signet_server_offer "$cur" < <(printf '%s\n' refuse remove)
+            return
+            ;;
+        *:--commit)
+            _signet_server_offer "$cur" < <(printf '%s\n' yes no)
+            return
+            ;;
+        *:--biometrics)
+            _signet_server_offer "$cur" < <(printf '%s\n' yes no)
+            return
+            ;;
+        *:--keys)
+            _signet_server_offer "$cur" < <(printf '%s\n' any tpm)
+            return
+            ;;
+        *:--secure-boot)
+            _signet_server_offer "$cur" < <(printf '%s\n' any on)
+            return
+            ;;
+        *:--purpose)
+            _signet_server_offer "$cur" < <(printf '%s\n' operation login)
+            return
+            ;;
+        *:--device)
+            _signet_server_offer "$cur" < <(printf '%s\n' any one)
+            return
+            ;;
+        *:--mac-tokens)
+            _signet_server_offer "$cur" < <(printf '%s\n' revoke keep)
+            return
+            ;;
+        *:--audience | *:--max-failures | *:--access-seconds | *:--refresh-seconds | *:--after | \
+        *:--limit | *:--flags | *:--roles | *:--minutes | *:--account | *:--status | *:--seconds | \
+        *:--since | *:--application | *:--event | *:--before) return ;;
+    esac
+
+    if [[ $cur == -* ]]; then
+        case $at in
+            '') options=(--config --version --help) ;;
+            admin) options=(--config --json --help) ;;
+            'admin application') options=(--config --json --help) ;;
+            'admin application add') options=(--audience --devices --commit --biometrics --keys
+                --secure-boot --max-failures --access-seconds --refresh-seconds --config --json
+                --help) ;;
+            'admin application list') options=(--config --json --help) ;;
+            'admin application set') options=(--devices --commit --biometrics --keys --secure-boot
+                --max-failures --access-seconds --refresh-seconds --config --json --help) ;;
+            'admin application remove') options=(--devices --config --json --help) ;;
+            'admin application pam-file') options=(--config --json --help) ;;
+            'admin key') options=(--config --json --help) ;;
+            'admin key add') options=(--config --json --help) ;;
+            'admin key list') options=(--config --json --help) ;;
+            'admin key revoke') options=(--config --json --help) ;;
+            'admin account') options=(--config --json --help) ;;
+            'admin account list') options=(--after --limit --config --json --help) ;;
+            'admin account set') options=(--flags --roles --config --json --help) ;;
+            'admin account block') options=(--config --json --help) ;;
+            'admin account unblock') options=(--config --json --help) ;;
+            'admin activation') options=(--config --json --help) ;;
+            'admin activation add') options=(--minutes --config --json --help) ;;
+            'admin registration') options=(--config --json --help) ;;
+            'admin registration list') options=(--account --status --limit --config --json --help) ;;
+            'admin registration show') options=(--config --json --help) ;;
+            'admin registration commit') options=(--config --json --help) ;;
+            'admin registration set') options=(--flags --config --json --help) ;;
+            'admin registration block') options=(--config --json --help) ;;
+            'admin registration unblock') options=(--config --json --help) ;;
+            'admin registration remove') options=(--config --json --help) ;;
+            'admin template') options=(--config --json --help) ;;
+            'admin template add') options=(--purpose --seconds --max-failures --device --config
+                --json --help) ;;
+            'admin template list') options=(--config --json --help) ;;
+            'admin template remove') options=(--config --json --help) ;;
+            'admin signing-key') options=(--config --json --help) ;;
+            'admin signing-key list') options=(--config --json --help) ;;
+            'admin signing-key rotate') options=(--config --json --help) ;;
+            'admin signing-key retire') options=(--config --json --help) ;;
+            'admin audit') options=(--since --application --account --event --limit --config
+                --json --help) ;;
+            'admin audit prune') options=(--before --config --json --help) ;;
+            'admin migrate') options=(--config --json --help) ;;
+            'admin check-config') options=(--config --json --help) ;;
+            'admin check-certificate') options=(--config --json --help) ;;
+            'admin after-restore') options=(--mac-tokens --config --json --help) ;;
+        esac
+        _signet_server_offer "$cur" < <(printf '%s\n' "${options[@]}")
         return
-    elif [[ ${COMP_WORDS[1]} == admin ]]; then
-        offers=(--config --json --help)
-        for ((index = 2; index < COMP_CWORD; index++)); do
-            [[ ${COMP_WORDS[index]} == -* ]] || typed+="${COMP_WORDS[index]} "
-        done
-        # A line of a command: two blanks, its words in lower case, operands, [--option VALUE]….
-        while IFS= read -r line; do
-            [[ $line =~ ^'  '(([a-z-]+ ?)+) ]] || continue
-            rest=${BASH_REMATCH[1]% }' '
-            if [[ $rest == "$typed"?* ]]; then
-                rest=${rest#"$typed"}
-                offers+=("${rest%% *}")
-            elif [[ $typed == "$rest"* ]] && ((${#rest} > known)); then
-                # Of 'audit' and 'audit prune', the longer one is meant.
-                known=${#rest} options=()
-                while [[ $line =~ \[(--[a-z-]+) ]]; do
-                    options+=("${BASH_REMATCH[1]}")
-                    line=${line#*"${BASH_REMATCH[0]}"}
-                done
-            fi
-        done < <(signet-server admin --help 2> /dev/null < /dev/null)
-        offers+=("${options[@]}")
     fi
-    mapfile -t COMPREPLY < <(compgen -W "${offers[*]}" -- "$word" | sort -u)
+    ((${#operands[@]} > 0)) || [[ -n $choice ]] || _signet_server_offer "$cur" < <(_signet_server_next "$at")
+    case "$at|$selector|$choice|${#operands[@]}" in
+        'admin signing-key rotate|||0') _signet_server_offer "$cur" < <(printf '%s\n' token verdict) ;;
+    esac
 }
 
 complete -F _signet_server signet-server

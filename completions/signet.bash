@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of signet(1) for bash; loaded from share/bash-completion/completions.
+# Completion of signet for bash; loaded from share/bash-completion/completions.
+# Written by 'make generated' from the declarations of the commands: do not edit it.
 #
-# What the service tells (names of secrets, readers, fingers) is data: it is never evaluated, and is
-# quoted before it is put on the line. Nothing here asks for a password or a touch.
+# What the program answers is data: it is never evaluated, and is quoted before it is put
+# on the line. Nothing here asks for a password or a touch.
 
-# The lines of JSON documents' strings of one name, unescaped: _signet_strings MEMBER COMMAND…
+# The lines of JSON documents' strings of one name, unescaped: MEMBER COMMAND…
 _signet_strings() {
     local member=$1 json value
     local string="\"$member\":\"(([^\"\\\\]|\\\\.)*)\""
     shift
-    # No answer is no candidate. A service that does not answer holds nobody up for longer.
+    # No answer is no candidate. A service that does not answer delays nobody for longer.
     json=$(timeout 2 signet "$@" --json < /dev/null 2> /dev/null) || return 0
     while [[ $json =~ $string ]]; do
         value=${BASH_REMATCH[1]}
@@ -63,148 +64,141 @@ _signet_words() {
     done
 }
 
+# The words that may follow the beginning of a command's name, one a line.
+_signet_next() {
+    case $1 in
+        '') printf '%s\n' status enroll list delete verify enable disable unlock readers vault log \
+            config doctor notify login sign operations mac-token import-fprintd secret help ;;
+        secret) printf '%s\n' set get list delete ;;
+    esac
+}
+
 _signet() {
-    local words cur previous command account=() index fingers options commands
+    local words cur previous word at= selector= choice= index
+    local -a account=() operands=() options=()
     COMPREPLY=()
     _signet_words
     cur=${words[-1]}
     previous=${words[-2]-}
-    commands=(status enroll list delete verify enable disable unlock readers vault log config doctor
-        import-fprintd notify login sign operations mac-token secret help)
-    fingers=(left-thumb left-index left-middle left-ring left-little right-thumb right-index
-        right-middle right-ring right-little)
 
-    if ((${#words[@]} == 2)); then
-        _signet_offer "$cur" < <(printf '%s\n' "${commands[@]}" --help --version)
-        return
-    fi
-    command=${words[1]}
-    local first=2
-    if [[ $command == secret ]]; then
-        if ((${#words[@]} == 3)); then
-            _signet_offer "$cur" < <(printf '%s\n' set get list delete --help)
-            return
-        fi
-        command="secret ${words[2]}"
-        first=3
-    fi
-
-    # Whose: for what the service is asked.
-    for ((index = first; index < ${#words[@]} - 1; index++)); do
-        case ${words[index]} in
+    # What the words before the cursor select.
+    for ((index = 1; index < ${#words[@]} - 1; index++)); do
+        word=${words[index]}
+        case $word in
             --account) account=("--account=${words[index + 1]}") ;;
-            --account=*) account=("${words[index]}") ;;
+            --account=*) account=("$word") ;;
+        esac
+        case $at:${word%%=*} in
+            'delete:--all' | 'enable:--signing' | 'enable:--server' | 'enable:--keyring' | \
+                'enable:--no-keyring' | 'disable:--signing' | 'disable:--server' | \
+                'readers:--prints' | 'readers:--delete-foreign' | 'readers:--clear' | \
+                'log:--verify' | 'log:--export' | 'log:--signers' | 'config:--check' | \
+                'login:--secret' | 'sign:--challenge' | 'sign:--request' | 'sign:--public-key') selector=${word%%=*} ;;
+        esac
+        case $word in
+            --account | --reader | --reason | --server | --export | --to | --secret | \
+                --challenge | --audience | --request | --body) ((index += 1)) ;;
+            -*) ;;
+            *)
+                if ((${#operands[@]} == 0)) \
+                    && [[ $'\n'$(_signet_next "$at")$'\n' == *$'\n'"$word"$'\n'* ]]; then
+                    at+=${at:+ }$word
+                else
+                    operands+=("$word")
+                fi
+                ;;
         esac
     done
+    case $at:${operands[0]-} in
+        'vault:migrate' | 'vault:trust' | 'operations:list' | 'operations:show' | \
+            'operations:approve' | 'operations:reject' | 'operations:watch' | 'mac-token:add' | \
+            'mac-token:list' | 'mac-token:remove' | 'mac-token:header') choice=${operands[0]} operands=("${operands[@]:1}") ;;
+    esac
 
     case $cur in
-        --account=*) previous=--account cur=${cur#*=} ;;
-        --reader=*) previous=--reader cur=${cur#*=} ;;
-        --to=*) previous=--to cur=${cur#*=} ;;
-        --server=*) previous=--server cur=${cur#*=} ;;
-        --body=*) previous=--body cur=${cur#*=} ;;
-        --request=*) previous=--request cur=${cur#*=} ;;
-        --secret=*) previous=--secret cur=${cur#*=} ;;
+        --account=* | --reader=* | --reason=* | --server=* | --export=* | --to=* | --secret=* | \
+            --challenge=* | --audience=* | --request=* | --body=*) previous=${cur%%=*} cur=${cur#*=} ;;
     esac
-    case $previous in
-        --account)
+    case $at:$previous in
+        *:--account)
             _signet_offer "$cur" < <(compgen -u)
             return
             ;;
-        --reader)
+        *:--reader)
             _signet_offer "$cur" < <(_signet_strings id readers)
             return
             ;;
-        --to)
+        *:--to)
             compopt -o dirnames 2> /dev/null
             return
             ;;
-        --body)
-            compopt -o default 2> /dev/null
+        *:--secret)
+            _signet_offer "$cur" < <(_signet_strings name secret list "${account[@]}")
             return
             ;;
-        --request)
+        *:--request)
             _signet_offer "$cur" < <(printf '%s\n' GET POST PUT PATCH DELETE)
             return
             ;;
-        --secret)
-            _signet_offer "$cur" < <(_signet_strings name secret list "${account[@]}")
+        *:--body)
+            compopt -o default 2> /dev/null
             return
             ;;
-        --export | --server | --challenge | --audience | --reason) return ;;
+        *:--reason | *:--server | *:--export | *:--challenge | *:--audience) return ;;
     esac
 
-    case $command in
-        verify) options=(--account --reason --json) ;;
-        status | list | 'secret list' | 'secret delete') options=(--account --json) ;;
-        enroll) options=(--account --reader --password-stdin --json) ;;
-        delete) options=(--account --all --password-stdin --json) ;;
-        enable)
-            options=(--account --server --signing --keyring --no-keyring --password-stdin --json)
-            ;;
-        disable) options=(--account --server --signing --password-stdin --json) ;;
-        login) options=(--account --secret --replace --json) ;;
-        sign)
-            options=(--account --challenge --audience --request --body --server --public-key
-                --force --json)
-            ;;
-        operations) options=(--account --server --json) ;;
-        mac-token) options=(--account --server --body --json) ;;
-        unlock | vault | import-fprintd) options=(--account --password-stdin --json) ;;
-        log) options=(--account --verify --export --to --signers --json) ;;
-        config) options=(--check --json) ;;
-        'secret set') options=(--account --replace --json) ;;
-        'secret get') options=(--account --no-newline --force) ;;
-        readers) options=(--watch --prints --delete-foreign --clear --reader --force --json) ;;
-        doctor | help) options=(--json) ;;
-        notify) options=() ;;
-        *) return ;;
-    esac
     if [[ $cur == -* ]]; then
-        _signet_offer "$cur" < <(printf '%s\n' "${options[@]}" --help)
+        case $at in
+            '') options=(--version --help) ;;
+            status) options=(--account --json --help) ;;
+            enroll) options=(--account --reader --password-stdin --json --help) ;;
+            list) options=(--account --json --help) ;;
+            delete) options=(--all --account --password-stdin --json --help) ;;
+            verify) options=(--account --reason --json --help) ;;
+            enable) options=(--signing --server --keyring --no-keyring --account --password-stdin
+                --json --help) ;;
+            disable) options=(--signing --server --account --password-stdin --json --help) ;;
+            unlock) options=(--account --password-stdin --json --help) ;;
+            readers) options=(--prints --delete-foreign --clear --force --reader --json --help) ;;
+            vault) options=(--account --password-stdin --json --help) ;;
+            log) options=(--verify --export --to --signers --account --json --help) ;;
+            config) options=(--check --json --help) ;;
+            doctor) options=(--json --help) ;;
+            notify) options=(--help) ;;
+            login) options=(--secret --replace --account --json --help) ;;
+            sign) options=(--force --challenge --audience --request --body --server --public-key
+                --account --json --help) ;;
+            operations) options=(--account --server --json --help) ;;
+            mac-token) options=(--body --account --server --json --help) ;;
+            import-fprintd) options=(--account --password-stdin --json --help) ;;
+            secret) options=(--help) ;;
+            'secret set') options=(--account --replace --json --help) ;;
+            'secret get') options=(--account --no-newline --force --help) ;;
+            'secret list') options=(--account --json --help) ;;
+            'secret delete') options=(--account --json --help) ;;
+            help) options=(--json --help) ;;
+        esac
+        _signet_offer "$cur" < <(printf '%s\n' "${options[@]}")
         return
     fi
-
-    case $command in
-        enroll) _signet_offer "$cur" < <(printf '%s\n' "${fingers[@]}") ;;
-        delete) _signet_offer "$cur" < <(_signet_strings finger list "${account[@]}") ;;
-        vault)
-            if [[ $previous == migrate ]]; then
-                _signet_offer "$cur" < <(printf '%s\n' tpm file)
-            else
-                _signet_offer "$cur" < <(printf '%s\n' migrate trust)
-            fi
-            ;;
-        sign)
-            case " ${words[*]} " in
-                *' --challenge'* | *' --request'* | *' --public-key '*) ;;
-                *) compopt -o default 2> /dev/null ;;
-            esac
-            ;;
-        # No ids: to list them may take a touch.
-        operations)
-            [[ $previous == operations ]] \
-                && _signet_offer "$cur" < <(printf '%s\n' list show approve reject watch)
-            ;;
-        mac-token)
-            case $previous in
-                mac-token) _signet_offer "$cur" < <(printf '%s\n' add list remove header) ;;
-                remove | header)
-                    _signet_offer "$cur" < <(_signet_strings name mac-token list "${account[@]}")
-                    ;;
-            esac
-            ;;
-        config) [[ " ${words[*]} " == *' --check '* ]] && compopt -o default 2> /dev/null ;;
-        'secret set' | 'secret get' | 'secret delete')
-            _signet_offer "$cur" < <(_signet_strings name secret list "${account[@]}")
-            ;;
-        help)
-            if [[ $previous == secret ]]; then
-                _signet_offer "$cur" < <(printf '%s\n' set get list delete)
-            else
-                _signet_offer "$cur" < <(printf '%s\n' "${commands[@]}")
-            fi
-            ;;
+    ((${#operands[@]} > 0)) || [[ -n $choice ]] || _signet_offer "$cur" < <(_signet_next "$at")
+    case "$at|$selector|$choice|${#operands[@]}" in
+        'enroll|||0') _signet_offer "$cur" < <(printf '%s\n' left-thumb left-index left-middle left-ring left-little right-thumb right-index right-middle right-ring right-little) ;;
+        'delete|||0') _signet_offer "$cur" < <(_signet_strings finger list "${account[@]}") ;;
+        'vault|||0') _signet_offer "$cur" < <(printf '%s\n' migrate trust) ;;
+        'vault||migrate|0') _signet_offer "$cur" < <(printf '%s\n' tpm file) ;;
+        'config|--check||'*) compopt -o default 2> /dev/null ;;
+        'sign|||'*) compopt -o default 2> /dev/null ;;
+        'operations|||0') _signet_offer "$cur" < <(printf '%s\n' list show approve reject watch) ;;
+        'mac-token|||0') _signet_offer "$cur" < <(printf '%s\n' add list remove header) ;;
+        'mac-token||remove|0') _signet_offer "$cur" < <(_signet_strings name mac-token list "${account[@]}") ;;
+        'mac-token||header|0') _signet_offer "$cur" < <(_signet_strings name mac-token list "${account[@]}") ;;
+        'mac-token||header|1') _signet_offer "$cur" < <(printf '%s\n' GET POST PUT PATCH DELETE) ;;
+        'secret set|||0') _signet_offer "$cur" < <(_signet_strings name secret list "${account[@]}") ;;
+        'secret get|||0') _signet_offer "$cur" < <(_signet_strings name secret list "${account[@]}") ;;
+        'secret delete|||0') _signet_offer "$cur" < <(_signet_strings name secret list "${account[@]}") ;;
+        'help|||0') _signet_offer "$cur" < <(_signet_next "${operands[*]}") ;;
+        'help|||1') _signet_offer "$cur" < <(_signet_next "${operands[*]}") ;;
     esac
 }
 

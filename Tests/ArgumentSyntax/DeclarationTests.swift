@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentSyntax
 import Generators
+import LoginMessages
 import TestSupport
 import Testing
 

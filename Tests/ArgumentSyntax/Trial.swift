@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentSyntax
+import LoginMessages
 
 /// A program with one of everything.
 enum Trial {

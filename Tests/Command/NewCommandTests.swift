@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import Command
 import Generators
+import LoginMessages
 import TestSupport
 import Testing
 

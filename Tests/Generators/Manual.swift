@@ -5,19 +5,28 @@ import ArgumentSyntax
 package func manualSynopsis(of program: ProgramSyntax) -> [String] {
     var lines = [#".\" Written by 'make generated' from the declarations: do not edit it."#]
     for command in program.commands {
+        // Options of a group are told once, before its first command.
+        for group in program.groups where program.first(in: group)?.name == command.name {
+            guard !group.options.isEmpty else { continue }
+            lines += [".Nm \(program.name)", ".Cm \(group.name)"]
+            lines += macros(group.options.map { .optional($0.synopsis) }) + [".Ar COMMAND"]
+        }
         for parts in command.synopses {
             lines.append(".Nm \(program.name)")
             if !command.name.isEmpty { lines.append(".Cm \(command.name)") }
-            let shared = program.groupOptions(at: command.words).map {
-                SynopsisPart.optional($0.synopsis)
-            }
-            lines += macros(parts) + macros(command.commonSynopsis + shared)
+            lines += macros(parts) + macros(command.commonSynopsis)
         }
     }
     if !program.commands.contains(where: { $0.name.isEmpty }) {
         lines += [".Nm \(program.name)", ".Ar COMMAND", ".Fl -help"]
     }
     return lines + [".Nm \(program.name)", ".Fl -version | Fl -help"]
+}
+
+extension ProgramSyntax {
+    fileprivate func first(in group: GroupSyntax) -> CommandSyntax? {
+        commands(below: group.name.split(separator: " ").map(String.init)).first
+    }
 }
 
 /// A line for each part; an option stands in one with its value.

@@ -40,7 +40,7 @@ extension ProgramSyntax {
             own.map { self.options(of: $0) }
             ?? groupOptions(at: words) + (words.isEmpty ? [.version] : []) + [.help]
         lines += Self.options(options)
-        if isListed { lines += ["", Self.more(Self.anyCommand(call(words).bytes))] }
+        if !below.isEmpty { lines += ["", Self.more(Self.anyCommand(call(words).bytes))] }
         return lines + (notes.isEmpty ? [] : [""] + notes)
     }
 
