@@ -31,7 +31,10 @@ private struct ZshScript {
 
         \(name)() {
             local word at= selector= choice= previous=
-            local -a account operands items
+            local -a account operands items described
+            local -A about=(
+        \(summaries)
+            )
             integer index
 
             # What the words before the cursor select.
@@ -69,7 +72,10 @@ private struct ZshScript {
                 case $at in
         \(options)
                 esac
-                _describe -o -t options option items
+                for word in $items; do
+                    described+=("$word:${about[$at:$word]-$about[$word]}")
+                done
+                _describe -o -t options option described
                 return
             fi
             if (($#operands == 0)) && [[ -z $choice ]]; then
@@ -112,12 +118,29 @@ private struct ZshScript {
 
     private var options: String {
         model.beginnings.map { beginning in
-            let items = model.options(at: beginning.name).map { option in
-                "                \(item(option.long, option.summary.english))"
-            }
-            return "            (\(quote(beginning.name))) items=(\n"
-                + items.joined(separator: "\n") + "\n            ) ;;"
+            wrapped(
+                model.options(at: beginning.name).map(\.long),
+                after: "            (\(quote(beginning.name))) items=(",
+                indent: "                ", end: ") ;;")
         }.joined(separator: "\n")
+    }
+
+    /// What each option is for; where that depends on the command, its name stands in front.
+    private var summaries: String {
+        var order: [String] = []
+        var told: [String: String] = [:]
+        for beginning in model.beginnings {
+            for option in model.options(at: beginning.name) {
+                let summary = option.summary.english
+                guard told[option.long] != summary else { continue }
+                let key =
+                    told[option.long] == nil ? option.long : "\(beginning.name):\(option.long)"
+                order.append(key)
+                told[key] = summary
+            }
+        }
+        return order.map { "        \($0.shellWord) \((told[$0] ?? "").shellWord)" }
+            .joined(separator: "\n")
     }
 
     private var values: String {

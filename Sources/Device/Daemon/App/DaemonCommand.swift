@@ -11,7 +11,7 @@ package enum DaemonCommand {
         "foreground", summary: "write journal messages to standard error if there is no journal")
 
     package static let syntax = ProgramSyntax(
-        "signetd", summary: "fingerprint service: owns the keys that a touch opens",
+        "signetd", summary: "owns the keys that a touch opens, and decides when one opens them",
         options: [foreground],
         notes: [
             """
