@@ -27,8 +27,8 @@ struct RequestBodyTests {
         arguments: [
             ("", "the body is not JSON"), ("{}", "'text' is missing"),
             (#"{"text":"a","number":1,}"#, "the body is not JSON"),
-            (#"{"text":"a","text":"b","number":1}"#, "an object of the body has a name twice"),
-            (String(repeating: "[", count: 513), "the body is too deep"),
+            (#"{"text":"a","text":"b","number":1}"#, "an object in the body has a member twice"),
+            (String(repeating: "[", count: 513), "the body is nested too deeply"),
             ("[]", "'the body' is of another type than wanted"),
             ("null", "'the body' is of another type than wanted"),
             (#"{"text":1,"number":1}"#, "'text' is of another type than wanted"),

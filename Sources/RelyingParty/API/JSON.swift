@@ -32,8 +32,8 @@ extension JSON {
         } catch {
             switch error {
             case .malformed: throw .malformed("the body is not JSON")
-            case .tooDeep: throw .malformed("the body is too deep")
-            case .repeatedName: throw .malformed("an object of the body has a name twice")
+            case .tooDeep: throw .malformed("the body is nested too deeply")
+            case .repeatedName: throw .malformed("an object in the body has a member twice")
             }
         }
     }
@@ -47,7 +47,7 @@ extension JSON {
         } catch let error as FieldFault {
             throw .malformed(error.text)
         } catch {
-            throw .malformed("the body is not the JSON that is wanted")
+            throw .malformed("the body does not have the expected members")
         }
     }
 
@@ -59,7 +59,7 @@ extension JSON {
         case .dataCorrupted(let context):
             context.codingPath.isEmpty
                 ? "the body is not JSON" : "'\(context.field)' is not as wanted"
-        @unknown default: "the body is not the JSON that is wanted"
+        @unknown default: "the body does not have the expected members"
         }
     }
 }

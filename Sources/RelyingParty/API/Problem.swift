@@ -30,10 +30,10 @@ extension Problem {
         Problem(status: 400, code: "malformed", title: what)
     }
     /// The proof is invalid; the reason is not given.
-    static let refused = Problem(status: 401, code: "refused", title: "the proof does not hold")
+    static let refused = Problem(status: 401, code: "refused", title: "the proof was not accepted")
     /// The request must be signed or carry a MAC.
     static let unauthenticated = Problem(
-        status: 401, code: "refused", title: "the request is to be signed by a registered device",
+        status: 401, code: "refused", title: "the request must be signed by a registered device",
         headers: ["WWW-Authenticate": "Signet, SignetMAC"])
     /// The code's time is too far from the server's clock, in either direction.
     static let clock = Problem(
@@ -41,14 +41,14 @@ extension Problem {
         title: "the code is more than 30 seconds from the server's time: check the device's clock")
     /// The request's code was used before.
     static let replayed = Problem(
-        status: 401, code: "replayed", title: "the code was used before")
+        status: 401, code: "replayed", title: "the code was already used")
     /// The activation code is unknown, used or expired; the answer does not say which.
     static let activationRefused = Problem(
         status: 401, code: "activation-refused",
-        title: "the activation code is not good, or not any more: ask for a new one")
+        title: "the activation code is unknown or has expired: ask for a new one")
     /// Another device was registered in place of this one.
     static let keyReplaced = Problem(
-        status: 401, code: "key-replaced", title: "another device was registered in place of this")
+        status: 401, code: "key-replaced", title: "another device has replaced this one")
     /// The registration was removed.
     static let keyRemoved = Problem(
         status: 401, code: "key-removed", title: "this device's registration was removed")
@@ -57,17 +57,17 @@ extension Problem {
         status: 401, code: "key-blocked", title: "this device's registration is blocked")
     /// The token is unknown, used, revoked or expired.
     static let tokenRefused = Problem(
-        status: 401, code: "token-refused", title: "the token is not good, or not any more")
+        status: 401, code: "token-refused", title: "the token is invalid or has expired")
     /// The API key is missing or invalid.
     static let apiKeyRefused = Problem(
-        status: 401, code: "api-key-refused", title: "an API key is wanted that holds",
+        status: 401, code: "api-key-refused", title: "a valid API key is required",
         headers: ["WWW-Authenticate": "Bearer"])
     /// The policy does not permit this factor, or the device's key or boot state.
     static let policy = Problem(
         status: 403, code: "policy",
-        title: "the application does not accept this factor, or keys kept like this one")
+        title: "the application's policy does not accept this factor, or keys stored like this one")
     /// There is no such path, or no such object in this application.
-    static let notFound = Problem(status: 404, code: "not-found", title: "there is nothing here")
+    static let notFound = Problem(status: 404, code: "not-found", title: "not found")
     /// The object's present state does not permit the call.
     static func conflict(_ what: String) -> Problem {
         Problem(status: 409, code: "conflict", title: what)
@@ -78,15 +78,15 @@ extension Problem {
     static let tooLarge = Problem(status: 413, code: "too-large", title: "the body is too large")
     /// The content type is not JSON.
     static let notJSON = Problem(
-        status: 415, code: "not-json", title: "the body is to be application/json")
+        status: 415, code: "not-json", title: "the body must be application/json")
     /// Too many attempts from one address.
     static func slowDown(seconds: Int) -> Problem {
         Problem(
-            status: 429, code: "slow-down", title: "too many tries: wait a little",
+            status: 429, code: "slow-down", title: "too many attempts: try again later",
             headers: ["Retry-After": String(seconds)])
     }
     /// The database does not answer or has no room, or cryptography failed.
     static let unavailable = Problem(
-        status: 503, code: "unavailable", title: "not now: try again later",
+        status: 503, code: "unavailable", title: "temporarily unavailable: try again later",
         headers: ["Retry-After": "5"])
 }

@@ -140,5 +140,5 @@ extension Transaction {
 }
 
 extension Problem {
-    fileprivate static let confirmed = Problem.conflict("the login was confirmed already")
+    fileprivate static let confirmed = Problem.conflict("the login was already confirmed")
 }

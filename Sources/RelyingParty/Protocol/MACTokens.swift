@@ -26,7 +26,7 @@ extension MACTokens {
         let wish = try call.body(MACTokenRequest.self)
         let seconds = wish.expiresIn ?? Self.macTokenSeconds
         guard (60...31_536_000).contains(seconds) else {
-            throw .malformed("'expiresIn' is not 60 to 31536000 seconds")
+            throw .malformed("'expiresIn' must be 60 to 31536000 seconds")
         }
         let name = try tokenName(wish.proof)
         let secret = try freshSecret()
@@ -96,7 +96,7 @@ extension MACTokens {
                 return .failure(.notFound)
             }
             guard try store.macTokens.revokeMACToken(id, at: now) else {
-                return .failure(.conflict("the token was revoked before"))
+                return .failure(.conflict("the token was already revoked"))
             }
             var line = entry(.revocation, signer, nil)
             line.detail = "MAC token '\(token.name)', by \(whom)"
@@ -110,7 +110,7 @@ extension MACTokens {
         guard let statement = try? LoginStatement(parsing: proof.statement.bytes),
             let text = String(validating: statement.purpose, as: UTF8.self),
             let name = Name(text)
-        else { throw .malformed("the statement's purpose is no name for a token") }
+        else { throw .malformed("the statement's purpose is not a valid token name") }
         return name
     }
 

@@ -52,7 +52,7 @@ extension Operations {
         }
         guard let template = found else { throw .notFound }
         guard template.purpose == purpose else {
-            throw .conflict("the template is not for this: it is for '\(template.purpose)'")
+            throw .conflict("the template is for another purpose: '\(template.purpose)'")
         }
         var additional = wish.additional?.printed ?? AdditionalData()
         additional.address = additional.address ?? wish.visitor?.text
@@ -219,7 +219,7 @@ extension Template {
             throw .malformed("a login for a visitor names no device")
         }
         guard !isDeviceBound || wish.device != nil else {
-            throw .malformed("'device' is missing, which the template wants")
+            throw .malformed("'device' is missing, and the template requires it")
         }
         return wish.device?.bytes
     }
@@ -228,7 +228,7 @@ extension Template {
     fileprivate func seconds(of wish: OperationRequest) throws(Problem) -> Int64 {
         let wanted = wish.expiresIn ?? seconds
         guard (10...seconds).contains(wanted) else {
-            throw .malformed("'expiresIn' is not 10 to \(seconds) seconds")
+            throw .malformed("'expiresIn' must be 10 to \(seconds) seconds")
         }
         return wanted
     }

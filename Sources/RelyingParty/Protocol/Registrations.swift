@@ -27,7 +27,7 @@ extension Registrations {
         let application = try call.caller()
         let seconds = wish.expiresIn ?? Self.activationSeconds
         guard (30...86_400).contains(seconds) else {
-            throw .malformed("'expiresIn' is not 30 to 86400 seconds")
+            throw .malformed("'expiresIn' must be 30 to 86400 seconds")
         }
         return try await makeActivation(
             of: wish.account, application, seconds: seconds, from: call.origin)
@@ -155,11 +155,11 @@ extension Registrations {
         try await changeOwn(id, of: application, .commit, from: origin) {
             store, signer, now throws(DatabaseFault) in
             guard signer.registration.status == .pendingCommit else {
-                return .failure(.conflict("nothing awaits a comparison here"))
+                return .failure(.conflict("this registration does not await a comparison"))
             }
             guard let key = signer.registration.publicKey,
                 fingerprint == keyFingerprint(key)
-            else { return .failure(.conflict("the fingerprint is another")) }
+            else { return .failure(.conflict("the fingerprint does not match")) }
             return try store.activate(signer, at: now) ? .success(()) : .failure(.changed)
         }
     }

@@ -47,7 +47,7 @@ extension Requests {
     func verifyAuthentication(_ call: Call) async throws(Problem) -> AuthenticationAnswer {
         let wish = try call.body(AuthenticationRequest.self)
         guard wish.body.bytes.count == SHA256.digestCount else {
-            throw .malformed("'body' is not a SHA-256")
+            throw .malformed("'body' is not a SHA-256 digest")
         }
         let received = ReceivedRequest(
             method: wish.method.bytes, resource: wish.resource.bytes, body: wish.body.bytes)
@@ -148,10 +148,10 @@ private enum RequestProof {
             } catch .anotherScheme {
                 throw .unauthenticated
             } catch {
-                throw .malformed("the header is not in the form of its scheme")
+                throw .malformed("the header does not have the form of its scheme")
             }
         } catch {
-            throw .malformed("the header is not in the form of its scheme")
+            throw .malformed("the header does not have the form of its scheme")
         }
     }
 }

@@ -50,7 +50,7 @@ struct TemplateText: Equatable, Sendable {
     /// each of at most 1,024 bytes, and the result is 1 to `maximumLength` bytes.
     func filled(with values: [String: String]) throws(Problem) -> String {
         for name in placeholders.sorted() where values[name] == nil {
-            throw .malformed("'data' has no '\(name)', which the template wants")
+            throw .malformed("'data' has no '\(name)', which the template requires")
         }
         guard values.count == placeholders.count else {
             throw .malformed("'data' has values that the template does not show")
