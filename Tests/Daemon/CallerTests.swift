@@ -30,27 +30,27 @@ extension DaemonTests {
 
         @Test("another user may ask nothing about an account, and learns not whether it exists")
         func others() throws {
-            let bench = try DaemonBench()
+            let fixture = try DaemonFixture()
             let nobody = Person(name: "no-such-account", uid: 999_999)
             for (person, asked) in [(Person.bin, Person.daemon), (.bin, .root), (.bin, nobody)] {
-                let client = try bench.client(person)
+                let client = try fixture.client(person)
                 for request in Self.requests(about: asked) {
                     #expect(try client.ask(request) == .denial(Denial(.notPermitted)))
                 }
             }
             // A user without an account has nothing to ask either.
-            let stranger = try bench.client(nobody)
+            let stranger = try fixture.client(nobody)
             for request in Self.requests(about: nobody) {
                 #expect(try stranger.ask(request) == .denial(Denial(.notPermitted)))
             }
-            #expect(try bench.client(.bin).ask(.readers).done != nil)
-            #expect(try bench.client(nobody).ask(.configuration).done != nil)
+            #expect(try fixture.client(.bin).ask(.readers).done != nil)
+            #expect(try fixture.client(nobody).ask(.configuration).done != nil)
         }
 
         @Test("root is told of an account that is not there, and of one that has nothing here")
         func root() throws {
-            let bench = try DaemonBench()
-            let client = try bench.client()
+            let fixture = try DaemonFixture()
+            let client = try fixture.client()
             for request in Self.requests(about: Person(name: "no-such-account", uid: 1)) {
                 #expect(try client.ask(request) == .denial(Denial(.unknownAccount)))
             }
@@ -64,7 +64,7 @@ extension DaemonTests {
                 #expect(try client.ask(request) == .denial(Denial(.notEnrolled)))
             }
             #expect(try client.ask(.secretList(account: name)) == .done(DoneAnswer()))
-            let status = try bench.status(of: .bin)
+            let status = try fixture.status(of: .bin)
             #expect(status.prints == 0 && status.state == .none && status.lock == .open)
             #expect(status.configurationFault == nil)
             #expect(try client.ask(.list(account: name)) == .done(DoneAnswer(prints: 0)))
@@ -73,9 +73,9 @@ extension DaemonTests {
 
         @Test("an account asks for itself")
         func account() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.client(.daemon)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.client(.daemon)
             let status = try #require(
                 try client.ask(.status(account: Person.daemon.bytes)).status)
             #expect(status.prints == 1 && status.state == .valid && status.generation > 0)
@@ -87,7 +87,7 @@ extension DaemonTests {
             }
             #expect(print.finger == .rightIndex && print.intact)
             #expect(list.last == .done(DoneAnswer(prints: 1)))
-            let verified = try bench.touch(
+            let verified = try fixture.touch(
                 .verify(account: Person.daemon.bytes, timeoutMilliseconds: 20_000), with: ["one"],
                 client: client)
             #expect(verified == .done(DoneAnswer(finger: .rightIndex)))
@@ -95,32 +95,32 @@ extension DaemonTests {
 
         @Test("passwordAccepted is root's alone, and lifts the lockout of that account")
         func passwordAccepted() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            _ = try bench.login(.daemon, with: "two")
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            _ = try fixture.login(.daemon, with: "two")
             let request = Request.passwordAccepted(
                 account: Person.daemon.bytes, service: Bytes("sudo\n".utf8))
-            #expect(try bench.client(.daemon).ask(request) == .denial(Denial(.notPermitted)))
-            #expect(try bench.failures(of: .daemon) == 1)
-            #expect(try bench.ask(request) == .done(DoneAnswer()))
-            #expect(try bench.failures(of: .daemon) == 0)
+            #expect(try fixture.client(.daemon).ask(request) == .denial(Denial(.notPermitted)))
+            #expect(try fixture.failures(of: .daemon) == 1)
+            #expect(try fixture.ask(request) == .done(DoneAnswer()))
+            #expect(try fixture.failures(of: .daemon) == 0)
         }
 
         @Test("a remote login is declined at once")
         func remote() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let answer = try bench.ask(.login(.daemon, remoteHost: "198.51.100.7"))
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let answer = try fixture.ask(.login(.daemon, remoteHost: "198.51.100.7"))
             #expect(answer == .denial(Denial(.remoteSession)))
         }
 
         @Test("the settings are told as they are, and a faulty file by its line")
         func settings() throws {
-            let bench = try DaemonBench(configuration: "[touch]\nwaiting = 3\nno-such = 1\n")
-            let status = try bench.status(of: .bin)
+            let fixture = try DaemonFixture(configuration: "[touch]\nwaiting = 3\nno-such = 1\n")
+            let status = try fixture.status(of: .bin)
             let fault = String(decoding: status.configurationFault ?? [], as: UTF8.self)
-            #expect(fault.hasPrefix("\(bench.configuration):3: "))
-            let client = try bench.client(.bin)
+            #expect(fault.hasPrefix("\(fixture.configuration):3: "))
+            let client = try fixture.client(.bin)
             try client.send(.configuration)
             let answers = try client.rest()
             let waiting = SettingAnswer(

@@ -8,16 +8,16 @@ import Testing
 extension DaemonTests {
     @Suite("A server's challenge that grew old while the finger was awaited")
     struct ChallengeAgeTests {
-        private let bench: DaemonBench
+        private let fixture: DaemonFixture
         private let server: PlayedServer
         private static let first = Bytes(repeating: 1, count: 32)
         private static let second = Bytes(repeating: 2, count: 32)
 
         init() throws {
-            bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            server = try PlayedServer(for: bench)
-            try #require(try bench.enablePlayed().enabled != nil)
+            fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            server = try PlayedServer(for: fixture)
+            try #require(try fixture.enablePlayed().enabled != nil)
         }
 
         private static func refused(_ code: String) -> RelayAnswer {
@@ -46,7 +46,7 @@ extension DaemonTests {
                 default: return nil
                 }
             }
-            let client = try bench.client()
+            let client = try fixture.client()
             try client.send(
                 .authenticate(
                     AuthenticateRequest(
@@ -57,8 +57,8 @@ extension DaemonTests {
                             url: PlayedServer.url, audience: PlayedServer.audience,
                             key: Bytes(repeating: 4, count: 65)))))
             try client.wait(for: .touch)
-            try bench.passTime(seconds)
-            try bench.text.send(.scan("one"))
+            try fixture.passTime(seconds)
+            try fixture.text.send(.scan("one"))
             return try client.last()
         }
 

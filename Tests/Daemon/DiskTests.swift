@@ -10,12 +10,12 @@ extension SecondDaemonTests {
         private static let name = Person.daemon.bytes
 
         /// Starts the daemon with its state on a small disk that only it sees.
-        private func bench() throws -> DaemonBench {
+        private func fixture() throws -> DaemonFixture {
             let script = """
                 state=$4
                 mount -t tmpfs -o size=256k,mode=755 state "$state" && exec "$@"
                 """
-            return try DaemonBench(
+            return try DaemonFixture(
                 [.text],
                 wrapper: [
                     "unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh",
@@ -24,46 +24,46 @@ extension SecondDaemonTests {
 
         @Test("a full disk refuses the touch before the reader is asked, and nothing is lost")
         func full() throws {
-            let bench = try bench()
-            try bench.enrol(.daemon, as: "one")
-            let filled = try bench.fill()
-            #expect(try bench.ask(.login(.daemon)).reason == .storage)
+            let fixture = try fixture()
+            try fixture.enrol(.daemon, as: "one")
+            let filled = try fixture.fill()
+            #expect(try fixture.ask(.login(.daemon)).reason == .storage)
             let verify = Request.verify(account: Self.name, timeoutMilliseconds: 1_000)
-            #expect(try bench.ask(verify).reason == .storage)
-            #expect(try bench.enrol(.daemon, .leftIndex, as: "two").reason == .storage)
-            #expect(try bench.status(of: .daemon).prints == 1)
+            #expect(try fixture.ask(verify).reason == .storage)
+            #expect(try fixture.enrol(.daemon, .leftIndex, as: "two").reason == .storage)
+            #expect(try fixture.status(of: .daemon).prints == 1)
             _ = unsafe unlink(filled)
-            #expect(try bench.status(of: .daemon).state == .valid)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.status(of: .daemon).state == .valid)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a disk that fills while the finger is awaited gives no proof without a receipt")
         func fullAtTouch() throws {
-            let bench = try bench()
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.client()
+            let fixture = try fixture()
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.client()
             try client.send(.login(.daemon))
             try client.wait(for: .touch)
-            let filled = try bench.fill()
-            try bench.text.send(.scan("one"))
+            let filled = try fixture.fill()
+            try fixture.text.send(.scan("one"))
             #expect(try client.last().reason == .storage)
             _ = unsafe unlink(filled)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a read-only disk refuses the touch and any change, and still tells how things stand")
         func readOnly() throws {
-            let bench = try bench()
-            try bench.enrol(.daemon, as: "one")
-            try bench.remount("ro")
-            #expect(try bench.ask(.login(.daemon)).reason == .storage)
-            #expect(try bench.ask(.disable(account: Self.name)).reason == .storage)
-            #expect(try bench.ask(.delete(account: Self.name, finger: nil)).reason == .storage)
-            #expect(try bench.ask(.enable(account: Self.name)).reason == .storage)
-            #expect(try bench.status(of: .daemon).prints == 1)
-            try bench.remount("rw")
-            #expect(try bench.status(of: .daemon).state == .valid)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            let fixture = try fixture()
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.remount("ro")
+            #expect(try fixture.ask(.login(.daemon)).reason == .storage)
+            #expect(try fixture.ask(.disable(account: Self.name)).reason == .storage)
+            #expect(try fixture.ask(.delete(account: Self.name, finger: nil)).reason == .storage)
+            #expect(try fixture.ask(.enable(account: Self.name)).reason == .storage)
+            #expect(try fixture.status(of: .daemon).prints == 1)
+            try fixture.remount("rw")
+            #expect(try fixture.status(of: .daemon).state == .valid)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test(
@@ -71,47 +71,47 @@ extension SecondDaemonTests {
             arguments: Step.all.filter { $0.failures <= 2 && !$0.isByHand })
         func steps(_ step: Step) throws {
             for isFull in [true, false] {
-                let bench = try bench()
-                try step.begin(bench)
-                try step.prepare(bench)
-                let before = try AccountImage(of: step.person, bench)
+                let fixture = try fixture()
+                try step.begin(fixture)
+                try step.prepare(fixture)
+                let before = try AccountImage(of: step.person, fixture)
                 var filled: String?
-                if isFull { filled = try bench.fill() } else { try bench.remount("ro") }
-                let answer = try step.run(bench)
+                if isFull { filled = try fixture.fill() } else { try fixture.remount("ro") }
+                let answer = try step.run(fixture)
                 if let filled {
                     _ = unsafe unlink(filled)
                 } else {
-                    try bench.remount("rw")
+                    try fixture.remount("rw")
                     #expect(answer.reason == .storage)
                 }
                 #expect(answer.reason == .storage || isFull, "\(answer)")
-                let after = try AccountImage(of: step.person, bench)
+                let after = try AccountImage(of: step.person, fixture)
                 if answer.reason == .storage { #expect(after.isLike(before), "\(after)") }
-                #expect(try step.run(bench).reason != .storage)
+                #expect(try step.run(fixture).reason != .storage)
             }
         }
 
         @Test("a state that others may write to is not used")
         func untrusted() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            #expect(unsafe chmod(bench.state, 0o777) == 0)
-            bench.program.signal(SIGTERM)
-            try bench.program.expectEnd()
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            #expect(unsafe chmod(fixture.state, 0o777) == 0)
+            fixture.program.signal(SIGTERM)
+            try fixture.program.expectEnd()
             let again = try TestSupport.Program(
                 Command([
-                    Layout.products + "/testbench", "daemon", "--state", bench.state,
-                    "--socket", bench.socket, "--configuration", bench.configuration,
-                    "--readers", bench.directory + "/readers.sock",
+                    Layout.products + "/testbench", "daemon", "--state", fixture.state,
+                    "--socket", fixture.socket, "--configuration", fixture.configuration,
+                    "--readers", fixture.directory + "/readers.sock",
                 ]))
             #expect(try again.expectEnd().ending == .exited(1))
             #expect(again.errors.contains("unsafe mode"))
-            #expect(unsafe access(bench.socket, F_OK) != 0)
+            #expect(unsafe access(fixture.socket, F_OK) != 0)
         }
     }
 }
 
-extension DaemonBench {
+extension DaemonFixture {
     /// The state as the daemon sees it, which may be on a disk of its own.
     private var seenState: String { "/proc/\(program.pid)/root\(state)" }
 

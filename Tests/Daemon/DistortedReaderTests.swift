@@ -36,7 +36,7 @@ import Testing
         arguments: Distortion.chosen)
     private func distorted(distortion: Distortion) throws {
         let (model, fault) = (distortion.model, distortion.fault)
-        let played = try PlayedBench(model, enrolled: "one")
+        let played = try PlayedFixture(model, enrolled: "one")
         let what = "\(model), \(fault)"
         let waiting = try played.begin(milliseconds: Self.patience)
         try played.reader.send(.fault(fault))
@@ -92,7 +92,7 @@ import Testing
         "whatever happens to their answers, let in whom they should and nobody else",
         arguments: PlayedReader.Model.allCases)
     func fuzzed(model: PlayedReader.Model) throws {
-        let played = try PlayedBench(model, enrolled: "one")
+        let played = try PlayedFixture(model, enrolled: "one")
         let (seeds, end) = Self.extent
         var (seed, second) = (UInt64(0), 0)
         while seed < seeds || ContinuousClock.now < end {
@@ -109,7 +109,7 @@ import Testing
             #expect(answer.assertion == nil, "\(what)")
             try played.settle(.distort(seed: 0))
             if try played.expectRecovery(with: "one", after: what) { second += 1 }
-            try played.bench.setFailures(0, of: .daemon)
+            try played.fixture.setFailures(0, of: .daemon)
         }
         if seed > seeds {
             print("\(model): \(seed) seeds, \(second) times two touches")

@@ -11,215 +11,217 @@ extension DaemonTests {
 
         @Test("guessing locks long before the 26th finger; the right one is not even compared")
         func guessing() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "alice")
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "alice")
             var compared = 0
             var pauses = 0
             for number in 1...25 {
-                var answer = try bench.guess("foreign\(number)", .bin)
+                var answer = try fixture.guess("foreign\(number)", .bin)
                 if answer.reason == .enrolmentPaused {
                     #expect((1...30).contains(answer.denial?.seconds ?? 0))
                     pauses += 1
-                    try bench.passTime(31)
-                    answer = try bench.guess("foreign\(number)", .bin)
+                    try fixture.passTime(31)
+                    answer = try fixture.guess("foreign\(number)", .bin)
                 }
                 if answer.reason == .cancelled { compared += 1 }
-                #expect(try bench.comparisons(of: .bin).count == compared)
+                #expect(try fixture.comparisons(of: .bin).count == compared)
             }
             #expect(compared == 20 && pauses == 3)
-            #expect(try bench.guess("alice", .bin) == .denial(Denial(.enrolmentLocked)))
-            #expect(try bench.failures(of: .daemon) == 0)
+            #expect(try fixture.guess("alice", .bin) == .denial(Denial(.enrolmentLocked)))
+            #expect(try fixture.failures(of: .daemon) == 0)
             // Another account is not kept out by it.
-            #expect(try bench.guess("foreign26", .sys).reason == .cancelled)
+            #expect(try fixture.guess("foreign26", .sys).reason == .cancelled)
         }
 
         @Test("another account's finger comes to nothing at the end, and shows nothing before it")
         func taken() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let free = try bench.client(.bin)
-            let done = try bench.enrolScanning("two", .bin, free)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let free = try fixture.client(.bin)
+            let done = try fixture.enrolScanning("two", .bin, free)
             #expect(done.done?.prints == 1)
-            let taken = try bench.client(.bin)
-            let denied = try bench.enrolScanning("one", .bin, taken, finger: .leftThumb)
+            let taken = try fixture.client(.bin)
+            let denied = try fixture.enrolScanning("one", .bin, taken, finger: .leftThumb)
             #expect(denied == .denial(Denial(.fingerNotEnrolled)))
             let notices = { (client: TestClient) in
                 client.heard.dropLast().compactMap { $0.notice?.kind }
             }
             #expect(notices(free).starts(with: notices(taken)))
-            #expect(try bench.status(of: .bin).prints == 1)
-            #expect(try bench.failures(of: .daemon) == 1, "it was alice's finger: her failure")
-            #expect(try bench.failures(of: .bin) == 0)
-            #expect(try bench.comparisons(of: .bin) == (count: 1, completions: 1))
+            #expect(try fixture.status(of: .bin).prints == 1)
+            #expect(try fixture.failures(of: .daemon) == 1, "it was alice's finger: her failure")
+            #expect(try fixture.failures(of: .bin) == 0)
+            #expect(try fixture.comparisons(of: .bin) == (count: 1, completions: 1))
             let alert = try #require(
-                bench.program.errors.split(separator: "\n").first { $0.contains("SIGNET_OWNER") })
+                fixture.program.errors.split(separator: "\n").first { $0.contains("SIGNET_OWNER") })
             #expect(alert.contains("a finger of daemon was on the reader to be enrolled for bin"))
             #expect(alert.contains("PRIORITY=1") && alert.contains("SIGNET_OWNER=daemon"))
             #expect(alert.contains("SIGNET_ACCOUNT=bin"))
             // Both are as they were, on the reader too.
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.login(.bin, with: "two").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.bin, with: "two").assertion != nil)
         }
 
         @Test("after another's finger all scans are taken, whichever come, and nothing is kept")
         func takenToTheEnd() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.client(.bin)
-            try bench.begin(.enrol(.bin), client)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.client(.bin)
+            try fixture.begin(.enrol(.bin), client)
             try client.wait(for: .touch)
-            try bench.storage.send(.scan("one"))
+            try fixture.storage.send(.scan("one"))
             // Another finger: this reader itself refuses one that it keeps.
-            let denied = try bench.scanEnrolment(client, as: "two")
+            let denied = try fixture.scanEnrolment(client, as: "two")
             #expect(denied == .denial(Denial(.fingerNotEnrolled)))
             #expect(client.heard.count { $0.notice?.kind == .stage } >= 4)
-            #expect(try bench.status(of: .bin).prints == 0)
-            #expect(try bench.comparisons(of: .bin) == (count: 1, completions: 0))
-            #expect(try bench.failures(of: .daemon) == 1)
+            #expect(try fixture.status(of: .bin).prints == 0)
+            #expect(try fixture.comparisons(of: .bin) == (count: 1, completions: 0))
+            #expect(try fixture.failures(of: .daemon) == 1)
             // Nothing of it stays on the reader: it can be enrolled there again.
-            #expect(try bench.enrol(.bin, as: "two", checking: true).done != nil)
+            #expect(try fixture.enrol(.bin, as: "two", checking: true).done != nil)
         }
 
         @Test("fingers of one's own between guesses reset nothing")
         func alternating() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "alice")
-            #expect(try bench.guess("foreign1", .bin).reason == .cancelled)
-            #expect(try bench.enrolScanning("own", .bin, bench.client(.bin)).done != nil)
-            #expect(try bench.guess("foreign2", .bin).reason == .cancelled)
-            #expect(try bench.comparisons(of: .bin) == (count: 2, completions: 1))
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "alice")
+            #expect(try fixture.guess("foreign1", .bin).reason == .cancelled)
+            #expect(try fixture.enrolScanning("own", .bin, fixture.client(.bin)).done != nil)
+            #expect(try fixture.guess("foreign2", .bin).reason == .cancelled)
+            #expect(try fixture.comparisons(of: .bin) == (count: 2, completions: 1))
             // One's own finger again is told, and tells nothing of others.
             #expect(
-                try bench.guess("own", .bin)
+                try fixture.guess("own", .bin)
                     == .denial(Denial(.fingerKnown, finger: .rightIndex)))
-            #expect(try bench.comparisons(of: .bin) == (count: 2, completions: 1))
+            #expect(try fixture.comparisons(of: .bin) == (count: 2, completions: 1))
             // What was deleted stays counted.
-            let client = try bench.client(.bin)
-            try bench.begin(.delete(account: Self.bin.bytes, finger: nil), client)
+            let client = try fixture.client(.bin)
+            try fixture.begin(.delete(account: Self.bin.bytes, finger: nil), client)
             #expect(try client.last().done?.prints == 0)
-            #expect(try bench.comparisons(of: .bin) == (count: 2, completions: 1))
+            #expect(try fixture.comparisons(of: .bin) == (count: 2, completions: 1))
         }
 
         @Test("only root lifts what keeps an account from enrolling, and by saying so")
         func lifting() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "alice")
-            try bench.setComparisons(20, of: .bin)
-            #expect(try bench.guess("two", .bin).reason == .enrolmentLocked)
-            let client = try bench.client(.bin)
-            try bench.begin(.unlock(account: Self.bin.bytes), client)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "alice")
+            try fixture.setComparisons(20, of: .bin)
+            #expect(try fixture.guess("two", .bin).reason == .enrolmentLocked)
+            let client = try fixture.client(.bin)
+            try fixture.begin(.unlock(account: Self.bin.bytes), client)
             #expect(try client.last() == .denial(Denial(.notEnrolled)))
-            #expect(try bench.guess("two", .bin).reason == .enrolmentLocked)
+            #expect(try fixture.guess("two", .bin).reason == .enrolmentLocked)
             // Root enrols in its place, which is neither counted nor lifts anything.
-            #expect(try bench.enrol(.bin, as: "two", checking: true).done != nil)
-            #expect(try bench.comparisons(of: .bin).count == 20)
-            try bench.begin(.unlock(account: Self.bin.bytes), client)
+            #expect(try fixture.enrol(.bin, as: "two", checking: true).done != nil)
+            #expect(try fixture.comparisons(of: .bin).count == 20)
+            try fixture.begin(.unlock(account: Self.bin.bytes), client)
             #expect(try client.last().done != nil, "its lockout, not this")
             let accepted = Request.passwordAccepted(
                 account: Self.bin.bytes, service: Bytes("sudo".utf8))
-            #expect(try bench.ask(accepted).done != nil)
-            #expect(try bench.guess("three", .bin).reason == .enrolmentLocked)
-            #expect(try bench.ask(.unlock(account: Self.bin.bytes)).done != nil)
-            #expect(try bench.guess("three", .bin).reason == .cancelled)
-            #expect(try bench.comparisons(of: .bin) == (count: 1, completions: 0))
+            #expect(try fixture.ask(accepted).done != nil)
+            #expect(try fixture.guess("three", .bin).reason == .enrolmentLocked)
+            #expect(try fixture.ask(.unlock(account: Self.bin.bytes)).done != nil)
+            #expect(try fixture.guess("three", .bin).reason == .cancelled)
+            #expect(try fixture.comparisons(of: .bin) == (count: 1, completions: 0))
         }
 
         @Test("root lifts it for an account that has enrolled nothing, too")
         func liftingFirst() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "alice")
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "alice")
             let unlock = Request.unlock(account: Self.bin.bytes)
-            #expect(try bench.ask(unlock) == .denial(Denial(.notEnrolled)))
-            #expect(try bench.guess("two", .bin).reason == .cancelled)
-            #expect(try bench.ask(unlock).done != nil)
-            #expect(try bench.comparisons(of: .bin) == (count: 0, completions: 0))
+            #expect(try fixture.ask(unlock) == .denial(Denial(.notEnrolled)))
+            #expect(try fixture.guess("two", .bin).reason == .cancelled)
+            #expect(try fixture.ask(unlock).done != nil)
+            #expect(try fixture.comparisons(of: .bin) == (count: 0, completions: 0))
         }
 
         @Test("it is counted before the reader is asked, and outlives kill -9 and a lost record")
         func durable() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "alice")
-            let client = try bench.client(.bin)
-            try bench.begin(.enrol(.bin), client)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "alice")
+            let client = try fixture.client(.bin)
+            try fixture.begin(.enrol(.bin), client)
             try client.wait(for: .touch)
-            #expect(try bench.comparisons(of: .bin).count == 1)
-            try bench.restart(by: SIGKILL)
-            #expect(try bench.comparisons(of: .bin).count == 1)
-            #expect(try bench.enrolScanning("two", .bin, bench.client(.bin)).done != nil)
-            #expect(try bench.comparisons(of: .bin) == (count: 1, completions: 1))
-            try bench.restart {
-                #expect(unsafe unlink(bench.comparisonsFile(of: .bin)) == 0)
+            #expect(try fixture.comparisons(of: .bin).count == 1)
+            try fixture.restart(by: SIGKILL)
+            #expect(try fixture.comparisons(of: .bin).count == 1)
+            #expect(try fixture.enrolScanning("two", .bin, fixture.client(.bin)).done != nil)
+            #expect(try fixture.comparisons(of: .bin) == (count: 1, completions: 1))
+            try fixture.restart {
+                #expect(unsafe unlink(fixture.comparisonsFile(of: .bin)) == 0)
             }
-            #expect(try bench.guess("three", .bin, .leftThumb).reason == .enrolmentLocked)
-            try DaemonBench.write("signet-comparisons: 1\n", to: bench.comparisonsFile(of: .sys))
-            #expect(try bench.guess("three", .sys).reason == .enrolmentLocked)
+            #expect(try fixture.guess("three", .bin, .leftThumb).reason == .enrolmentLocked)
+            try DaemonFixture.write(
+                "signet-comparisons: 1\n", to: fixture.comparisonsFile(of: .sys))
+            #expect(try fixture.guess("three", .sys).reason == .enrolmentLocked)
         }
 
         @Test("one who takes over a uid takes over what was counted with it")
         func reusedUID() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "alice")
-            try bench.enrol(.bin, as: "two", checking: true)
-            try bench.setComparisons(20, of: .bin)
-            let record = bench.file("account", of: .bin)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "alice")
+            try fixture.enrol(.bin, as: "two", checking: true)
+            try fixture.setComparisons(20, of: .bin)
+            let record = fixture.file("account", of: .bin)
             let text = try String(decoding: Layout.read(record), as: UTF8.self)
-            try DaemonBench.write(
+            try DaemonFixture.write(
                 text.replacing("name: bin", with: "name: former"), to: record, mode: 0o600)
-            #expect(try bench.guess("three", .bin).reason == .enrolmentLocked)
+            #expect(try fixture.guess("three", .bin).reason == .enrolmentLocked)
         }
 
         @Test("nothing is counted where nothing of others can be told, or no finger came")
         func uncounted() throws {
-            let bench = try DaemonBench([.storage, .text])
+            let fixture = try DaemonFixture([.storage, .text])
             // Nobody else has a finger.
-            let first = try bench.client(.bin)
-            try bench.begin(.enrol(.bin, .rightIndex, DaemonBench.storageID), first)
+            let first = try fixture.client(.bin)
+            try fixture.begin(.enrol(.bin, .rightIndex, DaemonFixture.storageID), first)
             #expect(
-                try bench.scanEnrolment(first, as: "two", on: DaemonBench.storageID).done != nil)
-            #expect(try bench.comparisons(of: .bin) == (count: 0, completions: 0))
-            try bench.enrol(.daemon, as: "alice", on: DaemonBench.storageID, checking: true)
+                try fixture.scanEnrolment(first, as: "two", on: DaemonFixture.storageID).done != nil
+            )
+            #expect(try fixture.comparisons(of: .bin) == (count: 0, completions: 0))
+            try fixture.enrol(.daemon, as: "alice", on: DaemonFixture.storageID, checking: true)
             // A reader that compares with one print tells of none.
-            let client = try bench.client(.bin)
-            try bench.begin(.enrol(.bin, .leftThumb, DaemonBench.textID), client)
+            let client = try fixture.client(.bin)
+            try fixture.begin(.enrol(.bin, .leftThumb, DaemonFixture.textID), client)
             #expect(
-                try bench.scanEnrolment(client, as: "x", on: DaemonBench.textID).done != nil)
-            #expect(try bench.comparisons(of: .bin) == (count: 0, completions: 0))
+                try fixture.scanEnrolment(client, as: "x", on: DaemonFixture.textID).done != nil)
+            #expect(try fixture.comparisons(of: .bin) == (count: 0, completions: 0))
             // Taken back before a finger came.
-            let other = try bench.client(.bin)
-            try bench.begin(.enrol(.bin, .leftIndex, DaemonBench.storageID), other)
+            let other = try fixture.client(.bin)
+            try fixture.begin(.enrol(.bin, .leftIndex, DaemonFixture.storageID), other)
             try other.wait(for: .touch)
             try other.send(.cancel)
             #expect(try other.last().reason == .cancelled)
-            #expect(try bench.comparisons(of: .bin) == (count: 0, completions: 0))
+            #expect(try fixture.comparisons(of: .bin) == (count: 0, completions: 0))
         }
 
         @Test("wherever the daemon dies over a guess, the guess is counted")
         func killed() throws {
             let scratch = try Scratch()
             let failpoint = try Failpoint(path: scratch.at("failpoint"))
-            let bench = try DaemonBench(failpoint: failpoint)
-            try bench.enrol(.daemon, as: "alice")
-            let files = [bench.comparisonsFile(of: .bin), bench.file("lockout", of: .daemon)]
+            let fixture = try DaemonFixture(failpoint: failpoint)
+            try fixture.enrol(.daemon, as: "alice")
+            let files = [fixture.comparisonsFile(of: .bin), fixture.file("lockout", of: .daemon)]
             let lockout = try Layout.read(files[1])
             var deaths = 0
             for point in 1...200 {
                 _ = unsafe unlink(files[0])
-                try DaemonBench.write(lockout, to: files[1])
-                let client = try bench.client(.bin)
+                try DaemonFixture.write(lockout, to: files[1])
+                let client = try fixture.client(.bin)
                 failpoint.arm(at: point)
-                let answer = try? bench.enrolScanning("alice", .bin, client)
+                let answer = try? fixture.enrolScanning("alice", .bin, client)
                 let wasAsked = client.heard.contains { $0.notice?.kind == .touch }
                 let isPast = client.heard.contains { $0.notice?.total != nil }
-                let ended = bench.program.ended
+                let ended = fixture.program.ended
                 failpoint.arm()
                 if answer == nil || ended != nil {
                     deaths += 1
-                    try bench.restart(by: SIGKILL)
+                    try fixture.restart(by: SIGKILL)
                 }
-                let count = try bench.comparisons(of: .bin).count
+                let count = try fixture.comparisons(of: .bin).count
                 #expect(count == 1 || !wasAsked && count == 0, "\(point)")
-                if isPast { #expect(try bench.failures(of: .daemon) == 1, "\(point)") }
-                #expect(try bench.status(of: .bin).prints == 0)
+                if isPast { #expect(try fixture.failures(of: .daemon) == 1, "\(point)") }
+                #expect(try fixture.status(of: .bin).prints == 0)
                 if answer != nil { break }
             }
             #expect(deaths >= 10)
@@ -236,7 +238,7 @@ extension Request {
     }
 }
 
-extension DaemonBench {
+extension DaemonFixture {
     fileprivate func comparisonsFile(of person: Person) -> String {
         "\(state)/private/comparisons/\(person.uid)"
     }

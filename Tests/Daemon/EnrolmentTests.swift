@@ -10,35 +10,35 @@ extension DaemonTests {
 
         @Test("another account's finger is refused, and one that is known under another name")
         func taken() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.client()
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.client()
             try client.send(
                 .enroll(account: Person.bin.bytes, finger: .leftIndex, readerID: nil))
             for _ in 0..<2 {
                 try client.wait(for: .touch)
-                try bench.storage.send(.scan("one"))
+                try fixture.storage.send(.scan("one"))
             }
             let taken = try client.last()
             #expect(taken == .denial(Denial(.fingerNotEnrolled)))
-            #expect(try bench.status(of: .bin).prints == 0)
+            #expect(try fixture.status(of: .bin).prints == 0)
             try client.send(
                 .enroll(account: Self.name, finger: .leftIndex, readerID: nil))
             try client.wait(for: .touch)
-            try bench.storage.send(.scan("one"))
+            try fixture.storage.send(.scan("one"))
             #expect(try client.last() == .denial(Denial(.fingerKnown, finger: .rightIndex)))
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("how many scans are wanted is said with the enrolment, not when it asks whose it is")
         func scansWanted() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.client()
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.client()
             try client.send(.enroll(account: Self.name, finger: .leftIndex, readerID: nil))
             let asked = try client.wait(for: .touch)
             #expect(asked.total == nil && asked.done == nil)
-            try bench.storage.send(.scan("two"))
+            try fixture.storage.send(.scan("two"))
             var wanted = try client.wait(for: .touch)
             while wanted.total == nil { wanted = try client.wait(for: .touch) }
             #expect(wanted.total == 5 && wanted.done == nil && wanted.scan == .swipe)
@@ -48,105 +48,105 @@ extension DaemonTests {
 
         @Test("no more fingers than the configuration says; one can still be replaced")
         func tooMany() throws {
-            let bench = try DaemonBench(
+            let fixture = try DaemonFixture(
                 [.text], configuration: "[enrolment]\nfingers = 2\n")
-            try bench.enrol(.daemon, .rightIndex, as: "one")
-            try bench.enrol(.daemon, .leftIndex, as: "two")
-            #expect(try bench.enrol(.daemon, .leftThumb, as: "three").reason == .tooManyFingers)
-            let replaced = try bench.enrol(.daemon, .leftIndex, as: "four")
+            try fixture.enrol(.daemon, .rightIndex, as: "one")
+            try fixture.enrol(.daemon, .leftIndex, as: "two")
+            #expect(try fixture.enrol(.daemon, .leftThumb, as: "three").reason == .tooManyFingers)
+            let replaced = try fixture.enrol(.daemon, .leftIndex, as: "four")
             #expect(replaced.done == DoneAnswer(finger: .leftIndex, prints: 2, state: .valid))
             // This reader compares with one print at a time, and wants the finger for each.
-            let old = try bench.touchEach(.login(.daemon, tries: 1), with: "two")
+            let old = try fixture.touchEach(.login(.daemon, tries: 1), with: "two")
             #expect(old.reason == .noMatch && old.denial?.mismatches == 1)
-            let new = try bench.touchEach(.login(.daemon, tries: 1), with: "four")
+            let new = try fixture.touchEach(.login(.daemon, tries: 1), with: "four")
             #expect(new.assertion != nil)
         }
 
         @Test("deleting a finger leaves the others good; deleting the last ends login by finger")
         func deleting() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, .rightIndex, as: "one")
-            try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
-            try bench.enrol(.daemon, .leftThumb, as: "three", checking: true)
-            let unknown = try bench.ask(.delete(account: Self.name, finger: .leftLittle))
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, .rightIndex, as: "one")
+            try fixture.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            try fixture.enrol(.daemon, .leftThumb, as: "three", checking: true)
+            let unknown = try fixture.ask(.delete(account: Self.name, finger: .leftLittle))
             #expect(unknown == .denial(Denial(.unknownFinger, finger: .leftLittle)))
-            let one = try bench.ask(.delete(account: Self.name, finger: .leftIndex))
+            let one = try fixture.ask(.delete(account: Self.name, finger: .leftIndex))
             #expect(one.done == DoneAnswer(finger: .leftIndex, prints: 2, state: .valid))
-            #expect(try bench.login(.daemon, with: "two").reason == .noMatch)
-            #expect(try bench.login(.daemon, with: "three").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "two").reason == .noMatch)
+            #expect(try fixture.login(.daemon, with: "three").assertion != nil)
             // The reader has forgotten it too: it can be enrolled again.
-            #expect(try bench.enrol(.bin, as: "two", checking: true).done != nil)
-            let all = try bench.ask(.delete(account: Self.name, finger: nil))
+            #expect(try fixture.enrol(.bin, as: "two", checking: true).done != nil)
+            let all = try fixture.ask(.delete(account: Self.name, finger: nil))
             #expect(all.done == DoneAnswer(prints: 0, state: CredentialState.none))
-            #expect(try bench.ask(.login(.daemon)) == .denial(Denial(.notEnrolled)))
-            #expect(Layout.entries(of: bench.state + "/keys") == ["2.pub"])
+            #expect(try fixture.ask(.login(.daemon)) == .denial(Denial(.notEnrolled)))
+            #expect(Layout.entries(of: fixture.state + "/keys") == ["2.pub"])
         }
 
         @Test("what was switched off stays off when fingers change, until enable")
         func staysOff() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, .rightIndex, as: "one")
-            #expect(try bench.ask(.disable(account: Self.name)).done?.state == .disabled)
-            #expect(try bench.ask(.login(.daemon)).reason == .notEnabled)
-            let added = try bench.enrol(.daemon, .leftIndex, as: "one")
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, .rightIndex, as: "one")
+            #expect(try fixture.ask(.disable(account: Self.name)).done?.state == .disabled)
+            #expect(try fixture.ask(.login(.daemon)).reason == .notEnabled)
+            let added = try fixture.enrol(.daemon, .leftIndex, as: "one")
             #expect(added.done == DoneAnswer(finger: .leftIndex, prints: 2, state: .disabled))
-            let deleted = try bench.ask(.delete(account: Self.name, finger: .leftIndex))
+            let deleted = try fixture.ask(.delete(account: Self.name, finger: .leftIndex))
             #expect(deleted.done?.state == .disabled)
-            #expect(try bench.ask(.login(.daemon)).reason == .notEnabled)
-            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.ask(.login(.daemon)).reason == .notEnabled)
+            #expect(try fixture.ask(.enable(account: Self.name)).done?.state == .valid)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a cancelled, failed or unplugged enrolment keeps nothing, on the reader neither")
         func abandoned() throws {
-            let bench = try DaemonBench()
+            let fixture = try DaemonFixture()
             let request = Request.enroll(account: Self.name, finger: .leftIndex, readerID: nil)
-            let client = try bench.client()
+            let client = try fixture.client()
             try client.send(request)
             try client.wait(for: .touch)
-            try bench.storage.send(.scan("one"))
+            try fixture.storage.send(.scan("one"))
             try client.wait(for: .stage)
             try client.send(.cancel)
             #expect(try client.last() == .denial(Denial(.cancelled)))
             try client.send(request)
             try client.wait(for: .touch)
-            try bench.storage.send(.error(0))
+            try fixture.storage.send(.error(0))
             #expect(try client.last().reason == .readerFailed)
-            #expect(try bench.status(of: .daemon).prints == 0)
-            let done = try bench.enrol(.daemon, .leftIndex, as: "one")
+            #expect(try fixture.status(of: .daemon).prints == 0)
+            let done = try fixture.enrol(.daemon, .leftIndex, as: "one")
             #expect(done.done?.prints == 1)
             try client.send(request)
             try client.wait(for: .touch)
-            try bench.unplug(bench.storage)
+            try fixture.unplug(fixture.storage)
             #expect(try client.last().reason == .readerRemoved)
-            #expect(try bench.ask(request).reason == .noReader)
-            #expect(try bench.status(of: .daemon).state == .valid)
+            #expect(try fixture.ask(request).reason == .noReader)
+            #expect(try fixture.status(of: .daemon).state == .valid)
         }
 
         @Test("a reader that is not there enrols nothing")
         func noReader() throws {
-            let bench = try DaemonBench()
+            let fixture = try DaemonFixture()
             let request = Request.enroll(
                 account: Self.name, finger: .leftIndex, readerID: Bytes("nowhere:0".utf8))
-            #expect(try bench.ask(request) == .denial(Denial(.noReader)))
+            #expect(try fixture.ask(request) == .denial(Denial(.noReader)))
         }
 
         @Test("one who takes over a uid gets nothing of the one who had it")
         func reusedUID() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
             // As if uid 1 had been somebody else's when the finger was enrolled.
-            let record = bench.file("account", of: .daemon)
+            let record = fixture.file("account", of: .daemon)
             let text = try String(decoding: Layout.read(record), as: UTF8.self)
-            try DaemonBench.write(
+            try DaemonFixture.write(
                 text.replacing("name: daemon", with: "name: former"), to: record, mode: 0o600)
-            #expect(try bench.ask(.login(.daemon)).reason == .storage)
-            #expect(try bench.ask(.status(account: Self.name)).reason == .storage)
-            #expect(try bench.ask(.enable(account: Self.name)).reason == .storage)
-            let enrolled = try bench.enrol(.daemon, .leftIndex, as: "two")
+            #expect(try fixture.ask(.login(.daemon)).reason == .storage)
+            #expect(try fixture.ask(.status(account: Self.name)).reason == .storage)
+            #expect(try fixture.ask(.enable(account: Self.name)).reason == .storage)
+            let enrolled = try fixture.enrol(.daemon, .leftIndex, as: "two")
             #expect(enrolled.done?.prints == 1)
-            #expect(try bench.login(.daemon, with: "one").reason == .noMatch)
-            #expect(try bench.login(.daemon, with: "two").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").reason == .noMatch)
+            #expect(try fixture.login(.daemon, with: "two").assertion != nil)
         }
     }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What people do with their fingers.
-extension DaemonBench {
+extension DaemonFixture {
     static let storageID = "virtual_device_storage:0"
     static let textID = "virtual_device:0"
 
@@ -22,13 +22,13 @@ extension DaemonBench {
         return try scanEnrolment(client, as: id, on: reader, checking: checking)
     }
 
-    /// A bench with two readers, and a finger of the account `daemon`'s on each: `one` on the reader
+    /// A fixture with two readers, and a finger of the account `daemon`'s on each: `one` on the reader
     /// that keeps prints, `two` on the other.
-    static func withTwoReaders() throws -> DaemonBench {
-        let bench = try DaemonBench([.storage, .text])
-        try bench.enrol(.daemon, .rightIndex, as: "one", on: storageID)
-        try bench.enrol(.daemon, .leftIndex, as: "two", on: textID)
-        return bench
+    static func withTwoReaders() throws -> DaemonFixture {
+        let fixture = try DaemonFixture([.storage, .text])
+        try fixture.enrol(.daemon, .rightIndex, as: "one", on: storageID)
+        try fixture.enrol(.daemon, .leftIndex, as: "two", on: textID)
+        return fixture
     }
 
     /// A login at both readers, of which the first is unplugged before a finger touches the other.
@@ -63,7 +63,7 @@ extension DaemonBench {
 
     private func person(at reader: String?) -> VirtualReader {
         guard let reader else { return kinds.first == .text ? text : storage }
-        return reader == DaemonBench.textID ? text : storage
+        return reader == DaemonFixture.textID ? text : storage
     }
 
     /// Asks for a touch, touches with these fingers, one a notice, and gives the last answer.

@@ -29,10 +29,10 @@ extension DaemonTests {
 
         @Test("what is no request ends that connection and no other")
         func refusals() throws {
-            let bench = try DaemonBench()
-            let witness = try bench.client(.bin)
+            let fixture = try DaemonFixture()
+            let witness = try fixture.client(.bin)
             for (what, packet) in Self.bad {
-                let client = try bench.client(.daemon)
+                let client = try fixture.client(.daemon)
                 try client.send(packet)
                 let answers = try client.end()
                 #expect(answers.map(\.reason) == [.badRequest], "\(what)")
@@ -42,22 +42,22 @@ extension DaemonTests {
 
         @Test("a second request before the first has ended ends the connection and the first")
         func secondRequest() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.client(.daemon)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.client(.daemon)
             try client.send(.login(.daemon))
             try client.wait(for: .touch)
             try client.send(.status(account: Person.daemon.bytes))
             #expect(try client.end().last?.reason == .badRequest)
             // The reader is free again.
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a password while a touch is awaited, which asks for none, ends the connection")
         func passwordOutOfTurn() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.client(.daemon)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.client(.daemon)
             try client.send(.login(.daemon))
             try client.wait(for: .touch)
             try client.send(.password(Bytes("right".utf8)))
@@ -66,8 +66,8 @@ extension DaemonTests {
 
         @Test("one connection serves requests one after the other, up to a limit")
         func requestLimit() throws {
-            let bench = try DaemonBench()
-            let client = try bench.client(.root)
+            let fixture = try DaemonFixture()
+            let client = try fixture.client(.root)
             for _ in 0..<256 {
                 #expect(try client.ask(.status(account: Person.bin.bytes)).status != nil)
             }

@@ -9,10 +9,10 @@ extension DaemonTests {
     @Suite("idleness") struct IdleTests {
         @Test("with the socket from systemd, the daemon goes when nobody asks, not before")
         func idleExit() throws {
-            let bench = try DaemonBench(configuration: "[daemon]\nidle-exit = 1s\n")
-            let activated = try bench.activated()
+            let fixture = try DaemonFixture(configuration: "[daemon]\nidle-exit = 1s\n")
+            let activated = try fixture.activated()
             do {
-                let client = try bench.client()
+                let client = try fixture.client()
                 #expect(try client.ask(.status(account: Person.bin.bytes)).status != nil)
                 // As long as somebody is there it stays: this outlasts the idle time.
                 var waiting = pollfd(fd: -1, events: 0, revents: 0)
@@ -21,7 +21,7 @@ extension DaemonTests {
                 #expect(try client.ask(.readers).done != nil)
             }
             #expect(try activated.expectEnd().ending == .exited(0))
-            #expect(unsafe access(bench.socket, F_OK) == 0, "the socket is systemd's")
+            #expect(unsafe access(fixture.socket, F_OK) == 0, "the socket is systemd's")
         }
 
         /// The signs of life that fall into a second.
@@ -31,29 +31,29 @@ extension DaemonTests {
             "nothing but the readers' sign of life wakes it while a finger is awaited",
             arguments: [false, true])
         func wakeUps(hasBus: Bool) throws {
-            let bench = try DaemonBench([.text])
-            let machine = hasBus ? try Machine(bench) : nil
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.client()
+            let fixture = try DaemonFixture([.text])
+            let machine = hasBus ? try Machine(fixture) : nil
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.client()
             try client.send(.login(.daemon))
             try client.wait(for: .touch)
             // Until the daemon rests, and then for a second.
             try machine?.bus.awaitInhibitors(1)
             var (before, after) = (0, Int.max)
             for _ in 0..<20 where after > before + Self.signs {
-                before = bench.switches
+                before = fixture.switches
                 var nothing = pollfd(fd: -1, events: 0, revents: 0)
                 _ = unsafe poll(&nothing, 1, 1_000)
-                after = bench.switches
+                after = fixture.switches
             }
             #expect(after <= before + Self.signs, "a second with no other wake-up")
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             #expect(try client.last().assertion != nil)
         }
     }
 }
 
-extension DaemonBench {
+extension DaemonFixture {
     /// How often the daemon's threads went to sleep until now.
     fileprivate var switches: Int {
         Layout.entries(of: "/proc/\(program.pid)/task").reduce(0) { sum, thread in

@@ -133,39 +133,39 @@ extension DaemonTests {
 
         @Test("each is refused for what it is, and the rest is taken over")
         func refused() throws {
-            let bench = try DaemonBench([.text])
+            let fixture = try DaemonFixture([.text])
             for bad in Self.bad {
-                try bench.fprintd.add("daemon", .text, .rightIndex)
-                try bad.make(bench.fprintd, "\(bench.fprintd.path)/daemon/\(bad.place)")
-                let imported = try bench.importPrints()
+                try fixture.fprintd.add("daemon", .text, .rightIndex)
+                try bad.make(fixture.fprintd, "\(fixture.fprintd.path)/daemon/\(bad.place)")
+                let imported = try fixture.importPrints()
                 #expect(
                     imported.outcomes == [
                         "virtual_device/0/7": .imported, bad.place: bad.outcome,
                     ], "\(bad.testDescription)")
                 #expect(imported.last.done == DoneAnswer(prints: 1, state: .valid))
-                let login = try bench.touchEach(.login(.daemon, tries: 1), with: "one")
+                let login = try fixture.touchEach(.login(.daemon, tries: 1), with: "one")
                 #expect(login.assertion != nil, "\(bad.testDescription)")
-                let deleted = try bench.ask(
+                let deleted = try fixture.ask(
                     .delete(account: Person.daemon.bytes, finger: nil))
                 #expect(deleted.done?.prints == 0)
-                DaemonBench.remove(bench.fprintd.path)
+                DaemonFixture.remove(fixture.fprintd.path)
             }
-            #expect(bench.program.ended == nil)
+            #expect(fixture.program.ended == nil)
         }
 
         @Test("the thumb that they are made of is taken over itself")
         func sound() throws {
-            let bench = try DaemonBench([.text])
-            try bench.fprintd.write(try Self.thumb(), at: Self.place)
-            #expect(try bench.importPrints().outcomes == ["virtual_device/0/1": .imported])
-            let login = try bench.touchEach(.login(.daemon, tries: 1), with: "uno")
+            let fixture = try DaemonFixture([.text])
+            try fixture.fprintd.write(try Self.thumb(), at: Self.place)
+            #expect(try fixture.importPrints().outcomes == ["virtual_device/0/1": .imported])
+            let login = try fixture.touchEach(.login(.daemon, tries: 1), with: "uno")
             #expect(login.assertion != nil)
         }
 
         @Test("a store that is not root's alone, or no directory, is not used at all")
         func store() throws {
-            let bench = try DaemonBench([.text])
-            let path = bench.fprintd.path
+            let fixture = try DaemonFixture([.text])
+            let path = fixture.fprintd.path
             let own = path + "/daemon"
             let ways: [(String, () -> Bool)] = [
                 (path, { unsafe chmod(path, 0o777) == 0 }),
@@ -175,25 +175,25 @@ extension DaemonTests {
                 (path, { unsafe rename(path, path + "2") == 0 && symlink(path + "2", path) == 0 }),
             ]
             for (what, spoil) in ways {
-                try bench.fprintd.add("daemon", .text, .rightIndex)
+                try fixture.fprintd.add("daemon", .text, .rightIndex)
                 #expect(spoil())
-                let imported = try bench.importPrints()
+                let imported = try fixture.importPrints()
                 #expect(imported.prints.isEmpty)
                 #expect(imported.last.reason == .storage)
                 let told = String(decoding: imported.last.denial?.subject ?? [], as: UTF8.self)
                 #expect(told.hasPrefix(what + " "), "\(told)")
-                DaemonBench.remove(path)
+                DaemonFixture.remove(path)
             }
-            #expect(try bench.status(of: .daemon).prints == 0)
+            #expect(try fixture.status(of: .daemon).prints == 0)
         }
 
         @Test("more files than prints can be are not looked at")
         func tooMany() throws {
-            let bench = try DaemonBench([.text])
+            let fixture = try DaemonFixture([.text])
             for number in 0..<205 {
-                try bench.fprintd.write([], at: "\(Self.driver)/0/z\(number)")
+                try fixture.fprintd.write([], at: "\(Self.driver)/0/z\(number)")
             }
-            let imported = try bench.importPrints()
+            let imported = try fixture.importPrints()
             #expect(imported.prints.count == 201)
             #expect(imported.prints.last?.outcome == .tooMany)
             #expect(imported.last.done?.prints == 0)
@@ -201,7 +201,7 @@ extension DaemonTests {
 
         @Test("no damage to a print ends the daemon")
         func damaged() throws {
-            let bench = try DaemonBench([.text])
+            let fixture = try DaemonFixture([.text])
             var random = Seeded(seed: 1)
             let good = try Self.thumb()
             for _ in 0..<60 {
@@ -217,17 +217,17 @@ extension DaemonTests {
                         }
                     }
                     let digit = String(finger.rawValue, radix: 16)
-                    try bench.fprintd.write(bytes, at: "\(Self.driver)/0/\(digit)")
+                    try fixture.fprintd.write(bytes, at: "\(Self.driver)/0/\(digit)")
                 }
-                let imported = try bench.importPrints()
+                let imported = try fixture.importPrints()
                 #expect(imported.prints.count == Finger.allCases.count)
                 #expect(imported.last.done != nil)
                 // What came through is read for a login, and deleted again.
                 let request = Request.login(.daemon, tries: 1, milliseconds: 1)
-                #expect(try bench.ask(request).denial != nil)
-                _ = try bench.ask(.delete(account: Person.daemon.bytes, finger: nil))
+                #expect(try fixture.ask(request).denial != nil)
+                _ = try fixture.ask(.delete(account: Person.daemon.bytes, finger: nil))
             }
-            #expect(bench.program.ended == nil)
+            #expect(fixture.program.ended == nil)
         }
     }
 }

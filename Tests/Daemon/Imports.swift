@@ -21,7 +21,7 @@ struct Imported {
 }
 
 /// fprintd's store beside a daemon.
-extension DaemonBench {
+extension DaemonFixture {
     var fprintd: FprintdStore { FprintdStore(path: directory + "/fprint") }
 
     /// Asks as root for an account's prints of fprintd.

@@ -14,53 +14,53 @@ extension DaemonTests {
         /// Alters the state of an account with two fingers while no daemon runs.
         private func changed(
             _ cause: InvalidationCause, surviving: Bool = true,
-            _ change: (DaemonBench) throws -> Void
+            _ change: (DaemonFixture) throws -> Void
         ) throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, .rightIndex, as: "one")
-            try bench.enrol(.daemon, .leftIndex, as: "one")
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            try change(bench)
-            try bench.restart()
-            let denied = try #require(try bench.ask(.login(.daemon)).denial)
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, .rightIndex, as: "one")
+            try fixture.enrol(.daemon, .leftIndex, as: "one")
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            try change(fixture)
+            try fixture.restart()
+            let denied = try #require(try fixture.ask(.login(.daemon)).denial)
             #expect(denied.reason == .invalidated && denied.cause == cause)
-            #expect(try bench.ask(.login(.daemon)).denial?.cause == cause, "it is remembered")
-            let status = try bench.status(of: .daemon)
+            #expect(try fixture.ask(.login(.daemon)).denial?.cause == cause, "it is remembered")
+            let status = try fixture.status(of: .daemon)
             #expect(status.state == .invalidated && status.cause == cause && status.since != nil)
-            let keys = Layout.entries(of: bench.state + "/keys")
+            let keys = Layout.entries(of: fixture.state + "/keys")
             #expect(keys.contains("1.off") && !keys.contains("1.pub"), "nobody accepts the old key")
             guard surviving else { return }
             // A finger that is added or deleted vouches for no other.
-            let added = try bench.enrol(.daemon, .leftThumb, as: "one")
+            let added = try fixture.enrol(.daemon, .leftThumb, as: "one")
             #expect(added.done?.state == .invalidated)
             if cause == .printDamaged {
-                let refused = try #require(try bench.ask(.enable(account: Self.name)).denial)
+                let refused = try #require(try fixture.ask(.enable(account: Self.name)).denial)
                 #expect(refused.reason == .printsDamaged, "nothing drops a finger unsaid")
                 try #require(refused.finger != nil)
-                _ = try bench.ask(.delete(account: Self.name, finger: refused.finger))
+                _ = try fixture.ask(.delete(account: Self.name, finger: refused.finger))
             }
-            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.ask(.enable(account: Self.name)).done?.state == .valid)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a print that was removed")
         func removed() throws {
-            try changed(.printDamaged) { bench in
-                _ = unsafe unlink(try #require(bench.prints(of: .daemon).first))
+            try changed(.printDamaged) { fixture in
+                _ = unsafe unlink(try #require(fixture.prints(of: .daemon).first))
             }
         }
 
         @Test("a print that was altered by one bit")
         func altered() throws {
-            try changed(.printDamaged) { bench in
-                try DaemonBench.damage(try #require(bench.prints(of: .daemon).first))
+            try changed(.printDamaged) { fixture in
+                try DaemonFixture.damage(try #require(fixture.prints(of: .daemon).first))
             }
         }
 
         @Test("a print that was added, with the seal of this machine")
         func added() throws {
-            try changed(.fingerAdded) { bench in
-                let kept = try bench.kept(.daemon)
+            try changed(.fingerAdded) { fixture in
+                let kept = try fixture.kept(.daemon)
                 var template = try #require(try kept.prints.enrolment().prints.first).template
                 _ = try kept.prints.add(
                     &template, finger: .leftRing, reader: Bytes("virtual_device:0".utf8),
@@ -70,8 +70,8 @@ extension DaemonTests {
 
         @Test("a print that was taken off the list")
         func unlisted() throws {
-            try changed(.fingerRemoved) { bench in
-                let kept = try bench.kept(.daemon)
+            try changed(.fingerRemoved) { fixture in
+                let kept = try fixture.kept(.daemon)
                 try kept.prints.remove(
                     try #require(kept.prints.enrolment().prints.first).identifier)
             }
@@ -79,74 +79,74 @@ extension DaemonTests {
 
         @Test("another account's print in the place of one's own")
         func swapped() throws {
-            try changed(.printDamaged) { bench in
-                try bench.enrol(.bin, as: "three")
-                let theirs = try #require(bench.prints(of: .bin).first)
-                let ours = try #require(bench.prints(of: .daemon).first)
-                try DaemonBench.write(try Layout.read(theirs), to: ours)
+            try changed(.printDamaged) { fixture in
+                try fixture.enrol(.bin, as: "three")
+                let theirs = try #require(fixture.prints(of: .bin).first)
+                let ours = try #require(fixture.prints(of: .daemon).first)
+                try DaemonFixture.write(try Layout.read(theirs), to: ours)
             }
         }
 
         @Test("a credential whose record is no record any more")
         func record() throws {
-            try changed(.credentialDamaged) { bench in
-                let path = bench.file("credential", of: .daemon)
-                try DaemonBench.write(try Layout.read(path) + [0x0a], to: path)
+            try changed(.credentialDamaged) { fixture in
+                let path = fixture.file("credential", of: .daemon)
+                try DaemonFixture.write(try Layout.read(path) + [0x0a], to: path)
             }
         }
 
         @Test("a sealed key that was altered by one letter: a touch finds that it does not open")
         func sealed() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            let path = bench.file("credential", of: .daemon)
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            let path = fixture.file("credential", of: .daemon)
             var bytes = try Layout.read(path)
             let letter = bytes.count - 20
             bytes[letter] = bytes[letter] == 0x41 ? 0x42 : 0x41
-            try DaemonBench.write(bytes, to: path)
-            let denied = try #require(try bench.login(.daemon, with: "one").denial)
+            try DaemonFixture.write(bytes, to: path)
+            let denied = try #require(try fixture.login(.daemon, with: "one").denial)
             #expect(denied.reason == .invalidated && denied.cause == .credentialDamaged)
-            #expect(try bench.failures(of: .daemon) == 0, "the finger did not fail")
-            #expect(try bench.status(of: .daemon).state == .invalidated)
-            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.failures(of: .daemon) == 0, "the finger did not fail")
+            #expect(try fixture.status(of: .daemon).state == .invalidated)
+            #expect(try fixture.ask(.enable(account: Self.name)).done?.state == .valid)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("the machine's secret became another: nothing opens any more")
         func hostSecret() throws {
-            try changed(.hostSecretChanged, surviving: false) { bench in
-                let path = bench.state + "/private/host-secret"
+            try changed(.hostSecretChanged, surviving: false) { fixture in
+                let path = fixture.state + "/private/host-secret"
                 let secret = try Layout.read(path)
-                try DaemonBench.write(secret.map { $0 ^ 1 }, to: path)
+                try DaemonFixture.write(secret.map { $0 ^ 1 }, to: path)
             }
         }
 
         @Test("a file that is no print of the account's counts for nothing, and login goes on")
         func foreign() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, .rightIndex, as: "one")
-            try bench.enrol(.daemon, .leftIndex, as: "two")
-            let before = bench.prints(of: .daemon)
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, .rightIndex, as: "one")
+            try fixture.enrol(.daemon, .leftIndex, as: "two")
+            let before = fixture.prints(of: .daemon)
             let copies = try before.map { try Layout.read($0) }
-            let deleting = try bench.ask(.delete(account: Self.name, finger: .leftIndex))
+            let deleting = try fixture.ask(.delete(account: Self.name, finger: .leftIndex))
             #expect(deleting.done?.prints == 1)
-            for (path, copy) in zip(before, copies) { try DaemonBench.write(copy, to: path) }
-            let deleted = try bench.touchEach(.login(.daemon, tries: 1), with: "two")
+            for (path, copy) in zip(before, copies) { try DaemonFixture.write(copy, to: path) }
+            let deleted = try fixture.touchEach(.login(.daemon, tries: 1), with: "two")
             #expect(deleted.reason == .noMatch)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            try bench.restart()
-            #expect(try bench.status(of: .daemon).prints == 1)
-            #expect(bench.prints(of: .daemon).count == 1, "it was removed at the next start")
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            try fixture.restart()
+            #expect(try fixture.status(of: .daemon).prints == 1)
+            #expect(fixture.prints(of: .daemon).count == 1, "it was removed at the next start")
         }
 
         @Test("an old state of all files, played back, gives no old generation's key a use")
         func publicKeyGone() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            _ = unsafe unlink(bench.publicKey(of: .daemon))
-            #expect(try bench.ask(.login(.daemon)).reason == .notEnabled)
-            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            _ = unsafe unlink(fixture.publicKey(of: .daemon))
+            #expect(try fixture.ask(.login(.daemon)).reason == .notEnabled)
+            #expect(try fixture.ask(.enable(account: Self.name)).done?.state == .valid)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
     }
 }

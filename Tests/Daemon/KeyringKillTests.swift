@@ -13,7 +13,7 @@ struct KeyringKillTests {
     private struct Change: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var endsLogin = false
-        let run: @Sendable (DaemonBench) throws -> Answer
+        let run: @Sendable (DaemonFixture) throws -> Answer
     }
 
     private static let changes: [Change] = [
@@ -44,10 +44,10 @@ struct KeyringKillTests {
         case allowed(String?)
     }
 
-    private func found(_ bench: DaemonBench) throws -> Found {
-        let isOn = try bench.keyring() == .on
-        let client = try bench.client()
-        let answer = try bench.touchEach(
+    private func found(_ fixture: DaemonFixture) throws -> Found {
+        let isOn = try fixture.keyring() == .on
+        let client = try fixture.client()
+        let answer = try fixture.touchEach(
             .login(.daemon, service: "login", tries: 1, wantsKeyring: true), with: "one",
             client: client)
         guard answer.assertion != nil else {
@@ -56,7 +56,7 @@ struct KeyringKillTests {
         }
         let password = try client.confirmedPassword()
         // What is done behind the answer.
-        _ = try bench.keyring()
+        _ = try fixture.keyring()
         #expect((password != nil) == isOn)
         return .allowed(password.map { String(decoding: $0, as: UTF8.self) })
     }
@@ -66,31 +66,31 @@ struct KeyringKillTests {
         let change = Self.changes[index]
         let scratch = try Scratch()
         let failpoint = try Failpoint(path: scratch.at("failpoint"))
-        let bench = try DaemonBench([.text], failpoint: failpoint)
-        try bench.enrol(.daemon, .rightIndex, as: "one")
-        try bench.enrol(.daemon, .leftIndex, as: "two")
-        try bench.give("right old")
-        let snapshot = try Snapshot(bench)
+        let fixture = try DaemonFixture([.text], failpoint: failpoint)
+        try fixture.enrol(.daemon, .rightIndex, as: "one")
+        try fixture.enrol(.daemon, .leftIndex, as: "two")
+        try fixture.give("right old")
+        let snapshot = try Snapshot(fixture)
         failpoint.arm()
-        _ = try change.run(bench)
+        _ = try change.run(fixture)
         let points = failpoint.reached
-        let after = try found(bench)
+        let after = try found(fixture)
         #expect(points >= 3 && after != .allowed("right old"))
         #expect((after == .denied) == change.endsLogin)
         for point in 1...points {
             let answer = try snapshot.kill(at: point, failpoint, change.run)
-            let now = try found(bench)
+            let now = try found(fixture)
             let possible: [Found] = [after, .allowed("right old"), .allowed(nil), .denied]
             #expect(possible.contains(now), "\(change.testDescription), \(point): \(now)")
             if answer != nil { #expect(now == after, "\(change.testDescription), \(point)") }
             // Where login is off, root turns it on again without the password: so without this one.
             if now == .denied {
-                _ = try bench.ask(.enable(account: Self.name))
-                #expect(try found(bench) == .allowed(nil), "\(change.testDescription), \(point)")
+                _ = try fixture.ask(.enable(account: Self.name))
+                #expect(try found(fixture) == .allowed(nil), "\(change.testDescription), \(point)")
             }
             // And it can be made again.
-            #expect(try bench.give("right again").done?.keyring == .on)
-            #expect(try found(bench) == .allowed("right again"))
+            #expect(try fixture.give("right again").done?.keyring == .on)
+            #expect(try found(fixture) == .allowed("right again"))
         }
         print("\(change.testDescription): killed at each of \(points) points")
     }

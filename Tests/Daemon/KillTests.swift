@@ -10,12 +10,12 @@ import Testing
 struct KillTests {
     @Test("writing to somebody who is gone ends neither the daemon nor the readers' process")
     func brokenPipe() throws {
-        let bench = try DaemonBench([.storage])
-        try bench.enrol(.daemon, as: "one")
-        bench.program.signal(SIGPIPE)
-        try bench.killReaders(by: SIGPIPE)
-        #expect(try bench.login(.daemon, with: "one").assertion != nil)
-        #expect(bench.program.ended == nil)
+        let fixture = try DaemonFixture([.storage])
+        try fixture.enrol(.daemon, as: "one")
+        fixture.program.signal(SIGPIPE)
+        try fixture.killReaders(by: SIGPIPE)
+        #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+        #expect(fixture.program.ended == nil)
     }
 
     @Test("a change leaves the old state or the new one, and goes on", arguments: Step.all)
@@ -54,8 +54,8 @@ struct KillTests {
             for failure in [Failpoint.Failure.once(EIO), .fromThenOn(ENOSPC)] {
                 try rig.snapshot.restore()
                 rig.failpoint.arm(at: point, failure)
-                let answer = try step.run(rig.bench)
-                _ = try rig.bench.ask(.status(account: step.person.bytes))
+                let answer = try step.run(rig.fixture)
+                _ = try rig.fixture.ask(.status(account: step.person.bytes))
                 rig.failpoint.arm()
                 let place = "\(failure) at \(point): \(answer)"
                 if let denial = answer.denial, denial.reason == .storage {
@@ -65,7 +65,7 @@ struct KillTests {
                     place, hasAnswered: false, hasRestarted: false, isBrief: failure == .once(EIO))
             }
         }
-        #expect(rig.bench.program.ended == nil)
+        #expect(rig.fixture.program.ended == nil)
         let time = ContinuousClock.now - start
         print("\(step): failed twice at each of \(rig.points) points, in \(time)")
     }
@@ -74,48 +74,48 @@ struct KillTests {
     func onReader() throws {
         let scratch = try Scratch()
         let failpoint = try Failpoint(path: scratch.at("failpoint"))
-        let bench = try DaemonBench([.storage], failpoint: failpoint)
-        try bench.enrol(.daemon, .rightIndex, as: "one")
+        let fixture = try DaemonFixture([.storage], failpoint: failpoint)
+        try fixture.enrol(.daemon, .rightIndex, as: "one")
         // The steps of writing `account`: the fifth is the rename, the sixth makes it last.
         for (point, isKept) in [(5, false), (6, true)] {
             failpoint.arm(at: point, on: "account", .once(EIO))
-            let denied = try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            let denied = try fixture.enrol(.daemon, .leftIndex, as: "two", checking: true)
             #expect(denied.reason == .storage)
             failpoint.arm()
-            let status = try bench.status(of: .daemon)
+            let status = try fixture.status(of: .daemon)
             #expect(status.prints == (isKept ? 2 : 1) && status.state == .valid)
-            #expect((try bench.login(.daemon, with: "two").assertion != nil) == isKept)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect((try fixture.login(.daemon, with: "two").assertion != nil) == isKept)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
         // Nor does a deletion that fails take away what still counts.
         failpoint.arm(at: 1, on: "account", .once(EIO))
-        let kept = try bench.ask(.delete(account: Person.daemon.bytes, finger: .leftIndex))
+        let kept = try fixture.ask(.delete(account: Person.daemon.bytes, finger: .leftIndex))
         #expect(kept.reason == .storage)
         failpoint.arm()
-        #expect(try bench.login(.daemon, with: "two").assertion != nil)
+        #expect(try fixture.login(.daemon, with: "two").assertion != nil)
     }
 
     @Test("a finger added on a reader shuts what is sealed, wherever the daemon dies over it")
     func addedOnReader() throws {
         let scratch = try Scratch()
         let failpoint = try Failpoint(path: scratch.at("failpoint"))
-        let bench = try DaemonBench([.storage], failpoint: failpoint)
-        try bench.enrol(.daemon, as: "one")
-        #expect(try bench.client().keep([1, 2, 3], "kept").done != nil)
-        #expect(try bench.get("kept", with: "one") == [1, 2, 3])
-        try bench.change { $0 + ["stranger"] }
+        let fixture = try DaemonFixture([.storage], failpoint: failpoint)
+        try fixture.enrol(.daemon, as: "one")
+        #expect(try fixture.client().keep([1, 2, 3], "kept").done != nil)
+        #expect(try fixture.get("kept", with: "one") == [1, 2, 3])
+        try fixture.change { $0 + ["stranger"] }
         // A daemon that listens may still be opening its state.
-        _ = try bench.status(of: .daemon)
-        let snapshot = try Snapshot(bench)
+        _ = try fixture.status(of: .daemon)
+        let snapshot = try Snapshot(fixture)
         failpoint.arm()
-        #expect(try bench.ask(.login(.daemon)).denial?.cause == .fingerAddedOnReader)
+        #expect(try fixture.ask(.login(.daemon)).denial?.cause == .fingerAddedOnReader)
         let points = failpoint.reached
         for point in 1...points {
             _ = try snapshot.kill(at: point, failpoint, { try $0.ask(.login(.daemon)) })
-            #expect(try bench.ask(.login(.daemon)).reason == .invalidated, "\(point)")
-            let enabled = try bench.ask(.enable(account: Person.daemon.bytes))
+            #expect(try fixture.ask(.login(.daemon)).reason == .invalidated, "\(point)")
+            let enabled = try fixture.ask(.enable(account: Person.daemon.bytes))
             #expect(enabled.done?.state == .valid, "\(point)")
-            #expect(try bench.refusal("kept") == .secretStale, "\(point)")
+            #expect(try fixture.refusal("kept") == .secretStale, "\(point)")
         }
         #expect(points >= 10)
     }
@@ -132,21 +132,21 @@ struct KillTests {
         var reached = 0
         for command in 1...rig.commands {
             try rig.snapshot.restore()
-            let pid = rig.bench.program.pid
+            let pid = rig.fixture.program.pid
             bus.cut(at: command, .answer) { Glibc.kill(pid, SIGKILL) }
-            let answer = try? step.run(rig.bench)
+            let answer = try? step.run(rig.fixture)
             // What is given back behind the answer may take no command.
-            let ending = try? rig.bench.program.expectEnd(within: .seconds(2)).ending
+            let ending = try? rig.fixture.program.expectEnd(within: .seconds(2)).ending
             bus.removeRules()
             if ending == .killed(SIGKILL) { reached += 1 }
-            try rig.bench.restart(by: SIGKILL)
+            try rig.fixture.restart(by: SIGKILL)
             try rig.check(
                 "killed behind command \(command)", hasAnswered: answer != nil, hasRestarted: true)
             // Whoever uses the TPM next takes with it what the killed one left, and leaves nothing.
             let use = Request.migrate(
                 account: Person.daemon.bytes, vault: Bytes("tpm".utf8))
-            #expect(try rig.bench.ask(use).done != nil)
-            try rig.bench.restart()
+            #expect(try rig.fixture.ask(use).done != nil)
+            try rig.fixture.restart()
             #expect(try tpm.transientHandles.isEmpty && tpm.loadedSessions.isEmpty, "\(command)")
         }
         #expect(reached >= 5)

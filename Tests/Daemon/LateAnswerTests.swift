@@ -8,7 +8,7 @@ import Testing
 
 extension SecondDaemonTests {
     @Suite("A server's answer that nobody waits for any more")
-    final class LateAnswerTests: VerdictBench {
+    final class LateAnswerTests: VerdictFixture {
         private let asked = DispatchedEvent()
         private let goOn: Event
 
@@ -38,23 +38,23 @@ extension SecondDaemonTests {
 
         /// A login that the server has been asked about, and has not answered.
         private func begin(_ request: Request, as person: Person = .daemon) throws -> TestClient {
-            let client = try bench.client(person)
+            let client = try fixture.client(person)
             try client.send(request)
             try client.wait(for: .touch)
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             try asked.wait()
             return client
         }
 
         @Test("is heard before the daemon goes because nobody asks")
         func idle() throws {
-            try DaemonBench.write("[daemon]\nidle-exit = 1s\n", to: bench.configuration)
-            let activated = try bench.activated()
+            try DaemonFixture.write("[daemon]\nidle-exit = 1s\n", to: fixture.configuration)
+            let activated = try fixture.activated()
             // As in systemd/signetd.socket.
-            try #require(unsafe chmod(bench.socket, 0o666) == 0)
+            try #require(unsafe chmod(fixture.socket, 0o666) == 0)
             hold(.login, then: Self.removed)
             do {
-                let client = try begin(bench.playedLogin())
+                let client = try begin(fixture.playedLogin())
                 try client.send(.cancel)
                 #expect(try client.last().reason == .cancelled)
             }
@@ -63,18 +63,18 @@ extension SecondDaemonTests {
             #expect(activated.ended == nil)
             goOn.happen()
             #expect(try activated.expectEnd().ending == .exited(0))
-            #expect(bench.serverFiles.isEmpty)
+            #expect(fixture.serverFiles.isEmpty)
         }
 
         @Test("is heard before a daemon ends that is told to")
         func told() throws {
             hold(.login, then: Self.removed)
-            let client = try begin(bench.playedLogin())
-            bench.program.signal(SIGTERM)
+            let client = try begin(fixture.playedLogin())
+            fixture.program.signal(SIGTERM)
             #expect(try client.last().reason == .stopping)
             goOn.happen()
-            #expect(try bench.program.expectEnd().ending == .exited(0))
-            #expect(bench.serverFiles.isEmpty)
+            #expect(try fixture.program.expectEnd().ending == .exited(0))
+            #expect(fixture.serverFiles.isEmpty)
         }
 
         @Test("is not waited for longer than systemd waits, nor where nothing hangs on it")
@@ -82,17 +82,17 @@ extension SecondDaemonTests {
             for (verb, limit) in [(RelayVerb.login, 4.5), (.challenge, 1.5)] {
                 hold(verb, then: nil)
                 if verb == .login {
-                    _ = try begin(bench.playedLogin())
+                    _ = try begin(fixture.playedLogin())
                 } else {
-                    let client = try bench.client(.daemon)
-                    try client.send(bench.playedLogin())
+                    let client = try fixture.client(.daemon)
+                    try client.send(fixture.playedLogin())
                     try asked.wait()
                 }
                 let start = ContinuousClock.now
-                try bench.restart()
+                try fixture.restart()
                 #expect(ContinuousClock.now - start < .seconds(limit + 1), "\(verb)")
                 server.answering(yes())
-                #expect(bench.serverFiles.count == 1)
+                #expect(fixture.serverFiles.count == 1)
             }
             goOn.happen()
         }
@@ -101,7 +101,7 @@ extension SecondDaemonTests {
         func registered() throws {
             let disable = Request.serverDisable(
                 account: Person.daemon.bytes, server: PlayedServer.url)
-            #expect(try bench.ask(disable).done?.state == CredentialState.none)
+            #expect(try fixture.ask(disable).done?.state == CredentialState.none)
             hold(.prove, then: .proven(.active, fingerprint: []))
             let client = try begin(
                 .serverEnable(
@@ -111,10 +111,10 @@ extension SecondDaemonTests {
             try client.send(.cancel)
             #expect(try client.last().reason == .cancelled)
             // Not before the server has said what it did: it would find nothing to remove.
-            #expect(try bench.servers().isEmpty && bench.serverFiles.count == 1)
+            #expect(try fixture.servers().isEmpty && fixture.serverFiles.count == 1)
             let before = removals
             goOn.happen()
-            try awaitNoFiles(in: bench.file("servers", of: .daemon))
+            try awaitNoFiles(in: fixture.file("servers", of: .daemon))
             #expect(removals == before + 1)
         }
 

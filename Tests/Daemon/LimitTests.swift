@@ -9,63 +9,63 @@ extension DaemonTests {
     @Suite("limits") struct LimitTests {
         @Test("a user has so many connections; others and root have theirs all the same")
         func connections() throws {
-            let bench = try DaemonBench(
+            let fixture = try DaemonFixture(
                 configuration: "[daemon]\nconnections = 8\nconnections-per-user = 2\n")
             var clients: [TestClient] = []
             for person in [Person.daemon, .bin, .sys] {
-                for _ in 0..<2 { clients.append(try bench.client(person)) }
+                for _ in 0..<2 { clients.append(try fixture.client(person)) }
                 // Accepted before the next one comes.
                 #expect(try #require(clients.last).ask(.readers).done != nil)
-                let refused = try bench.client(person)
+                let refused = try fixture.client(person)
                 #expect(try refused.end().map(\.reason) == [.tooManyRequests])
             }
-            let games = try bench.client(.games)
+            let games = try fixture.client(.games)
             #expect(try games.end().map(\.reason) == [.tooManyRequests], "all but root's are taken")
-            #expect(try bench.ask(.readers).done != nil)
+            #expect(try fixture.ask(.readers).done != nil)
             clients = []
             // The daemon hears of their end in its own time.
-            while (try? bench.client(.games).ask(.readers).done) == nil {}
+            while (try? fixture.client(.games).ask(.readers).done) == nil {}
         }
 
         @Test("a user may ask so often and no more, and holds up nobody")
         func rate() throws {
-            let bench = try DaemonBench()
-            let hasty = try bench.client(.daemon)
+            let fixture = try DaemonFixture()
+            let hasty = try fixture.client(.daemon)
             var refused = 0
             for _ in 0..<200 {
                 if try hasty.ask(.configuration).reason == .tooManyRequests { refused += 1 }
             }
             #expect(refused > 50)
-            #expect(try bench.client(.bin).ask(.configuration).done != nil)
+            #expect(try fixture.client(.bin).ask(.configuration).done != nil)
             // Each second allows some more: a slow machine may have had one go by.
-            let another = try bench.client(.daemon)
+            let another = try fixture.client(.daemon)
             let isRefused = try (0..<100).contains { _ in
                 try another.ask(.configuration).reason == .tooManyRequests
             }
             #expect(isRefused)
-            let entries = bench.program.errors.split(separator: "\n")
+            let entries = fixture.program.errors.split(separator: "\n")
             #expect(entries.count { $0.contains("asks too often") } < 20)
             #expect(!entries.contains { $0.contains("tooManyRequests") })
         }
 
         @Test("clients that connect and go in a loop keep nobody out")
         func hammering() throws {
-            let bench = try DaemonBench()
+            let fixture = try DaemonFixture()
             for _ in 0..<50 {
-                let crowd = (0..<20).compactMap { _ in try? bench.client(.daemon) }
+                let crowd = (0..<20).compactMap { _ in try? fixture.client(.daemon) }
                 #expect(!crowd.isEmpty)
-                #expect(try bench.ask(.configuration).done != nil)
+                #expect(try fixture.ask(.configuration).done != nil)
             }
         }
 
         @Test("no descriptor is left behind by clients that hang up anywhere")
         func descriptors() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            _ = try bench.status(of: .daemon)
-            let before = bench.descriptors
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            _ = try fixture.status(of: .daemon)
+            let before = fixture.descriptors
             for round in 0..<40 {
-                let client = try bench.client(.daemon)
+                let client = try fixture.client(.daemon)
                 switch round % 4 {
                 case 0: try client.send(.login(.daemon))
                 case 1:
@@ -79,25 +79,25 @@ extension DaemonTests {
                 }
             }
             // Root's login has its turn when all those before have been given up.
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             let deadline = ContinuousClock.now + .seconds(20)
-            while bench.descriptors > before, ContinuousClock.now < deadline {
-                _ = try bench.status(of: .daemon)
+            while fixture.descriptors > before, ContinuousClock.now < deadline {
+                _ = try fixture.status(of: .daemon)
             }
-            #expect(bench.descriptors <= before)
-            #expect(try bench.ownChildren.isEmpty)
-            #expect(bench.threads <= 5)
+            #expect(fixture.descriptors <= before)
+            #expect(try fixture.ownChildren.isEmpty)
+            #expect(fixture.threads <= 5)
         }
 
         @Test("the log of one who does not read is not kept in memory, and holds up nobody")
         func slowReader() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            try bench.addReceipts(1_200, of: .daemon)
-            let slow = try bench.client(.daemon)
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.addReceipts(1_200, of: .daemon)
+            let slow = try fixture.client(.daemon)
             try slow.send(.log(LogRequest(account: Person.daemon.bytes)))
             try #require(try slow.next() != nil)
-            #expect(try bench.client(.bin).ask(.status(account: Person.bin.bytes)).status != nil)
+            #expect(try fixture.client(.bin).ask(.status(account: Person.bin.bytes)).status != nil)
             // After five seconds the daemon lets it go; what was sent can still be read.
             while true {
                 guard let answer = try slow.next() else { break }
@@ -107,7 +107,7 @@ extension DaemonTests {
     }
 }
 
-extension DaemonBench {
+extension DaemonFixture {
     /// The daemon's open descriptors.
     var descriptors: Int { Layout.entries(of: "/proc/\(program.pid)/fd").count }
 }

@@ -12,8 +12,8 @@ extension SecondDaemonTests {
     @Suite("A login that a server has to say yes to")
     struct LoginAtServerTests {
         /// A server where the account has the name that it has here.
-        private func makeStage() async throws -> ServerBench {
-            let stage = try ServerBench(try await LiveServer.start())
+        private func makeStage() async throws -> ServerFixture {
+            let stage = try ServerFixture(try await LiveServer.start())
             try #require(
                 try stage.enable(code: stage.server.code(for: "daemon")).enabled != nil)
             return stage
@@ -21,7 +21,7 @@ extension SecondDaemonTests {
 
         /// What the module would ask for.
         private func request(
-            _ stage: ServerBench, offlineHours: UInt32 = 0, token: TokenDelivery? = nil,
+            _ stage: ServerFixture, offlineHours: UInt32 = 0, token: TokenDelivery? = nil,
             audience: String? = nil, challenge: UInt8 = 7
         ) -> AuthenticateRequest {
             AuthenticateRequest(
@@ -36,11 +36,11 @@ extension SecondDaemonTests {
         }
 
         private func logIn(
-            _ stage: ServerBench, _ request: AuthenticateRequest, with finger: String = "one",
+            _ stage: ServerFixture, _ request: AuthenticateRequest, with finger: String = "one",
             as person: Person = .root
         ) throws -> Answer {
-            try stage.bench.touchEach(
-                .authenticate(request), with: finger, client: stage.bench.client(person))
+            try stage.fixture.touchEach(
+                .authenticate(request), with: finger, client: stage.fixture.client(person))
         }
 
         private func verdict(of answer: Answer) throws -> Verdict {
@@ -48,15 +48,15 @@ extension SecondDaemonTests {
             return try Verdict(parsing: proof.verdict)
         }
 
-        private func kept(_ stage: ServerBench) -> [String] {
+        private func kept(_ stage: ServerFixture) -> [String] {
             stage.files().filter { $0.hasSuffix(".verdict") }
         }
 
         @Test("has its verdict, for this challenge, and says in the receipt that it was asked")
         func online() async throws {
             let stage = try await makeStage()
-            let client = try stage.bench.client(.root)
-            let answer = try stage.bench.touchEach(
+            let client = try stage.fixture.client(.root)
+            let answer = try stage.fixture.touchEach(
                 .authenticate(request(stage, challenge: 9)), with: "one", client: client)
             // What commands are told, a module of before would not understand.
             #expect(!client.heard.contains { $0.notice?.kind == .askingServer })
@@ -73,7 +73,7 @@ extension SecondDaemonTests {
             let signature = try SSHSignature(blob: try #require(assertion.server).signature)
             #expect(signature.namespace == SignatureNamespace.verdict.bytes)
             try checkSignature(signature, of: verdict.encoded())
-            let log = try stage.bench.receipts(of: .daemon)
+            let log = try stage.fixture.receipts(of: .daemon)
             try log.verify()
             let text = String(decoding: try #require(log.receipts.last), as: UTF8.self)
             #expect(text.contains("server-mode: online\n"))
@@ -103,7 +103,7 @@ extension SecondDaemonTests {
         @Test("is refused without a touch where the account is not registered for that audience")
         func unknown() async throws {
             let stage = try await makeStage()
-            let client = try stage.bench.client()
+            let client = try stage.fixture.client()
             let other = request(stage, audience: "\(stage.server.url)/other")
             #expect(try client.ask(.authenticate(other)).reason == .unknownServer)
             var elsewhere = request(stage)
@@ -111,7 +111,7 @@ extension SecondDaemonTests {
             #expect(try client.ask(.authenticate(elsewhere)).reason == .unknownServer)
             elsewhere.server?.url = Bytes("http://127.0.0.1".utf8)
             #expect(try client.ask(.authenticate(elsewhere)).reason == .badRequest)
-            try stage.bench.enrol(.bin, as: "two")
+            try stage.fixture.enrol(.bin, as: "two")
             var others = request(stage)
             others.account = Person.bin.bytes
             #expect(try client.ask(.authenticate(others)).reason == .unknownServer)
@@ -122,7 +122,7 @@ extension SecondDaemonTests {
         func offline() async throws {
             let stage = try await makeStage()
             try stage.cutNetwork()
-            let client = try stage.bench.client()
+            let client = try stage.fixture.client()
             #expect(try client.ask(.authenticate(request(stage))).reason == .serverUnreachable)
             let never = try client.ask(.authenticate(request(stage, offlineHours: 720)))
             #expect(never.reason == .serverTooLongAgo && never.denial?.since == nil)
@@ -140,7 +140,7 @@ extension SecondDaemonTests {
             // No match, no yes.
             let stranger = try logIn(stage, request(stage, offlineHours: 1), with: "x")
             #expect(stranger.reason == .noMatch)
-            try stage.bench.receipts(of: .daemon).verify()
+            try stage.fixture.receipts(of: .daemon).verify()
             // Online again, and it is young again.
             try stage.joinNetwork()
             #expect(try logIn(stage, request(stage)).assertion != nil)
@@ -153,12 +153,12 @@ extension SecondDaemonTests {
             let stage = try await makeStage()
             #expect(try logIn(stage, request(stage)).assertion != nil)
             try stage.cutNetwork()
-            let client = try stage.bench.client()
+            let client = try stage.fixture.client()
             try client.send(.authenticate(request(stage, offlineHours: 1)))
             try client.wait(for: .touch)
             let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
-            #expect(try stage.bench.ask(disable).done?.state == .disabled)
-            try stage.bench.text.send(.scan("one"))
+            #expect(try stage.fixture.ask(disable).done?.state == .disabled)
+            try stage.fixture.text.send(.scan("one"))
             #expect(try client.last().reason == .unknownServer)
         }
 
@@ -167,9 +167,9 @@ extension SecondDaemonTests {
             let stage = try await makeStage()
             #expect(try logIn(stage, request(stage)).assertion != nil)
             try stage.cutNetwork()
-            let path = stage.bench.file("servers/\(try #require(kept(stage).first))", of: .daemon)
-            try DaemonBench.write(Bytes(try Layout.read(path).dropLast(3)), to: path)
-            let client = try stage.bench.client()
+            let path = stage.fixture.file("servers/\(try #require(kept(stage).first))", of: .daemon)
+            try DaemonFixture.write(Bytes(try Layout.read(path).dropLast(3)), to: path)
+            let client = try stage.fixture.client()
             let answer = try client.ask(.authenticate(request(stage, offlineHours: 1)))
             #expect(answer.reason == .serverTooLongAgo)
         }
@@ -178,11 +178,11 @@ extension SecondDaemonTests {
         func lost() async throws {
             let stage = try await makeStage()
             #expect(try logIn(stage, request(stage)).assertion != nil)
-            let client = try stage.bench.client()
+            let client = try stage.fixture.client()
             try client.send(.authenticate(request(stage, offlineHours: 1)))
             try client.wait(for: .touch)
             try stage.cutNetwork()
-            try stage.bench.text.send(.scan("one"))
+            try stage.fixture.text.send(.scan("one"))
             #expect(try client.last().reason == .serverLost)
             // The next one is offline from its beginning.
             #expect(try logIn(stage, request(stage, offlineHours: 1)).assertion != nil)
@@ -199,7 +199,7 @@ extension SecondDaemonTests {
             #expect(answer.reason == .serverKeyBlocked, "\(answer)")
             #expect(kept(stage).isEmpty)
             try stage.cutNetwork()
-            let client = try stage.bench.client()
+            let client = try stage.fixture.client()
             let cut = try client.ask(.authenticate(request(stage, offlineHours: 720)))
             #expect(cut.reason == .serverTooLongAgo)
             try stage.joinNetwork()
@@ -227,7 +227,7 @@ extension SecondDaemonTests {
             #expect(try logIn(stage, request(stage)).assertion != nil)
             try stage.cutNetwork()
             let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
-            #expect(try stage.bench.ask(disable).done?.state == .disabled)
+            #expect(try stage.fixture.ask(disable).done?.state == .disabled)
             #expect(kept(stage).isEmpty)
             #expect(
                 try logIn(stage, request(stage, offlineHours: 1)).reason == .unknownServer)
@@ -235,7 +235,7 @@ extension SecondDaemonTests {
             #expect(
                 try stage.enable(code: stage.server.code(for: "daemon")).enabled != nil)
             #expect(try logIn(stage, request(stage)).assertion != nil)
-            try stage.bench.enrol(.daemon, .leftIndex, as: "two")
+            try stage.fixture.enrol(.daemon, .leftIndex, as: "two")
             let changed = try logIn(stage, request(stage, offlineHours: 1))
             #expect(changed.reason == .serverKeyInvalidated)
             #expect(kept(stage).isEmpty)
@@ -247,7 +247,7 @@ extension SecondDaemonTests {
             let answer = try logIn(stage, request(stage, token: .answer))
             let token = try #require(answer.assertion?.server?.accessToken)
             #expect(token.filter { $0 == UInt8(ascii: ".") }.count == 2)
-            let file = stage.bench.directory + "/tokens/\(Person.daemon.uid)"
+            let file = stage.fixture.directory + "/tokens/\(Person.daemon.uid)"
             #expect(unsafe access(file, F_OK) != 0)
             // Not where the account asks itself: what lies there is for root's sessions.
             let own = try logIn(stage, request(stage, token: .file), as: .daemon)
@@ -268,9 +268,9 @@ extension SecondDaemonTests {
             _ = try logIn(stage, request(stage, token: .file))
             #expect(try Layout.read(file) != first)
             // One that has ended goes with the next start, one that has not stays.
-            try stage.bench.restart()
+            try stage.fixture.restart()
             #expect(unsafe access(file, F_OK) == 0)
-            try stage.bench.restart {
+            try stage.fixture.restart {
                 var times = [timespec(), timespec()]
                 times[1].tv_sec = time(nil) - 1
                 #expect(unsafe utimensat(AT_FDCWD, file, &times, 0) == 0)

@@ -9,22 +9,22 @@ extension DaemonTests {
     @Suite("login") struct LoginTests {
         @Test("a touch signs the caller's challenge, for root and for the account itself")
         func touch() throws {
-            let bench = try DaemonBench()
-            let enrolled = try #require(try bench.enrol(.daemon, as: "one").done)
+            let fixture = try DaemonFixture()
+            let enrolled = try #require(try fixture.enrol(.daemon, as: "one").done)
             #expect(enrolled == DoneAnswer(finger: .rightIndex, prints: 1, state: .valid))
             for person in [Person.root, .daemon] {
-                let answer = try bench.touch(
+                let answer = try fixture.touch(
                     .login(.daemon, challenge: UInt8(person.uid)), with: ["one"],
-                    client: bench.client(person))
+                    client: fixture.client(person))
                 let assertion = try #require(answer.assertion)
                 let statement = try Statement(parsing: assertion.statement)
                 #expect(statement.challenge == Bytes(repeating: UInt8(person.uid), count: 32))
                 #expect(statement.account == Person.daemon.bytes && statement.uid == 1)
                 let signature = try SSHSignature(blob: assertion.signature)
-                let registered = try Layout.read(bench.publicKey(of: .daemon))
+                let registered = try Layout.read(fixture.publicKey(of: .daemon))
                 #expect(registered.starts(with: signature.publicKey.line(comment: []).dropLast()))
             }
-            #expect(bench.threads <= 5, "an idle daemon has five threads")
+            #expect(fixture.threads <= 5, "an idle daemon has five threads")
         }
     }
 }

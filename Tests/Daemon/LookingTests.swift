@@ -36,109 +36,110 @@ extension DaemonTests {
             /// Whether the next login ends the credential, and remembers why.
             var revokes: Bool { endsLogin && self != .publicKeyGone }
 
-            func make(_ bench: DaemonBench) throws {
-                let prints = bench.file("prints", of: .daemon)
-                let print = try #require(bench.prints(of: .daemon).first)
+            func make(_ fixture: DaemonFixture) throws {
+                let prints = fixture.file("prints", of: .daemon)
+                let print = try #require(fixture.prints(of: .daemon).first)
                 switch self {
                 case .nothing: break
                 case .printGone: #expect(unsafe unlink(print) == 0)
-                case .printAltered: try DaemonBench.damage(print)
+                case .printAltered: try DaemonFixture.damage(print)
                 case .printsGone:
-                    for path in bench.prints(of: .daemon) { #expect(unsafe unlink(path) == 0) }
+                    for path in fixture.prints(of: .daemon) { #expect(unsafe unlink(path) == 0) }
                     #expect(unsafe rmdir(prints) == 0)
                 case .printUnlisted:
-                    try bench.kept(.daemon).prints.remove(
-                        try #require(bench.kept(.daemon).prints.enrolment().prints.first).identifier
+                    try fixture.kept(.daemon).prints.remove(
+                        try #require(fixture.kept(.daemon).prints.enrolment().prints.first)
+                            .identifier
                     )
                 case .strayPrint:
                     let stray = prints + "/" + String(repeating: "0", count: 32)
-                    try DaemonBench.write(try Layout.read(print), to: stray)
+                    try DaemonFixture.write(try Layout.read(print), to: stray)
                 case .credentialAltered:
-                    let path = bench.file("credential", of: .daemon)
-                    try DaemonBench.write(try Layout.read(path) + [0x0A], to: path)
-                case .publicKeyGone: #expect(unsafe unlink(bench.publicKey(of: .daemon)) == 0)
-                case .passwordChanged: try bench.changeShadow()
+                    let path = fixture.file("credential", of: .daemon)
+                    try DaemonFixture.write(try Layout.read(path) + [0x0A], to: path)
+                case .publicKeyGone: #expect(unsafe unlink(fixture.publicKey(of: .daemon)) == 0)
+                case .passwordChanged: try fixture.changeShadow()
                 case .halfWritten:
                     for place in ["prints", "secrets", "servers"] {
-                        let path = bench.file(place, of: .daemon) + "/.new-1-2"
-                        try DaemonBench.write([1], to: path)
+                        let path = fixture.file(place, of: .daemon) + "/.new-1-2"
+                        try DaemonFixture.write([1], to: path)
                     }
-                    try DaemonBench.write([1], to: bench.state + "/keys/.new-1-2")
+                    try DaemonFixture.write([1], to: fixture.state + "/keys/.new-1-2")
                 case .receiptsCut:
-                    let path = bench.file("receipts", of: .daemon)
-                    try DaemonBench.write(Array(try Layout.read(path).dropLast(9)), to: path)
+                    let path = fixture.file("receipts", of: .daemon)
+                    try DaemonFixture.write(Array(try Layout.read(path).dropLast(9)), to: path)
                 }
             }
         }
 
-        private let bench: DaemonBench
+        private let fixture: DaemonFixture
         private let server: PlayedServer
 
         init() throws {
-            bench = try DaemonBench.withShadow([.text])
-            try bench.enrol(.daemon, .rightIndex, as: "one")
-            try bench.enrol(.daemon, .leftIndex, as: "one")
-            try bench.give()
-            server = try PlayedServer(for: bench)
-            try bench.enablePlayed()
+            fixture = try DaemonFixture.withShadow([.text])
+            try fixture.enrol(.daemon, .rightIndex, as: "one")
+            try fixture.enrol(.daemon, .leftIndex, as: "one")
+            try fixture.give()
+            server = try PlayedServer(for: fixture)
+            try fixture.enablePlayed()
             #expect(
-                try bench.touchEach(.signingEnable(account: Self.name), with: "one")
+                try fixture.touchEach(.signingEnable(account: Self.name), with: "one")
                     != .done(.init()))
-            #expect(try bench.client().keep([1, 2, 3], "mail") == .done(DoneAnswer()))
+            #expect(try fixture.client().keep([1, 2, 3], "mail") == .done(DoneAnswer()))
             // What is written behind the last answer is on disk before this one.
-            _ = try bench.status(of: .daemon)
+            _ = try fixture.status(of: .daemon)
         }
 
         @Test("changes nothing on disk, whatever it finds", arguments: Plant.allCases)
         func changesNothing(_ plant: Plant) throws {
-            try plant.make(bench)
-            let before = try StateImage(of: bench.state)
+            try plant.make(fixture)
+            let before = try StateImage(of: fixture.state)
             for look in Self.looks {
-                let client = try bench.client()
+                let client = try fixture.client()
                 try client.send(look)
                 _ = try client.rest()
-                #expect(try StateImage(of: bench.state) == before, "\(look.verb)")
+                #expect(try StateImage(of: fixture.state) == before, "\(look.verb)")
             }
-            let status = try bench.status(of: .daemon)
+            let status = try fixture.status(of: .daemon)
             #expect((status.state == .valid) == !plant.endsLogin)
             #expect((status.refusal == nil) == !plant.endsLogin)
-            #expect(try bench.servers() == [plant.revokes ? .invalidated : .good])
+            #expect(try fixture.servers() == [plant.revokes ? .invalidated : .good])
             guard plant.endsLogin else {
-                #expect(try bench.login(.daemon, with: "one").assertion != nil)
+                #expect(try fixture.login(.daemon, with: "one").assertion != nil)
                 return
             }
             // The login itself does, and says the same.
-            let denied = try #require(try bench.ask(.login(.daemon)).denial)
+            let denied = try #require(try fixture.ask(.login(.daemon)).denial)
             #expect(denied.reason == status.refusal?.reason && denied.cause == status.cause)
             guard plant.revokes else { return }
             #expect(status.since == nil && denied.cause != nil)
-            let after = try bench.status(of: .daemon)
+            let after = try fixture.status(of: .daemon)
             #expect(after.cause == denied.cause && after.since != nil)
-            #expect(Layout.entries(of: bench.state + "/keys").contains("1.off"))
+            #expect(Layout.entries(of: fixture.state + "/keys").contains("1.off"))
         }
 
         @Test("tells of a password that was changed, and the next login drops it and says so")
         func stalePassword() throws {
-            try bench.changeShadow()
-            #expect(try bench.keyring() == .passwordChanged)
-            let before = try StateImage(of: bench.state)
-            #expect(try bench.keyring() == .passwordChanged)
-            #expect(try StateImage(of: bench.state) == before)
-            let client = try bench.client()
+            try fixture.changeShadow()
+            #expect(try fixture.keyring() == .passwordChanged)
+            let before = try StateImage(of: fixture.state)
+            #expect(try fixture.keyring() == .passwordChanged)
+            #expect(try StateImage(of: fixture.state) == before)
+            let client = try fixture.client()
             let login = Request.login(.daemon, service: "login", wantsKeyring: true)
-            #expect(try bench.opened(by: login, client: client) == nil)
+            #expect(try fixture.opened(by: login, client: client) == nil)
             #expect(client.heard.filter { $0.notice?.kind == .passwordStale }.count == 1)
         }
 
         @Test("sees a print that was put back, and the key opens again")
         func putBack() throws {
-            let print = try #require(bench.prints(of: .daemon).first)
+            let print = try #require(fixture.prints(of: .daemon).first)
             let bytes = try Layout.read(print)
-            try DaemonBench.damage(print)
-            #expect(try bench.status(of: .daemon).state == .invalidated)
-            try DaemonBench.write(bytes, to: print)
-            #expect(try bench.status(of: .daemon).state == .valid)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            try DaemonFixture.damage(print)
+            #expect(try fixture.status(of: .daemon).state == .invalidated)
+            try DaemonFixture.write(bytes, to: print)
+            #expect(try fixture.status(of: .daemon).state == .valid)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
     }
 }

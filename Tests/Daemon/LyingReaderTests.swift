@@ -13,7 +13,7 @@ extension DriverTests {
     /// What signetd takes of a process of the readers that is broken, or somebody else's by now.
     @Suite("a process of the readers that lies") struct LyingReaderTests {
         private static let reader = ReaderDescription(
-            id: DaemonBench.storageID, name: "played", driver: "virtual_device_storage",
+            id: DaemonFixture.storageID, name: "played", driver: "virtual_device_storage",
             deviceID: "0", serial: nil, seat: "seat0", scanType: .press, enrolStages: 5,
             features: [.identify, .storage], matchesOnHost: false, temperature: .cold)
 
@@ -24,7 +24,7 @@ extension DriverTests {
             case betterTemplate, listOfNone, signsOfLife
 
             private static func match(
-                at index: Int = 0, on reader: String = DaemonBench.storageID, lost: Set<Int> = []
+                at index: Int = 0, on reader: String = DaemonFixture.storageID, lost: Set<Int> = []
             ) throws -> [UInt8] {
                 try ReaderReply.matched(index: index, reader: reader, lost: lost).encoded()
             }
@@ -34,7 +34,7 @@ extension DriverTests {
                     let match = try Self.match()
                     return switch self {
                     case .printNotAskedFor: [try Self.match(at: 1)]
-                    case .readerNotAskedFor: [try Self.match(on: DaemonBench.textID)]
+                    case .readerNotAskedFor: [try Self.match(on: DaemonFixture.textID)]
                     case .lostPrintNotAskedFor: [try Self.match(lost: [4])]
                     case .matchOfLostPrint: [try Self.match(lost: [0])]
                     case .cutOff: [match.dropLast()]
@@ -61,7 +61,7 @@ extension DriverTests {
                     case .listOfNone:
                         [
                             try ReaderReply.examine(
-                                reader: DaemonBench.storageID,
+                                reader: DaemonFixture.storageID,
                                 identity: LyingReaderTests.reader.identity
                             ).encoded(), match,
                         ]
@@ -73,98 +73,98 @@ extension DriverTests {
         }
 
         /// A daemon with a finger enrolled, and a played process that knows the reader.
-        private func bench(
+        private func fixture(
             late: [[UInt8]] = [], _ scan: @escaping @Sendable () -> [[UInt8]]
-        ) throws -> (DaemonBench, PlayedReaderProcess) {
-            let bench = try DaemonBench([.storage])
-            try bench.enrol(.daemon, as: "one")
+        ) throws -> (DaemonFixture, PlayedReaderProcess) {
+            let fixture = try DaemonFixture([.storage])
+            try fixture.enrol(.daemon, as: "one")
             let known = [
                 try ReaderReply.reader(Self.reader).encoded(), try ReaderReply.done.encoded(),
             ]
-            let process = try PlayedReaderProcess(in: bench.directory, late: late) { request in
+            let process = try PlayedReaderProcess(in: fixture.directory, late: late) { request in
                 switch request {
                 case .readers: known
                 case .match: scan()
                 default: [[]]
                 }
             }
-            try bench.restart(onReadersAt: process.path)
-            return (bench, process)
+            try fixture.restart(onReadersAt: process.path)
+            return (fixture, process)
         }
 
         @Test("lets nobody in, costs no attempt, and is told as a failure", arguments: Lie.allCases)
         func lie(lie: Lie) throws {
             let frames = try lie.frames
-            let (bench, process) = try bench { frames }
+            let (fixture, process) = try fixture { frames }
             defer { withExtendedLifetime(process) {} }
-            let client = try bench.client()
+            let client = try fixture.client()
             #expect(try client.ask(.login(.daemon, tries: 1)).reason == .readerFailed)
             // Another process might have done better.
             #expect(client.heard.count { $0.notice?.retry == .restarted } == 1)
-            #expect(try bench.settledFailures() == 0)
+            #expect(try fixture.settledFailures() == 0)
         }
 
         @Test("can claim a match, which counts for the request alone that it was asked for")
         func claimed() throws {
             let match = try ReaderReply.matched(
-                index: 0, reader: DaemonBench.storageID, lost: []
+                index: 0, reader: DaemonFixture.storageID, lost: []
             ).encoded()
             // Twice, and once more after the result: nobody hears that.
-            let (bench, process) = try bench { [match, match, match] }
+            let (fixture, process) = try fixture { [match, match, match] }
             defer { withExtendedLifetime(process) {} }
-            let client = try bench.client()
+            let client = try fixture.client()
             #expect(try client.ask(.login(.daemon, challenge: 9)).assertion != nil)
             #expect(try client.confirm() == .confirmed(password: nil))
             #expect(try client.confirm().reason == .answerTooLate)
             // What was said twice is no other account's match.
-            #expect(try bench.ask(.login(.bin, tries: 1)).reason == .notEnrolled)
+            #expect(try fixture.ask(.login(.bin, tries: 1)).reason == .notEnrolled)
         }
 
         @Test("that claims a match too late has claimed nothing, for this request or the next")
         func late() throws {
             let match = try ReaderReply.matched(
-                index: 0, reader: DaemonBench.storageID, lost: []
+                index: 0, reader: DaemonFixture.storageID, lost: []
             ).encoded()
             let begun = try ReaderReply.event(
-                ReaderEvent(reader: DaemonBench.storageID, kind: .fingerNeeded)
+                ReaderEvent(reader: DaemonFixture.storageID, kind: .fingerNeeded)
             ).encoded()
-            let (bench, process) = try bench(late: [match, match]) { [begun] }
+            let (fixture, process) = try fixture(late: [match, match]) { [begun] }
             defer { withExtendedLifetime(process) {} }
-            let client = try bench.begin()
+            let client = try fixture.begin()
             try client.send(.cancel)
             #expect(try client.last().reason == .cancelled)
             #expect(try client.confirm().denial != nil)
             for _ in 0..<2 {
-                let next = try bench.client()
+                let next = try fixture.client()
                 try next.send(.login(.daemon, tries: 1, milliseconds: 1_000))
                 #expect(try next.last().reason == .timedOut)
                 #expect(try next.confirm().denial != nil)
             }
-            #expect(try bench.settledFailures() == 0)
+            #expect(try fixture.settledFailures() == 0)
         }
 
         @Test("and says nothing of a scan, is not waited for longer than the request may take")
         func mute() throws {
-            let (bench, process) = try bench { [] }
+            let (fixture, process) = try fixture { [] }
             defer { withExtendedLifetime(process) {} }
             let begin = ContinuousClock.now
-            let client = try bench.client()
+            let client = try fixture.client()
             try client.send(.verify(account: Person.daemon.bytes, timeoutMilliseconds: 1_000))
             #expect(try client.last(within: .seconds(20)).assertion == nil)
             #expect(ContinuousClock.now - begin < .seconds(15))
-            #expect(try bench.settledFailures() == 0)
+            #expect(try fixture.settledFailures() == 0)
         }
 
         @Test(
             "and that is not there, leaves the password, with the place to look at in the journal")
         func absent() throws {
-            let bench = try DaemonBench([.storage])
-            try bench.enrol(.daemon, as: "one")
-            try bench.restart(onReadersAt: bench.directory + "/nobody.sock")
-            let login = try bench.ask(.login(.daemon)).denial
+            let fixture = try DaemonFixture([.storage])
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.restart(onReadersAt: fixture.directory + "/nobody.sock")
+            let login = try fixture.ask(.login(.daemon)).denial
             #expect(login?.reason == .readerFailed)
             #expect(login?.subject == Detail.readerProcessEnded.bytes)
-            let denial = try #require(try bench.ask(.readers).denial)
+            let denial = try #require(try fixture.ask(.readers).denial)
             #expect(denial.reason == .readerFailed)
             #expect(denial.subject == Detail.readerProcessEnded.bytes)
         }
@@ -172,58 +172,58 @@ extension DriverTests {
         @Test(
             "that is stopped in mid-scan is killed within seconds, and the touch is another one's")
         func stopped() throws {
-            try withLogind { bench, logind in
-                let client = try bench.begin()
-                try bench.killReaders(by: SIGSTOP)
+            try withLogind { fixture, logind in
+                let client = try fixture.begin()
+                try fixture.killReaders(by: SIGSTOP)
                 try logind.expect(Self.killed, within: .seconds(20))
-                try bench.killReaders()
+                try fixture.killReaders()
                 try client.wait(for: .retry)
-                try touch(client, bench)
+                try touch(client, fixture)
             }
         }
 
         @Test("that was stopped before it was asked is killed, and another one serves the request")
         func stoppedBefore() throws {
-            try withLogind { bench, logind in
-                try admitted(bench)
-                try bench.killReaders(by: SIGSTOP)
-                let client = try bench.client()
+            try withLogind { fixture, logind in
+                try admitted(fixture)
+                try fixture.killReaders(by: SIGSTOP)
+                let client = try fixture.client()
                 try client.send(.login(.daemon, tries: 1))
                 try logind.expect(Self.killed, within: .seconds(20))
-                try bench.killReaders()
-                try touch(client, bench)
+                try fixture.killReaders()
+                try touch(client, fixture)
             }
         }
 
         @Test("that is another user's, with a socket that it was handed, hears and says nothing")
         func otherUser() throws {
-            let bench = try DaemonBench([.storage])
-            try bench.enrol(.daemon, as: "one")
-            let bus = try PrivateBus(socket: bench.directory + "/bus")
+            let fixture = try DaemonFixture([.storage])
+            try fixture.enrol(.daemon, as: "one")
+            let bus = try PrivateBus(socket: fixture.directory + "/bus")
             let logind = try bus.startLogind()
-            let path = bench.directory + "/handed-on.sock"
+            let path = fixture.directory + "/handed-on.sock"
             let impostor = try TestSupport.Program(
                 Command([
                     "systemd-socket-activate", "--seqpacket", "--listen", path,
                     "setpriv", "--reuid", "\(Person.bin.uid)", "--clear-groups",
-                    Layout.products + "/testreader", "--storage", bench.storage.path,
+                    Layout.products + "/testreader", "--storage", fixture.storage.path,
                 ]))
             defer { impostor.signal(SIGKILL) }
             try impostor.expectError("Listening on")
             // The bus is not connected yet when the impostor is found out.
             bus.stop()
-            try bench.restart(onReadersAt: path)
-            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .readerFailed)
+            try fixture.restart(onReadersAt: path)
+            #expect(try fixture.ask(.login(.daemon, tries: 1)).reason == .readerFailed)
             bus.proceed()
             try logind.expect("restarted signet-reader.socket", within: .seconds(20))
-            #expect(try bench.settledFailures() == 0)
+            #expect(try fixture.settledFailures() == 0)
         }
 
         @Test("that was told by another daemon that the machine sleeps is told that it does not")
         func asleep() throws {
-            let bench = try DaemonBench([.storage])
-            try bench.enrol(.daemon, as: "one")
-            let socket = try PacketSocket.connect(to: bench.directory + "/readers.sock")
+            let fixture = try DaemonFixture([.storage])
+            try fixture.enrol(.daemon, as: "one")
+            let socket = try PacketSocket.connect(to: fixture.directory + "/readers.sock")
             #expect(try socket.send(ReaderQuestion.request(.suspend).encoded()) == .whole)
             // Its signs of life, and the end when it is done.
             let deadline = ContinuousClock.now + .seconds(20)
@@ -232,26 +232,26 @@ extension DriverTests {
                 try #require(wait(for: number, or: -1, until: deadline) == .readable)
                 guard case .packet = try socket.receive(limit: ReaderLimit.frame) else { break }
             }
-            try admitted(bench)
+            try admitted(fixture)
         }
 
         @Test("that does not end what was taken back is killed, and another one serves")
         func disobedient() throws {
-            try withLogind { bench, logind in
-                let client = try bench.begin()
-                try bench.killReaders(by: SIGSTOP)
+            try withLogind { fixture, logind in
+                let client = try fixture.begin()
+                try fixture.killReaders(by: SIGSTOP)
                 try client.send(.cancel)
                 #expect(try client.last(within: .seconds(4)).reason == .cancelled)
                 try logind.expect(Self.killed, within: .seconds(20))
-                try bench.killReaders()
-                try admitted(bench)
+                try fixture.killReaders()
+                try admitted(fixture)
             }
         }
 
         @Test("that says what it was not asked for is killed")
         func killedForLies() throws {
             let match = try Lie.printNotAskedFor.frames
-            let (lying, process) = try bench { match }
+            let (lying, process) = try fixture { match }
             defer { withExtendedLifetime(process) {} }
             let bus = try PrivateBus(socket: lying.directory + "/bus")
             let logind = try bus.startLogind()
@@ -264,33 +264,33 @@ extension DriverTests {
         func flood() throws {
             let frames = Array(
                 repeating: try ReaderReply.event(
-                    ReaderEvent(reader: DaemonBench.storageID, kind: .fingerPresent)
+                    ReaderEvent(reader: DaemonFixture.storageID, kind: .fingerPresent)
                 ).encoded(), count: 200_000)
             let begun = try ReaderReply.event(
-                ReaderEvent(reader: DaemonBench.storageID, kind: .fingerNeeded)
+                ReaderEvent(reader: DaemonFixture.storageID, kind: .fingerNeeded)
             ).encoded()
-            let (bench, process) = try bench { [begun] + frames }
+            let (fixture, process) = try fixture { [begun] + frames }
             defer { withExtendedLifetime(process) {} }
-            let bus = try PrivateBus(socket: bench.directory + "/bus")
+            let bus = try PrivateBus(socket: fixture.directory + "/bus")
             let logind = try bus.startLogind()
-            try bench.restart()
+            try fixture.restart()
             do {
-                let client = try bench.client()
+                let client = try fixture.client()
                 try client.send(.login(.daemon))
                 try client.wait(for: .touch)
             }
             try logind.expect(Self.killed, within: .seconds(20))
-            #expect(try bench.status(of: .daemon).prints == 1)
+            #expect(try fixture.status(of: .daemon).prints == 1)
         }
 
         @Test("that is killed in mid-scan costs no attempt, and the touch is another one's")
         func killed() throws {
-            let bench = try DaemonBench([.storage])
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.begin()
-            try bench.killReaders()
+            let fixture = try DaemonFixture([.storage])
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.begin()
+            try fixture.killReaders()
             try client.wait(for: .retry)
-            try touch(client, bench)
+            try touch(client, fixture)
         }
 
         /// What the bus's end is told where a process of the readers is to be killed.
@@ -298,29 +298,29 @@ extension DriverTests {
 
         /// A daemon with a finger enrolled, and the bus's end, which is told whom to kill.
         private func withLogind(
-            _ body: (DaemonBench, TestSupport.Program) throws -> Void
+            _ body: (DaemonFixture, TestSupport.Program) throws -> Void
         ) throws {
-            let bench = try DaemonBench([.storage])
-            try bench.enrol(.daemon, as: "one")
-            let bus = try PrivateBus(socket: bench.directory + "/bus")
+            let fixture = try DaemonFixture([.storage])
+            try fixture.enrol(.daemon, as: "one")
+            let bus = try PrivateBus(socket: fixture.directory + "/bus")
             let logind = try bus.startLogind()
-            try bench.restart()
-            try body(bench, logind)
+            try fixture.restart()
+            try body(fixture, logind)
         }
 
         /// Checks that a touch counts where it is asked for next, and that no attempt was counted.
-        private func touch(_ client: TestClient, _ bench: DaemonBench) throws {
+        private func touch(_ client: TestClient, _ fixture: DaemonFixture) throws {
             try client.wait(for: .touch)
-            try bench.storage.send(.scan("one"))
-            #expect(try bench.conclude(client).assertion != nil)
-            #expect(try bench.settledFailures() == 0)
+            try fixture.storage.send(.scan("one"))
+            #expect(try fixture.conclude(client).assertion != nil)
+            #expect(try fixture.settledFailures() == 0)
         }
 
         /// Checks the same for a login that begins now.
-        private func admitted(_ bench: DaemonBench) throws {
-            let client = try bench.client()
+        private func admitted(_ fixture: DaemonFixture) throws {
+            let client = try fixture.client()
             try client.send(.login(.daemon))
-            try touch(client, bench)
+            try touch(client, fixture)
         }
     }
 }

@@ -13,14 +13,14 @@ extension SecondDaemonTests {
     struct LyingRelayTests {
         private static let id = Bytes(repeating: 0xab, count: 16)
 
-        private let bench: DaemonBench
+        private let fixture: DaemonFixture
         private let relay: PlayedServer
 
         init() throws {
-            bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            relay = try PlayedServer(for: bench)
-            let enabled = try bench.enablePlayed()
+            fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            relay = try PlayedServer(for: fixture)
+            let enabled = try fixture.enablePlayed()
             try #require(enabled.enabled != nil, "\(enabled)")
             _ = try heard(list(20_000))
         }
@@ -40,8 +40,8 @@ extension SecondDaemonTests {
 
         /// All that came, with a touch wherever one is wanted.
         private func heard(_ request: Request) throws -> [Answer] {
-            let client = try bench.client(.daemon)
-            _ = try bench.touchEach(request, with: "one", client: client)
+            let client = try fixture.client(.daemon)
+            _ = try fixture.touchEach(request, with: "one", client: client)
             return client.heard
         }
 
@@ -229,7 +229,7 @@ extension SecondDaemonTests {
                 }
                 let done = try heard(remove).last?.done
                 #expect(done?.state == (isFinal ? CredentialState.none : .disabled), "\(answer)")
-                let files = Layout.entries(of: bench.file("mac-tokens", of: .daemon))
+                let files = Layout.entries(of: fixture.file("mac-tokens", of: .daemon))
                 #expect(files.isEmpty == isFinal, "\(answer)")
                 _ = try heard(list(20_000))
             }
@@ -259,7 +259,7 @@ extension SecondDaemonTests {
             let remove = Request.macTokenRemove(
                 account: Person.daemon.bytes, server: server, name: name)
             let id = Bytes(repeating: 3, count: 16)
-            let path = bench.file("mac-tokens", of: .daemon)
+            let path = fixture.file("mac-tokens", of: .daemon)
             let file = String(repeating: "03", count: 16)
             func refused(_ code: String) -> RelayAnswer {
                 .refused(code: Bytes(code.utf8), status: 401, attempts: nil)
@@ -321,14 +321,14 @@ extension SecondDaemonTests {
             let before = relay.requests.count { $0.verb == .macToken }
             _ = try heard(list(20_000))
             #expect(relay.requests.count { $0.verb == .macToken } == before + 1)
-            #expect(Layout.entries(of: bench.file("mac-tokens", of: .daemon)).count == 1)
+            #expect(Layout.entries(of: fixture.file("mac-tokens", of: .daemon)).count == 1)
         }
 
         @Test("gets no token kept in the place of another server's")
         func anothersToken() throws {
             let other = Bytes("https://other.example".utf8)
-            #expect(try bench.enablePlayed(at: other).enabled != nil)
-            let path = bench.file("mac-tokens", of: .daemon)
+            #expect(try fixture.enablePlayed(at: other).enabled != nil)
+            let path = fixture.file("mac-tokens", of: .daemon)
             let file = String(repeating: "70", count: 16)
             let before = try Layout.read("\(path)/\(file)")
             let answers = try heard(
@@ -358,8 +358,8 @@ extension SecondDaemonTests {
                         account: Person.daemon.bytes, timeoutMilliseconds: 20_000,
                         server: PlayedServer.url, name: Bytes("cron".utf8))))
             #expect(answers.last?.reason == .serverRefused)
-            #expect(Layout.entries(of: bench.file("mac-tokens", of: .daemon)).count == 1)
-            #expect(try bench.receipts(of: .daemon).verify() == 3)
+            #expect(Layout.entries(of: fixture.file("mac-tokens", of: .daemon)).count == 1)
+            #expect(try fixture.receipts(of: .daemon).verify() == 3)
         }
     }
 }

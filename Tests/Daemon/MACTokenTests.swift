@@ -15,7 +15,7 @@ extension SecondDaemonTests {
 
         @Test("is got by a touch, and shows the device for just the request that was meant")
         func wholeWay() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
             #expect(try stage.addToken("cron").done != nil)
             let token = try #require(try stage.tokens().first)
@@ -33,7 +33,7 @@ extension SecondDaemonTests {
             #expect(try stage.verdict(next(), "PUT", "/v1/x?y=1", body: body) == "refused")
             #expect(try stage.verdict(next(), "POST", "/v1/x?y=2", body: body) == "refused")
             #expect(try stage.verdict(next(), "POST", "/v1/x?y=1") == "refused")
-            let log = try stage.bench.receipts(of: .daemon)
+            let log = try stage.fixture.receipts(of: .daemon)
             #expect(try log.verify() == 2)
             #expect(
                 log.receipts.last.map { String(decoding: $0, as: UTF8.self) }?
@@ -42,7 +42,7 @@ extension SecondDaemonTests {
 
         @Test("is refused by the server where its time was changed, and once it is revoked")
         func staleAndRevoked() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
             #expect(try stage.addToken("cron").done != nil)
             let parsed = try MACAuthorization(
@@ -63,18 +63,18 @@ extension SecondDaemonTests {
 
         @Test("is not got with a finger that does not match, for another, or under a bad name")
         func refused() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
             #expect(try stage.addToken("cron", with: "two").reason == .noMatch)
             for name in ["signet-operations", "-x", "a\u{1B}b"] {
                 #expect(try stage.addToken(name).reason == .badRequest)
             }
             #expect(try stage.tokens().isEmpty)
-            try stage.bench.enrol(.bin, as: "two")
+            try stage.fixture.enrol(.bin, as: "two")
             #expect(try stage.addToken("cron", .bin, with: "two").reason == .unknownServer)
             #expect(try stage.addToken("cron").done != nil)
             for person in [Person.bin, .root] {
-                let client = try stage.bench.client(person)
+                let client = try stage.fixture.client(person)
                 let request = MACTokenHeaderRequest(
                     account: Person.daemon.bytes, server: stage.url, name: Bytes("cron".utf8),
                     method: Bytes("GET".utf8), resource: Bytes("/".utf8),
@@ -90,11 +90,11 @@ extension SecondDaemonTests {
         @Test("ends with the key: where fingers change, it is given up, or removed at the server")
         func endsWithKey() async throws {
             let server = try await LiveServer.start()
-            let stage = try ServerBench(server)
+            let stage = try ServerFixture(server)
             try stage.enable()
             #expect(try stage.addToken("cron").done != nil)
             #expect(stage.files(in: Self.files).count == 1)
-            try stage.bench.enrol(.daemon, .leftIndex, as: "two")
+            try stage.fixture.enrol(.daemon, .leftIndex, as: "two")
             #expect(try stage.header("cron").reason == .serverKeyInvalidated)
             #expect(stage.files(in: Self.files).isEmpty)
             // A new key has none of the old one's.
@@ -102,7 +102,7 @@ extension SecondDaemonTests {
             #expect(try stage.header("cron").reason == .unknownMacToken)
             #expect(try stage.addToken("cron").done != nil)
             let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
-            #expect(try stage.bench.ask(disable).done != nil)
+            #expect(try stage.fixture.ask(disable).done != nil)
             #expect(stage.files(in: Self.files).isEmpty)
             try stage.enable()
             #expect(try stage.addToken("cron").done != nil)
@@ -116,16 +116,16 @@ extension SecondDaemonTests {
 
         @Test("opens in its own place alone, and not where a line of it was changed")
         func altered() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
-            let directory = stage.bench.file(Self.files, of: .daemon)
+            let directory = stage.fixture.file(Self.files, of: .daemon)
             func changed(_ change: (String, String) -> (String, String)) throws {
                 let name = try #require(Layout.entries(of: directory).first)
                 let text = String(
                     decoding: try Layout.read("\(directory)/\(name)"), as: UTF8.self)
                 let (newName, newText) = change(name, text)
                 _ = unsafe unlink("\(directory)/\(name)")
-                try DaemonBench.write(
+                try DaemonFixture.write(
                     Bytes(newText.utf8), to: "\(directory)/\(newName)", mode: 0o600)
             }
             let changes: [(String, (String, String) -> (String, String))] = [
@@ -158,7 +158,7 @@ extension SecondDaemonTests {
 
         @Test("is ended at its server and here, by its name, and the reader's own is not lent")
         func removed() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
             #expect(try stage.addToken("cron").done != nil)
             #expect(try stage.addToken("backup").done != nil)
@@ -181,7 +181,7 @@ extension SecondDaemonTests {
 
         @Test("is ended later at a server that is away, and used by nobody until then")
         func removedLater() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
             #expect(try stage.addToken("cron").done != nil)
             let unused = try #require(try stage.header("cron").header)
@@ -193,15 +193,15 @@ extension SecondDaemonTests {
             // The server has not heard of it.
             #expect(try stage.verdict(unused) == nil)
             try stage.startRelay()
-            try stage.bench.restart()
-            try awaitNoFiles(in: stage.bench.file(Self.files, of: .daemon))
+            try stage.fixture.restart()
+            try awaitNoFiles(in: stage.fixture.file(Self.files, of: .daemon))
             #expect(try stage.revoked() == [true])
             #expect(try stage.logIn().token != nil)
         }
 
         @Test("is not ended twice where one of the same name took its place meanwhile")
         func replacedMeanwhile() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
             #expect(try stage.addToken("cron").done != nil)
             try stage.stopRelay()
@@ -209,7 +209,7 @@ extension SecondDaemonTests {
             try stage.startRelay()
             #expect(try stage.addToken("cron").done != nil)
             #expect(stage.files(in: Self.files).count == 1)
-            try stage.bench.restart()
+            try stage.fixture.restart()
             #expect(try stage.verdict(try #require(try stage.header("cron").header)) == nil)
             #expect(try stage.tokens().count == 1 && stage.revoked().filter { !$0 }.count == 1)
         }
@@ -223,7 +223,7 @@ extension SecondDaemonTests {
     }
 }
 
-extension ServerBench {
+extension ServerFixture {
     fileprivate func removing(_ name: String = "cron") -> Request {
         .macTokenRemove(account: Person.daemon.bytes, server: url, name: Bytes(name.utf8))
     }
@@ -237,6 +237,6 @@ extension ServerBench {
     }
 
     fileprivate func files(in directory: String) -> [String] {
-        Layout.entries(of: bench.file(directory, of: .daemon))
+        Layout.entries(of: fixture.file(directory, of: .daemon))
     }
 }

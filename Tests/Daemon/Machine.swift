@@ -10,8 +10,8 @@ final class Machine {
     let bus: PrivateBus
     private(set) var logind: TestSupport.Program
 
-    init(_ bench: DaemonBench) throws {
-        bus = try PrivateBus(socket: bench.directory + "/bus")
+    init(_ fixture: DaemonFixture) throws {
+        bus = try PrivateBus(socket: fixture.directory + "/bus")
         logind = try bus.startLogind()
     }
 
@@ -25,7 +25,7 @@ final class Machine {
     }
 }
 
-extension DaemonBench {
+extension DaemonFixture {
     /// Unplugs a reader that is in use; it is not found again before `plugIn`.
     func unplug(_ reader: VirtualReader) throws {
         try Self.write("", to: reader.unpluggedMark)

@@ -9,40 +9,40 @@ extension DaemonTests {
     @Suite("a state directory of version 1") struct MigrationTests {
         @Test("lets in the fingers that were enrolled then, and nobody else")
         func goesOn() throws {
-            let bench = try DaemonBench([.text]) {
+            let fixture = try DaemonFixture([.text]) {
                 try EarlierState.copy(version: 1, to: $0.state)
             }
-            let before = try bench.status(of: .daemon)
+            let before = try fixture.status(of: .daemon)
             #expect(before.prints == 2 && before.damaged == 0 && before.state == .valid)
-            #expect(try bench.failures(of: .daemon) == 2)
-            #expect(try bench.ask(.login(.bin)).reason == .notEnabled)
-            #expect(try bench.ask(.login(.sys)).reason == .notEnrolled)
-            let stranger = try bench.touchEach(.login(.daemon, tries: 1), with: "three")
+            #expect(try fixture.failures(of: .daemon) == 2)
+            #expect(try fixture.ask(.login(.bin)).reason == .notEnabled)
+            #expect(try fixture.ask(.login(.sys)).reason == .notEnrolled)
+            let stranger = try fixture.touchEach(.login(.daemon, tries: 1), with: "three")
             #expect(stranger.reason == .noMatch)
-            #expect(try bench.failures(of: .daemon) == 3)
-            let answer = try bench.touchEach(.login(.daemon, tries: 2), with: "two")
+            #expect(try fixture.failures(of: .daemon) == 3)
+            let answer = try fixture.touchEach(.login(.daemon, tries: 2), with: "two")
             let statement = try Statement(parsing: try #require(answer.assertion).statement)
             #expect(statement.enrolment == 2 && statement.counter > 5)
             // A change of fingers is one more generation, and the old finger stays good.
-            let added = try bench.enrol(.daemon, .leftThumb, as: "five")
+            let added = try fixture.enrol(.daemon, .leftThumb, as: "five")
             #expect(added.done == DoneAnswer(finger: .leftThumb, prints: 3, state: .valid))
             #expect(
-                try bench.touchEach(.login(.daemon, tries: 3), with: "one").assertion != nil)
-            #expect(try bench.status(of: .daemon).generation == 3)
+                try fixture.touchEach(.login(.daemon, tries: 3), with: "one").assertion != nil)
+            #expect(try fixture.status(of: .daemon).generation == 3)
         }
 
         @Test(
             "that a later version wrote is not touched, and the daemon says why it does not start")
         func newer() throws {
-            let bench = try DaemonBench([.text])
-            bench.program.signal(15)
-            try bench.program.expectEnd()
-            try DaemonBench.write("signet-state: 4\n", to: bench.state + "/version")
-            let again = try TestSupport.Program(Command(bench.arguments))
+            let fixture = try DaemonFixture([.text])
+            fixture.program.signal(15)
+            try fixture.program.expectEnd()
+            try DaemonFixture.write("signet-state: 4\n", to: fixture.state + "/version")
+            let again = try TestSupport.Program(Command(fixture.arguments))
             #expect(try again.expectEnd().ending == .exited(1))
             #expect(again.errors.contains("has version 4, which this program does not know"))
             #expect(
-                try Layout.read(bench.state + "/version") == Array("signet-state: 4\n".utf8))
+                try Layout.read(fixture.state + "/version") == Array("signet-state: 4\n".utf8))
         }
     }
 }

@@ -15,24 +15,24 @@ extension SecondDaemonTests {
     /// The command, the daemon, its relay and the real server.
     @Suite("signet operations, at a real server")
     struct OperationCommandTests {
-        private func stage() async throws -> ServerBench {
+        private func stage() async throws -> ServerFixture {
             let server = try await LiveServer.start()
             try server.makeTemplate()
-            let stage = try ServerBench(server)
+            let stage = try ServerFixture(server)
             // Root about root itself: the test is root, and the kernel says so.
-            try stage.bench.enrol(.root, as: "two")
+            try stage.fixture.enrol(.root, as: "two")
             #expect(try stage.enable(.root, with: "two").enabled != nil)
             return stage
         }
 
         /// Runs the command, and touches when it says so; `told` is what went to standard error.
         private func signet(
-            _ stage: ServerBench, _ words: String...
+            _ stage: ServerFixture, _ words: String...
         ) throws -> (code: ExitCode, text: String, told: String) {
             let output = Mutex<Bytes>([])
             let errors = Mutex<String>("")
             var surroundings = CommandEnvironment()
-            surroundings.socketPath = stage.bench.socket
+            surroundings.socketPath = stage.fixture.socket
             surroundings.columns = { nil }
             surroundings.output = { bytes in
                 output.withLock { $0 += bytes }
@@ -42,7 +42,7 @@ extension SecondDaemonTests {
                 output.withLock { $0 += bytes }
                 return true
             }
-            let reader = stage.bench.text
+            let reader = stage.fixture.text
             surroundings.errors = { bytes in
                 errors.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
                 if bytes.starts(with: Bytes("swipe your finger across the reader".utf8)) {

@@ -12,16 +12,16 @@ extension SecondDaemonTests {
         private static let urls = ["one", "three", "two"].map { name in
             Bytes("https://\(name).example".utf8)
         }
-        private let bench: DaemonBench
+        private let fixture: DaemonFixture
         private let relay: PlayedServer
 
         init() throws {
-            bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            relay = try PlayedServer(for: bench)
+            fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            relay = try PlayedServer(for: fixture)
             relay.says { Self.told($0) }
             for url in Self.urls {
-                let enabled = try bench.enablePlayed(at: url)
+                let enabled = try fixture.enablePlayed(at: url)
                 try #require(enabled.enabled != nil, "\(enabled)")
             }
         }
@@ -61,8 +61,8 @@ extension SecondDaemonTests {
 
         /// Gets the token of one, by a touch.
         private func getToken(at url: Bytes) throws {
-            let answer = try bench.touchEach(
-                list(20_000, only: url), with: "one", client: bench.client(.daemon))
+            let answer = try fixture.touchEach(
+                list(20_000, only: url), with: "one", client: fixture.client(.daemon))
             try #require(answer.done != nil, "\(answer)")
         }
 
@@ -76,7 +76,7 @@ extension SecondDaemonTests {
                 }
                 return [.refused(code: Bytes("key-blocked".utf8), status: 401, attempts: nil)]
             }
-            let client = try bench.client(.daemon)
+            let client = try fixture.client(.daemon)
             try client.send(list(300))
             let answers = try client.rest()
             #expect(answers.compactMap(\.operation).map(\.server) == [Self.urls[0]])
@@ -99,12 +99,12 @@ extension SecondDaemonTests {
                     .challenge(challenge, audience: PlayedServer.audience, expires: .max)
                 ]
             }
-            let client = try bench.client(.daemon)
+            let client = try fixture.client(.daemon)
             try client.send(list(20_000))
             try client.wait(for: .touch)
             isLate.withLock { $0 = true }
-            try bench.passTime(46)
-            try bench.text.send(.scan("one"))
+            try fixture.passTime(46)
+            try fixture.text.send(.scan("one"))
             #expect(try client.rest().compactMap(\.operation).count == Self.urls.count)
             let signed = try relay.requests.compactMap { request -> Bytes? in
                 guard case .macToken(_, let statement, _) = request else { return nil }
@@ -115,7 +115,7 @@ extension SecondDaemonTests {
 
         @Test("are not told where all want a touch and there is none, or it is taken back")
         func refused() throws {
-            let client = try bench.client(.daemon)
+            let client = try fixture.client(.daemon)
             try client.send(list(300))
             #expect(try client.rest().last?.reason == .timedOut)
             try getToken(at: Self.urls[0])

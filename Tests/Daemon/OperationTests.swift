@@ -11,10 +11,10 @@ import Testing
 extension SecondDaemonTests {
     @Suite("An operation")
     struct OperationTests {
-        private func stage() async throws -> ServerBench {
+        private func stage() async throws -> ServerFixture {
             let server = try await LiveServer.start()
             try server.makeTemplate()
-            let stage = try ServerBench(server)
+            let stage = try ServerFixture(server)
             try stage.enable()
             return stage
         }
@@ -60,7 +60,7 @@ extension SecondDaemonTests {
             #expect(again.last?.denial?.reason == .operationOver)
             #expect(again.last?.denial?.subject == Bytes("rejected".utf8))
             #expect(try stage.server.status(of: left) == "REJECTED")
-            let log = try stage.bench.receipts(of: .daemon)
+            let log = try stage.fixture.receipts(of: .daemon)
             #expect(try log.verify() == 4)
             let text = log.receipts.map { String(decoding: $0, as: UTF8.self) }.joined()
             #expect(text.contains("approve operation \(paid), payment: pay 10 EUR%0Ato Bob"))
@@ -75,7 +75,7 @@ extension SecondDaemonTests {
             _ = try stage.awaited()
             let wrong = try stage.touching(try stage.deciding(.approve, id), with: "two")
             #expect(wrong.last?.reason == .noMatch)
-            let client = try stage.bench.client(.daemon)
+            let client = try stage.fixture.client(.daemon)
             try client.send(try stage.deciding(.approve, id))
             try client.wait(for: .touch)
             try client.send(.cancel)
@@ -95,11 +95,11 @@ extension SecondDaemonTests {
             #expect(late?.reason == .operationOver && late?.subject == Bytes("canceled".utf8))
             // Taken back while the person reads.
             let meanwhile = try stage.server.pay("20")
-            let client = try stage.bench.client(.daemon)
+            let client = try stage.fixture.client(.daemon)
             try client.send(try stage.deciding(.approve, meanwhile))
             try client.wait(for: .touch)
             try stage.server.ask("POST", "/v1/operations/\(meanwhile)/cancel", [:])
-            try stage.bench.text.send(.scan("one"))
+            try stage.fixture.text.send(.scan("one"))
             let denial = try client.last().denial
             #expect(denial?.reason == .operationOver && denial?.subject == Bytes("canceled".utf8))
             let unknown = String(repeating: "0a", count: 16)
@@ -124,7 +124,7 @@ extension SecondDaemonTests {
                     #expect(try stage.asking(request, person).last?.reason == .notPermitted)
                 }
             }
-            try stage.bench.enrol(.daemon, .leftIndex, as: "two")
+            try stage.fixture.enrol(.daemon, .leftIndex, as: "two")
             #expect(
                 try stage.asking(try stage.deciding(.approve, id)).last?.reason
                     == .serverKeyInvalidated)

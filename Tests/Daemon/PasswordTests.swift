@@ -24,10 +24,10 @@ extension DaemonTests {
 
         @Test("without the right password nothing of the account changes")
         func refusals() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let before = try bench.status(of: .daemon)
-            let client = try bench.client(.daemon)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let before = try fixture.status(of: .daemon)
+            let client = try fixture.client(.daemon)
             let verdicts: [(String, DenialReason)] = [
                 ("wrong", .noPassword), ("denied", .noPassword), ("expired", .accountExpired),
                 ("outdated", .passwordExpired),
@@ -43,16 +43,16 @@ extension DaemonTests {
                 try client.send(.cancel)
                 #expect(try client.last() == .denial(Denial(.cancelled)))
             }
-            #expect(try bench.status(of: .daemon) == before)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.status(of: .daemon) == before)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test(
             "who has no password is told so after one that was not accepted, and not that it is wrong"
         )
         func none() throws {
-            let bench = try DaemonBench.withShadow()
-            let client = try bench.client(.daemon)
+            let fixture = try DaemonFixture.withShadow()
+            let client = try fixture.client(.daemon)
             for (field, reason, subject) in [
                 ("$6$salt$hash", DenialReason.wrongPassword, nil),
                 ("*", .noPassword, "the account has no password"),
@@ -63,7 +63,7 @@ extension DaemonTests {
                 // Another module than pam_unix knows it.
                 ("x", .wrongPassword, nil),
             ] {
-                try bench.changeShadow(hash: field)
+                try fixture.changeShadow(hash: field)
                 try ask(client, Self.requests[4], "wrong")
                 let denied = Denial(reason, subject: subject.map { Bytes($0.utf8) })
                 #expect(try client.last() == .denial(denied), "'\(field)'")
@@ -75,9 +75,9 @@ extension DaemonTests {
 
         @Test("with it each does what is asked; root needs none")
         func right() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.client(.daemon)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.client(.daemon)
             for (request, expected) in [
                 (Self.requests[3], DoneAnswer(state: .disabled)),
                 (Self.requests[2], DoneAnswer(prints: 1, state: .valid)),
@@ -87,21 +87,21 @@ extension DaemonTests {
                 #expect(try client.last() == .done(expected))
             }
             try ask(client, Self.requests[0], "right")
-            let enrolled = try bench.scanEnrolment(client, as: "two", checking: true)
+            let enrolled = try fixture.scanEnrolment(client, as: "two", checking: true)
             #expect(enrolled.done == DoneAnswer(finger: .leftThumb, prints: 2, state: .valid))
             try ask(client, Self.requests[1], "right")
             let deleted = try client.last()
             #expect(deleted.done == DoneAnswer(finger: .rightIndex, prints: 1, state: .valid))
             // The check was asked about the account, each time, and never for root.
             let checked = try String(
-                decoding: Layout.read(bench.directory + "/checked"), as: UTF8.self)
+                decoding: Layout.read(fixture.directory + "/checked"), as: UTF8.self)
             #expect(checked == String(repeating: "daemon\n", count: 5))
         }
 
         @Test("a password of any length that fits a frame is heard, a longer one is no frame")
         func lengths() throws {
-            let bench = try DaemonBench()
-            let client = try bench.client(.bin)
+            let fixture = try DaemonFixture()
+            let client = try fixture.client(.bin)
             try client.send(.unlock(account: Person.bin.bytes))
             try #require(try client.next() != nil)
             try client.send(.password(Bytes(repeating: 0x61, count: Limit.password)))
@@ -114,14 +114,14 @@ extension DaemonTests {
 
         @Test("one password of an account is checked at a time, and others' beside it")
         func oneAtATime() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let slow = try bench.client(.daemon)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let slow = try fixture.client(.daemon)
             try ask(slow, .unlock(account: Self.name), "slow")
-            let second = try bench.client(.daemon)
+            let second = try fixture.client(.daemon)
             try ask(second, .unlock(account: Self.name), "right")
             #expect(try second.last() == .denial(Denial(.tooManyRequests)))
-            let other = try bench.client(.bin)
+            let other = try fixture.client(.bin)
             try other.send(.unlock(account: Person.bin.bytes))
             try #require(try other.next() != nil)
             try other.send(.password(Bytes("right".utf8)))
@@ -134,13 +134,13 @@ extension DaemonTests {
 
         @Test("a check that takes too long is ended, and so is one that nobody waits for")
         func tooLong() throws {
-            let bench = try DaemonBench(configuration: "[password]\ntimeout = 1s\n")
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.client(.daemon)
+            let fixture = try DaemonFixture(configuration: "[password]\ntimeout = 1s\n")
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.client(.daemon)
             try ask(client, .unlock(account: Self.name), "slow")
             #expect(try client.last() == .denial(Denial(.passwordCheckFailed)))
             do {
-                let gone = try bench.client(.daemon)
+                let gone = try fixture.client(.daemon)
                 try ask(gone, .unlock(account: Self.name), "slow")
             }
             // The next check begins only when the last process has been reaped.
@@ -150,13 +150,13 @@ extension DaemonTests {
                 answer = try client.last()
             }
             #expect(answer == .done(DoneAnswer()))
-            #expect(try bench.ownChildren.isEmpty)
+            #expect(try fixture.ownChildren.isEmpty)
         }
 
         @Test("no copy of a password stays in the daemon's memory")
         func wiped() throws {
-            let bench = try DaemonBench()
-            let client = try bench.client(.bin)
+            let fixture = try DaemonFixture()
+            let client = try fixture.client(.bin)
             let secret = "kestrel-\(getpid())-umbrella"
             for _ in 0..<3 {
                 try client.send(.unlock(account: Person.bin.bytes))
@@ -164,13 +164,13 @@ extension DaemonTests {
                 try client.send(.password(Bytes(secret.utf8)))
                 #expect(try client.last().reason == .passwordCheckFailed)
             }
-            #expect(try !bench.memoryHolds(secret))
-            #expect(try bench.memoryHolds("signet.conf"), "the search finds what is there")
+            #expect(try !fixture.memoryHolds(secret))
+            #expect(try fixture.memoryHolds("signet.conf"), "the search finds what is there")
         }
     }
 }
 
-extension DaemonBench {
+extension DaemonFixture {
     /// The daemon's own processes, without the one that stands in for systemd here.
     var ownChildren: [Int32] {
         get throws {

@@ -12,7 +12,7 @@ extension DriverTests {
             "a finger is enrolled and lets in, another does not",
             arguments: PlayedReader.Model.allCases)
         func round(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             #expect(played.reader.stored == ["one"])
             #expect(try played.login(with: "one").assertion != nil)
             #expect(try played.login(with: "two").reason == .noMatch)
@@ -23,8 +23,8 @@ extension DriverTests {
             "an enrolment's progress ends complete, also where fewer scans do than were announced",
             arguments: PlayedReader.Model.allCases)
         func progress(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model)
-            let client = try played.bench.client()
+            let played = try PlayedFixture(model)
+            let client = try played.fixture.client()
             #expect(try played.enrol(as: "one", by: client).done?.prints == 1)
             let stages = client.heard.compactMap(\.notice).filter { $0.kind == .stage }
             let total = try #require(stages.last?.total)
@@ -37,7 +37,7 @@ extension DriverTests {
             "a finger is asked for once, whatever the driver reports",
             arguments: PlayedReader.Model.allCases)
         func prompt(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             let start = ContinuousClock.now
             let client = try played.begin()
             #expect(ContinuousClock.now - start < .seconds(2))
@@ -50,7 +50,7 @@ extension DriverTests {
             "who holds the finger down is let in all the same, and the next one waits until it is lifted",
             arguments: PlayedReader.Model.allCases)
         func held(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             let client = try played.begin()
             try played.reader.send(.hold("one"))
             #expect(try played.conclude(client, within: .seconds(2)).assertion != nil)
@@ -62,10 +62,10 @@ extension DriverTests {
             "a reader that could not be opened is opened by the next request",
             arguments: PlayedReader.Model.allCases)
         func opening(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             for fault in [PlayedReader.Fault.open, .claim] {
                 try played.reader.send(.fault(fault))
-                try played.expect(.readerFailed) { try played.bench.ask(.login(.daemon)) }
+                try played.expect(.readerFailed) { try played.fixture.ask(.login(.daemon)) }
                 try played.mend(fault)
                 #expect(try played.login(with: "one").assertion != nil)
             }
@@ -76,7 +76,7 @@ extension DriverTests {
             "a reader unplugged in mid-scan is used again when it is back",
             arguments: PlayedReader.Model.allCases)
         func unplugged(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             let client = try played.begin()
             try played.reader.send(.unplug)
             // Where the driver dies of it, the next process finds the reader, and asks again.
@@ -91,7 +91,7 @@ extension DriverTests {
             "a reader that answers nothing is waited for no longer than the login allows",
             arguments: PlayedReader.Model.allCases)
         func mute(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             try played.reader.send(.fault(.mute))
             let start = ContinuousClock.now
             let answer = try played.touching(
@@ -107,7 +107,7 @@ extension DriverTests {
             "a driver that does not heed cancellation holds up neither its caller nor the next",
             arguments: PlayedReader.Model.allCases)
         func stubborn(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             try played.reader.send(.fault(.stubborn))
             let client = try played.begin()
             try client.send(.cancel)
@@ -121,7 +121,7 @@ extension DriverTests {
             "a driver that crashes costs one touch and no attempt: the user is told, and touches again",
             arguments: PlayedReader.Model.allCases)
         func crash(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             try played.reader.send(.fault(.crash))
             let client = try played.begin()
             try? played.reader.send(.touch("one"), within: .seconds(1))
@@ -136,7 +136,7 @@ extension DriverTests {
 
         @Test("a cancelled scan of fpcmoc lets nobody in, also where its driver dies of it")
         func cancelled() throws {
-            let played = try PlayedBench(.fpcmoc, enrolled: "one")
+            let played = try PlayedFixture(.fpcmoc, enrolled: "one")
             let client = try played.begin()
             try client.send(.cancel)
             try played.expect(.cancelled) { try client.last() }
@@ -147,9 +147,9 @@ extension DriverTests {
 
         @Test("a service that is slow to have its reader ready says that it is there")
         func slow() throws {
-            let played = try PlayedBench(.elanmoc, enrolled: "one")
+            let played = try PlayedFixture(.elanmoc, enrolled: "one")
             try played.reader.send(.fault(.mute))
-            let client = try played.bench.client()
+            let client = try played.fixture.client()
             client.skipsSigns = false
             let start = ContinuousClock.now
             try client.send(.login(.daemon))

@@ -24,8 +24,8 @@ extension PlayedReader.Model {
 }
 
 /// A daemon with one played reader that libfprint's own driver drives.
-final class PlayedBench {
-    let bench: DaemonBench
+final class PlayedFixture {
+    let fixture: DaemonFixture
     let reader: PlayedReader
     private let scratch: Scratch
 
@@ -33,7 +33,7 @@ final class PlayedBench {
     init(_ model: PlayedReader.Model, enrolled id: String? = nil) throws {
         scratch = try Scratch()
         reader = PlayedReader(model, in: scratch.path)
-        bench = try DaemonBench([], wrapper: reader.wrapper)
+        fixture = try DaemonFixture([], wrapper: reader.wrapper)
         if let id { #expect(try enrol(as: id).done?.prints == 1) }
     }
 
@@ -43,7 +43,7 @@ final class PlayedBench {
         _ person: Person = .daemon, _ finger: Finger = .rightIndex, as id: String,
         checking: Bool = false
     ) throws -> Answer {
-        try enrol(person, finger, as: id, checking: checking, by: try bench.client())
+        try enrol(person, finger, as: id, checking: checking, by: try fixture.client())
     }
 
     /// Enrols a finger, for a client that hears all of it.
@@ -84,12 +84,12 @@ final class PlayedBench {
 
     /// A login that has asked for a finger.
     func begin(_ person: Person = .daemon, milliseconds: UInt32 = 30_000) throws -> TestClient {
-        try bench.begin(person, milliseconds: milliseconds)
+        try fixture.begin(person, milliseconds: milliseconds)
     }
 
     /// What a login comes to; one that is granted is confirmed.
     func conclude(_ client: TestClient, within limit: Duration = .seconds(20)) throws -> Answer {
-        try bench.conclude(client, within: limit)
+        try fixture.conclude(client, within: limit)
     }
 
     /// A login with one touch.
@@ -100,7 +100,7 @@ final class PlayedBench {
     }
 
     /// The failed matches of `daemon`, when what is written behind an answer is on disk.
-    var failures: UInt32 { get throws { try bench.settledFailures() } }
+    var failures: UInt32 { get throws { try fixture.settledFailures() } }
 
     // MARK: Drivers that fail
 
@@ -110,7 +110,7 @@ final class PlayedBench {
     /// Has something happen where the process of the readers may have ended: in its next one then,
     /// which this starts.
     func settle(_ command: PlayedReader.Command) throws {
-        _ = try bench.ask(.readers)
+        _ = try fixture.ask(.readers)
         try reader.send(command)
     }
 
@@ -137,7 +137,7 @@ final class PlayedBench {
         _ request: Request, with id: String, within limit: Duration = .seconds(30)
     ) throws -> Answer {
         let end = ContinuousClock.now + limit
-        let client = try bench.client()
+        let client = try fixture.client()
         try client.send(request)
         while let answer = try client.next(within: end - ContinuousClock.now) {
             if answer.assertion != nil { _ = try client.confirm() }
@@ -161,7 +161,7 @@ final class PlayedBench {
         if first.assertion != nil { return false }
         if first.reason == .invalidated {
             // A list in which a print is missing says that the reader has lost it.
-            let enabled = try bench.ask(.enable(account: Person.daemon.bytes))
+            let enabled = try fixture.ask(.enable(account: Person.daemon.bytes))
             #expect(enabled.done?.state == .valid, "\(what)", sourceLocation: location)
         }
         let second = try touching(login, with: id)

@@ -21,10 +21,10 @@ final class PlayedServer: Sendable {
     private let stop: Event
     private let part = Part()
 
-    /// Listens where the bench's daemon asks.
-    init(for bench: DaemonBench) throws {
+    /// Listens where the fixture's daemon asks.
+    init(for fixture: DaemonFixture) throws {
         stop = try Event()
-        let listener = Held(try PacketListener.replacing(bench.directory + "/relay", mode: 0o600))
+        let listener = Held(try PacketListener.replacing(fixture.directory + "/relay", mode: 0o600))
         try onThread { [stop, part] in
             let number = listener.value.descriptor.number
             while wait(for: number, or: stop.descriptor.number, until: nil) == .readable {
@@ -111,7 +111,7 @@ final class PlayedServer: Sendable {
     }
 }
 
-extension DaemonBench {
+extension DaemonFixture {
     /// Registers the account `daemon` at the played server, which has other names too.
     @discardableResult
     func enablePlayed(

@@ -12,9 +12,9 @@ extension DriverTests {
             "a print that the reader has lost opens nothing, counts as no attempt, and is enrolled again",
             arguments: PlayedReader.Model.allCases)
         func lost(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             try played.reader.send(.lose("one"))
-            let client = try played.bench.client()
+            let client = try played.fixture.client()
             try client.send(.login(.daemon, tries: 1))
             // One that lists what it stores has the daemon know before it asks.
             let reason: DenialReason = model.lists ? .invalidated : .printLost
@@ -23,7 +23,7 @@ extension DriverTests {
             try played.expectNoFailures()
             #expect(try played.enrol(as: "one", checking: model.lists).done?.prints == 1)
             if model.lists {
-                let enabled = try played.bench.ask(.enable(account: Person.daemon.bytes))
+                let enabled = try played.fixture.ask(.enable(account: Person.daemon.bytes))
                 #expect(enabled.done?.state == .valid)
             }
             #expect(try played.login(with: "one").assertion != nil)
@@ -31,10 +31,10 @@ extension DriverTests {
 
         @Test("one's lost print keeps neither their other fingers nor other accounts out")
         func lostOfSeveral() throws {
-            let played = try PlayedBench(.synaptics, enrolled: "one")
+            let played = try PlayedFixture(.synaptics, enrolled: "one")
             try played.enrol(.daemon, .leftIndex, as: "two", checking: true)
             try played.reader.send(.lose("one"))
-            let client = try played.bench.client()
+            let client = try played.fixture.client()
             try client.send(.login(.daemon, tries: 1))
             #expect(try client.wait(for: .printLost).subject == Bytes("right-index".utf8))
             try client.wait(for: .touch)
@@ -51,7 +51,7 @@ extension DriverTests {
             "a finger that another system left on the reader is not enrolled to match in vain",
             arguments: PlayedReader.Model.allCases)
         func foreign(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model)
+            let played = try PlayedFixture(model)
             try played.reader.send(.foreign("one"))
             if model.lists {
                 try played.expect(.fingerOnReader) { try played.enrol(as: "one", checking: true) }
@@ -68,21 +68,21 @@ extension DriverTests {
 
         @Test("a full reader is told as such", arguments: PlayedReader.Model.allCases)
         func full(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model)
+            let played = try PlayedFixture(model)
             try played.reader.send(.fill)
             let before = played.reader.stored
             try played.expect(.readerFull) {
                 try played.enrol(.daemon, .leftIndex, as: "one", checking: model.lists)
             }
             #expect(played.reader.stored == before)
-            #expect(try played.bench.ask(.login(.daemon)).reason == .notEnrolled)
+            #expect(try played.fixture.ask(.login(.daemon)).reason == .notEnrolled)
         }
 
         @Test(
             "a finger that is enrolled again replaces its print",
             arguments: PlayedReader.Model.allCases)
         func again(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             #expect(try played.enrol(as: "one", checking: true).done?.prints == 1)
             #expect(played.reader.stored == ["one"])
             #expect(try played.login(with: "one").assertion != nil)
@@ -92,9 +92,9 @@ extension DriverTests {
             "an enrolment that ends early leaves fingers and reader of one mind",
             arguments: PlayedReader.Model.allCases)
         func early(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             try played.enrol(.daemon, .leftIndex, as: "two", checking: true)
-            let client = try played.bench.client()
+            let client = try played.fixture.client()
             try client.send(
                 .enroll(account: Person.daemon.bytes, finger: .rightIndex, readerID: nil))
             for _ in 0..<2 {
@@ -104,14 +104,15 @@ extension DriverTests {
             try client.send(.cancel)
             try played.expect(.cancelled) { try client.last() }
             #expect(try played.login(with: "two").assertion != nil)
-            #expect(try Int(played.bench.status(of: .daemon).prints) == played.reader.stored.count)
+            #expect(
+                try Int(played.fixture.status(of: .daemon).prints) == played.reader.stored.count)
         }
 
         @Test(
             "another account's finger is told to nobody, also where the reader knows it",
             arguments: PlayedReader.Model.allCases)
         func taken(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             try played.expect(.fingerNotEnrolled) {
                 try played.enrol(.bin, as: "one", checking: true)
             }

@@ -9,41 +9,41 @@ extension DaemonTests {
     @Suite("turns at the reader") struct QueueTests {
         @Test("a second request waits, is told the first without its purpose, and has its turn")
         func waits() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            try bench.enrol(.bin, as: "two", checking: true)
-            let first = try bench.client()
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.enrol(.bin, as: "two", checking: true)
+            let first = try fixture.client()
             try first.send(.login(.daemon))
             try first.wait(for: .touch)
-            let second = try bench.client(.bin)
+            let second = try fixture.client(.bin)
             try second.send(.login(.bin, tries: 1))
             let who = try second.wait(for: .waiting).subject ?? []
             #expect(String(decoding: who, as: UTF8.self) == "sudo (daemon, pts/3)")
-            #expect(try bench.status(of: .bin).prints == 1, "status is answered meanwhile")
-            try bench.storage.send(.scan("one"))
+            #expect(try fixture.status(of: .bin).prints == 1, "status is answered meanwhile")
+            try fixture.storage.send(.scan("one"))
             #expect(try first.last().assertion != nil)
             try second.wait(for: .touch)
-            try bench.storage.send(.scan("two"))
+            try fixture.storage.send(.scan("two"))
             #expect(try second.last().assertion != nil)
         }
 
         @Test("one account cannot take all waiting places")
         func places() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            try bench.enrol(.bin, as: "two", checking: true)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.enrol(.bin, as: "two", checking: true)
             var clients: [TestClient] = []
             for place in 0..<3 {
-                let client = try bench.client(.daemon)
+                let client = try fixture.client(.daemon)
                 try client.send(.login(.daemon))
                 try client.wait(for: place == 0 ? .touch : .waiting)
                 clients.append(client)
             }
-            let refused = try bench.client(.daemon).ask(.login(.daemon))
+            let refused = try fixture.client(.daemon).ask(.login(.daemon))
             #expect(refused.reason == .queueFull)
             // What it is for is believed of root's programs alone.
             #expect(refused.denial?.subject == Bytes("sudo (daemon, pts/3)".utf8))
-            let other = try bench.client(.bin)
+            let other = try fixture.client(.bin)
             try other.send(.login(.bin))
             try other.wait(for: .waiting)
             try clients[0].send(.cancel)
@@ -53,91 +53,91 @@ extension DaemonTests {
 
         @Test("who waits too long, cancels or hangs up is passed over")
         func leaving() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            try bench.enrol(.bin, as: "two", checking: true)
-            let first = try bench.client()
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.enrol(.bin, as: "two", checking: true)
+            let first = try fixture.client()
             try first.send(.login(.daemon))
             try first.wait(for: .touch)
-            #expect(try bench.ask(.login(.bin, milliseconds: 50)).reason == .timedOut)
-            let cancels = try bench.client()
+            #expect(try fixture.ask(.login(.bin, milliseconds: 50)).reason == .timedOut)
+            let cancels = try fixture.client()
             try cancels.send(.login(.bin))
             try cancels.wait(for: .waiting)
             try cancels.send(.cancel)
             #expect(try cancels.last().reason == .cancelled)
             do {
-                let gone = try bench.client()
+                let gone = try fixture.client()
                 try gone.send(.login(.bin))
                 try gone.wait(for: .waiting)
             }
-            let last = try bench.client()
+            let last = try fixture.client()
             try last.send(.login(.bin))
             try last.wait(for: .waiting)
-            try bench.storage.send(.scan("one"))
+            try fixture.storage.send(.scan("one"))
             #expect(try first.last().assertion != nil)
             try last.wait(for: .touch)
-            try bench.storage.send(.scan("two"))
+            try fixture.storage.send(.scan("two"))
             #expect(try last.last().assertion != nil)
             #expect(try last.confirm() == .confirmed(password: nil))
-            #expect(try bench.status(of: .bin).lock == .open, "what is left is done first")
-            #expect(try bench.failures(of: .bin) == 0)
+            #expect(try fixture.status(of: .bin).lock == .open, "what is left is done first")
+            #expect(try fixture.failures(of: .bin) == 0)
         }
 
         @Test("what was changed while a finger was awaited is seen when it comes")
         func changedMeanwhile() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
             let name = Person.daemon.bytes
             let changes: [(Request, DenialReason)] = [
                 (.disable(account: name), .notEnabled), (.enable(account: name), .badRequest),
             ]
             for (change, expected) in changes {
-                _ = try bench.ask(.enable(account: name))
-                let client = try bench.client()
+                _ = try fixture.ask(.enable(account: name))
+                let client = try fixture.client()
                 try client.send(.login(.daemon))
                 try client.wait(for: .touch)
-                _ = try bench.ask(change)
-                try bench.text.send(.scan("one"))
+                _ = try fixture.ask(change)
+                try fixture.text.send(.scan("one"))
                 let denial = try #require(try client.last().denial)
                 #expect(denial.reason == expected, "\(change)")
-                #expect(try bench.failures(of: .daemon) == 0)
+                #expect(try fixture.failures(of: .daemon) == 0)
             }
         }
 
         @Test("a deletion counts at once; where the reader keeps prints, the rest waits for it")
         func readerNeeded() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.enrol(.daemon, .leftIndex, as: "two", checking: true)
             let name = Person.daemon.bytes
-            let client = try bench.client()
+            let client = try fixture.client()
             try client.send(.login(.daemon))
             try client.wait(for: .touch)
-            let deleting = try bench.client()
+            let deleting = try fixture.client()
             try deleting.send(.delete(account: name, finger: .leftIndex))
             try deleting.wait(for: .waiting)
-            #expect(try bench.status(of: .daemon).prints == 1)
-            let enabling = try bench.client()
+            #expect(try fixture.status(of: .daemon).prints == 1)
+            let enabling = try fixture.client()
             try enabling.send(.enable(account: name))
             try enabling.wait(for: .waiting)
-            try bench.storage.send(.scan("two"))
+            try fixture.storage.send(.scan("two"))
             #expect(try client.last().denial != nil)
             #expect(try deleting.last().done?.prints == 1)
             #expect(try enabling.last().done?.state == .valid)
-            #expect(try bench.login(.daemon, with: "two").reason == .noMatch)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "two").reason == .noMatch)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a check of a finger that is deleted meanwhile does not succeed")
         func deletedMeanwhile() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one", on: DaemonBench.textID)
-            let client = try bench.client()
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one", on: DaemonFixture.textID)
+            let client = try fixture.client()
             try client.send(.verify(account: Person.daemon.bytes, timeoutMilliseconds: 20_000))
             try client.wait(for: .touch)
-            let deleted = try bench.ask(.delete(account: Person.daemon.bytes, finger: nil))
+            let deleted = try fixture.ask(.delete(account: Person.daemon.bytes, finger: nil))
             #expect(deleted.done?.prints == 0)
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             #expect(try client.last() == .denial(Denial(.noMatch)))
         }
     }
@@ -145,47 +145,47 @@ extension DaemonTests {
     @Suite("the end of the daemon") struct StopTests {
         @Test("SIGTERM answers those who wait, those who touch, and ends cleanly")
         func stopping() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let touching = try bench.client()
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let touching = try fixture.client()
             try touching.send(.login(.daemon))
             try touching.wait(for: .touch)
-            let waiting = try bench.client()
+            let waiting = try fixture.client()
             try waiting.send(.login(.daemon))
             try waiting.wait(for: .waiting)
-            let typing = try bench.client(.bin)
+            let typing = try fixture.client(.bin)
             try typing.send(.unlock(account: Person.bin.bytes))
             try #require(try typing.next() == .passwordWanted(account: Person.bin.bytes))
-            let quiet = try bench.client()
-            bench.program.signal(SIGTERM)
+            let quiet = try fixture.client()
+            fixture.program.signal(SIGTERM)
             for client in [touching, waiting, typing] {
                 #expect(try client.last() == .denial(Denial(.stopping)))
                 #expect(try client.end().isEmpty)
             }
             #expect(try quiet.end().isEmpty)
-            #expect(try bench.program.expectEnd().ending == .exited(0))
-            #expect(try bench.failures(of: .daemon) == 0)
-            #expect(unsafe access(bench.socket, F_OK) != 0, "its socket is gone")
+            #expect(try fixture.program.expectEnd().ending == .exited(0))
+            #expect(try fixture.failures(of: .daemon) == 0)
+            #expect(unsafe access(fixture.socket, F_OK) != 0, "its socket is gone")
         }
 
         @Test("a second daemon on the same socket gives up and leaves the first alone")
         func second() throws {
-            let bench = try DaemonBench()
+            let fixture = try DaemonFixture()
             let second = try TestSupport.Program(
                 Command([
-                    Layout.products + "/testbench", "daemon", "--state", bench.state,
-                    "--socket", bench.socket, "--configuration", bench.configuration,
+                    Layout.products + "/testbench", "daemon", "--state", fixture.state,
+                    "--socket", fixture.socket, "--configuration", fixture.configuration,
                 ]))
             #expect(try second.expectEnd().ending == .exited(1))
-            #expect(try bench.status(of: .bin).prints == 0)
+            #expect(try fixture.status(of: .bin).prints == 0)
         }
 
         @Test("a daemon that was killed leaves a socket that the next one replaces")
         func killed() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            try bench.restart(by: SIGKILL)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.restart(by: SIGKILL)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
     }
 }

@@ -13,9 +13,9 @@ extension DaemonTests {
         }
 
         private func ask(
-            _ played: PlayedBench, _ action: StorageAction
+            _ played: PlayedFixture, _ action: StorageAction
         ) throws -> (prints: [StoredPrintAnswer], last: Answer) {
-            let client = try played.bench.client()
+            let client = try played.fixture.client()
             try client.send(.readerPrints(ReaderPrintsRequest(action)))
             let answers = try client.rest()
             return (prints(answers), try #require(answers.last))
@@ -24,7 +24,7 @@ extension DaemonTests {
         @Test(
             "root sees whose each print is", arguments: PlayedReader.Model.allCases.filter(\.lists))
         func list(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             try played.reader.send(.foreign("two"))
             let (prints, last) = try ask(played, .list)
             // In an order that does not depend on the reader's.
@@ -38,9 +38,9 @@ extension DaemonTests {
 
         @Test("nobody but root sees or deletes them", arguments: StorageAction.allCases)
         func refused(action: StorageAction) throws {
-            let played = try PlayedBench(.elanmoc)
+            let played = try PlayedFixture(.elanmoc)
             try played.reader.send(.foreign("two"))
-            let client = try played.bench.client(.daemon)
+            let client = try played.fixture.client(.daemon)
             #expect(
                 try client.ask(.readerPrints(ReaderPrintsRequest(action))).reason == .notPermitted)
             #expect(played.reader.stored == ["two"])
@@ -50,7 +50,7 @@ extension DaemonTests {
             "what no account has is deleted, and the finger can be enrolled then",
             arguments: PlayedReader.Model.allCases.filter(\.lists))
         func deleteForeign(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             try played.reader.send(.foreign("two"))
             #expect(try ask(played, .deleteForeign).last.done?.prints == 1)
             #expect(played.reader.stored == ["one"])
@@ -63,11 +63,11 @@ extension DaemonTests {
             "all are deleted, and no account has a finger there any more",
             arguments: PlayedReader.Model.allCases)
         func clear(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model, enrolled: "one")
+            let played = try PlayedFixture(model, enrolled: "one")
             try played.reader.send(.foreign("two"))
             #expect(try ask(played, .clear).last.done != nil)
             #expect(played.reader.stored.isEmpty)
-            #expect(try played.bench.ask(.login(.daemon)).reason == .notEnrolled)
+            #expect(try played.fixture.ask(.login(.daemon)).reason == .notEnrolled)
             #expect(try played.enrol(as: "one").done?.prints == 1)
             #expect(try played.login(with: "one").assertion != nil)
         }

@@ -10,8 +10,8 @@ extension DaemonTests {
 
         @Test("each reader is told with what it can do")
         func listing() throws {
-            let bench = try DaemonBench([.storage, .text, .image])
-            let client = try bench.client(.bin)
+            let fixture = try DaemonFixture([.storage, .text, .image])
+            let client = try fixture.client(.bin)
             try client.send(.readers)
             let readers = try client.rest().compactMap { answer -> ReaderAnswer? in
                 if case .reader(let reader) = answer { reader } else { nil }
@@ -30,82 +30,82 @@ extension DaemonTests {
 
         @Test("fingers on two readers: either lets in, and one failed touch counts once")
         func several() throws {
-            let bench = try DaemonBench.withTwoReaders()
-            for (reader, finger) in [(bench.storage, "one"), (bench.text, "two")] {
-                let client = try bench.client()
+            let fixture = try DaemonFixture.withTwoReaders()
+            for (reader, finger) in [(fixture.storage, "one"), (fixture.text, "two")] {
+                let client = try fixture.client()
                 try client.send(.login(.daemon, tries: 1))
                 // Each asks for a finger.
                 try client.wait(for: .touch)
                 try client.wait(for: .touch)
                 try reader.send(.scan(finger))
                 #expect(try client.last().assertion != nil)
-                #expect(try bench.status(of: .daemon).lock == .open)
+                #expect(try fixture.status(of: .daemon).lock == .open)
             }
-            let wrong = try bench.client()
+            let wrong = try fixture.client()
             try wrong.send(.login(.daemon, tries: 1))
             try wrong.wait(for: .touch)
             try wrong.wait(for: .touch)
-            try bench.text.send(.scan("three"))
+            try fixture.text.send(.scan("three"))
             #expect(try wrong.last() == .denial(Denial(.noMatch, mismatches: 1)))
-            #expect(try bench.failures(of: .daemon) == 1)
-            #expect(bench.threads <= 5)
+            #expect(try fixture.failures(of: .daemon) == 1)
+            #expect(fixture.threads <= 5)
         }
 
         @Test("one of two readers that is unplugged leaves the other")
         func unplugOne() throws {
-            let bench = try DaemonBench.withTwoReaders()
-            #expect(try bench.loginUnplugging().assertion != nil)
+            let fixture = try DaemonFixture.withTwoReaders()
+            #expect(try fixture.loginUnplugging().assertion != nil)
         }
 
         @Test("a reader that the administrator excludes is not used")
         func ignored() throws {
-            let bench = try DaemonBench(
+            let fixture = try DaemonFixture(
                 [.text], configuration: "[reader]\nignore = virtual_device:0\n")
-            #expect(try bench.enrol(.daemon, as: "one").reason == .noReader)
-            #expect(try bench.ask(.readers) == .done(DoneAnswer()))
+            #expect(try fixture.enrol(.daemon, as: "one").reason == .noReader)
+            #expect(try fixture.ask(.readers) == .done(DoneAnswer()))
         }
 
         @Test("the way the reader wants the finger is told, and its faults by name")
         func faults() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
             let faults: [(Int, DenialReason)] = [
                 (0, .readerFailed), (4, .readerBusy), (5, .readerConfused), (257, .readerTooHot),
             ]
             for (code, reason) in faults {
-                let client = try bench.client()
+                let client = try fixture.client()
                 try client.send(.login(.daemon))
                 let touch = try client.wait(for: .touch)
                 #expect(touch.scan != nil && touch.subject?.isEmpty == false)
-                try bench.storage.send(.error(code))
+                try fixture.storage.send(.error(code))
                 #expect(try client.last().reason == reason)
-                #expect(try bench.failures(of: .daemon) == 0)
+                #expect(try fixture.failures(of: .daemon) == 0)
             }
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a login whose reader is gone is denied at once")
         func gone() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.client()
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.client()
             try client.send(.login(.daemon))
             try client.wait(for: .touch)
-            try bench.unplug(bench.storage)
+            try fixture.unplug(fixture.storage)
             #expect(try client.last().reason == .readerRemoved)
-            #expect(try bench.ask(.login(.daemon)) == .denial(Denial(.noReader)))
-            #expect(try bench.failures(of: .daemon) == 0)
+            #expect(try fixture.ask(.login(.daemon)) == .denial(Denial(.noReader)))
+            #expect(try fixture.failures(of: .daemon) == 0)
         }
 
         @Test("a print that another system took off the reader opens nothing")
         func foreignRemoval() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let client = try bench.client()
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let client = try fixture.client()
             try client.send(.login(.daemon, tries: 1))
             try client.wait(for: .touch)
-            try bench.storage.send(.remove("one"))
-            try bench.storage.send(.scan("one"))
+            try fixture.storage.send(.remove("one"))
+            try fixture.storage.send(.scan("one"))
             #expect(try client.last().assertion == nil)
         }
     }

@@ -33,7 +33,7 @@ struct ReceiptsSent {
     }
 }
 
-extension DaemonBench {
+extension DaemonFixture {
     /// Asks for an account's receipts, as itself.
     func receipts(
         of person: Person, first: UInt64 = 0, count: UInt32 = 0

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What people do with secrets.
-extension DaemonBench {
+extension DaemonFixture {
     /// Touches with these fingers, one a notice, and gives what was released.
     func get(_ name: String, with ids: [String], client: TestClient? = nil) throws -> Bytes {
         let client = try client ?? self.client()

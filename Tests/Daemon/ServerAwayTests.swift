@@ -10,14 +10,14 @@ import Testing
 
 extension SecondDaemonTests {
     @Suite("What makes a login at a server an offline one")
-    final class ServerAwayTests: VerdictBench {
+    final class ServerAwayTests: VerdictFixture {
         @Test("only what the relay says of the way to the server makes a login an offline one")
         func away() throws {
             #expect(try logIn().assertion != nil)
             cut()
             #expect(try logIn().assertion?.server != nil)
             cut(isAway: false)
-            let client = try bench.client()
+            let client = try fixture.client()
             let hours = Request.authenticate(request(offlineHours: 720))
             #expect(try client.ask(hours).reason == .serverUnreachable)
             for (code, reason) in [
@@ -35,8 +35,8 @@ extension SecondDaemonTests {
         @Test("a relay that has no place left makes none")
         func full() throws {
             #expect(try logIn().assertion != nil)
-            let path = bench.directory + "/relay"
-            let client = try bench.client()
+            let path = fixture.directory + "/relay"
+            let client = try fixture.client()
             let hours = Request.authenticate(request(offlineHours: 720))
             let stop = try Event()
             try #require(unsafe unlink(path) == 0)
@@ -57,8 +57,8 @@ extension SecondDaemonTests {
         @Test("a relay that says nothing in time, or is not there, makes none")
         func silent() throws {
             #expect(try logIn().assertion != nil)
-            let path = bench.directory + "/relay"
-            let client = try bench.client()
+            let path = fixture.directory + "/relay"
+            let client = try fixture.client()
             let hours = Request.authenticate(request(offlineHours: 720))
             let goOn = try Event()
             server.answering { _ in
@@ -76,7 +76,7 @@ extension SecondDaemonTests {
         @Test("the clock's floor is lowered only by a server that root names")
         func anybodysWord() throws {
             #expect(try logIn().assertion != nil)
-            let path = bench.file("counter", of: .daemon)
+            let path = fixture.file("counter", of: .daemon)
             func latest() throws -> String {
                 let text = String(decoding: try Layout.read(path), as: UTF8.self)
                 return try #require(text.split(separator: "\n").last { $0.hasPrefix("latest: ") })
@@ -85,8 +85,8 @@ extension SecondDaemonTests {
             let honest = try latest()
             server.answering(yes(at: 0))
             // The account itself, which may name any server and key.
-            let own = try bench.touchEach(
-                .authenticate(request()), with: "one", client: bench.client(.daemon))
+            let own = try fixture.touchEach(
+                .authenticate(request()), with: "one", client: fixture.client(.daemon))
             #expect(own.assertion != nil)
             #expect(try latest() >= honest)
             cut()
@@ -96,7 +96,7 @@ extension SecondDaemonTests {
             // the client is gone: the file has to be read before.
             var (corrected, isInTime) = ("", false)
             for _ in 0..<10 where !isInTime {
-                let (client, begin) = (try bench.client(), ContinuousClock.now)
+                let (client, begin) = (try fixture.client(), ContinuousClock.now)
                 #expect(try logIn(client: client).assertion != nil)
                 corrected = try withExtendedLifetime(client) { try latest() }
                 isInTime = ContinuousClock.now - begin < .seconds(1)

@@ -13,7 +13,7 @@ extension SecondDaemonTests {
     struct ServerTests {
         @Test("knows the device after a touch and a code, and gives a token for each touch")
         func wholeWay() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             let enabled = try #require(try stage.enable().enabled)
             #expect(enabled.account == Bytes("alice".utf8) && enabled.progress == .active)
             let registered = try #require(try stage.server.registrations().first)
@@ -30,13 +30,13 @@ extension SecondDaemonTests {
             }
             #expect(try stage.list().map(\.state) == [.good])
             // Each use of the key has its receipt in the account's chain.
-            let log = try stage.bench.receipts(of: .daemon)
+            let log = try stage.fixture.receipts(of: .daemon)
             try log.verify()
         }
 
         @Test("gets nothing of a finger that does not match, and the code stays good")
         func wrongFinger() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             let code = try stage.server.code()
             #expect(try stage.enable(with: "two", code: code).reason == .noMatch)
             #expect(stage.files().isEmpty)
@@ -47,20 +47,20 @@ extension SecondDaemonTests {
 
         @Test("refuses a code that was used, and nothing is kept")
         func usedCode() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             let code = try stage.server.code()
             #expect(try stage.enable(code: code).enabled != nil)
             #expect(try stage.enable(code: code).reason == .knownServer)
-            try stage.bench.enrol(.bin, as: "two")
+            try stage.fixture.enrol(.bin, as: "two")
             #expect(try stage.enable(.bin, with: "two", code: code).reason == .activationRefused)
             #expect(stage.files(of: .bin).isEmpty)
         }
 
         @Test("is not asked where the touch is taken back")
         func cancelled() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
-            let client = try stage.bench.client(.daemon)
+            let client = try stage.fixture.client(.daemon)
             try client.send(stage.login())
             try client.wait(for: .touch)
             try client.send(.cancel)
@@ -70,25 +70,25 @@ extension SecondDaemonTests {
 
         @Test("serves an account itself, and neither another nor root in its place")
         func others() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
             for person in [Person.bin, .root] {
-                let client = try stage.bench.client(person)
+                let client = try stage.fixture.client(person)
                 #expect(try client.ask(stage.login()).reason == .notPermitted)
             }
-            try stage.bench.enrol(.bin, as: "two")
+            try stage.fixture.enrol(.bin, as: "two")
             #expect(try stage.logIn(.bin, with: "two").reason == .unknownServer)
         }
 
         @Test("hears nothing from a key of other fingers, which is destroyed")
         func fingersChanged() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
-            try stage.bench.enrol(.daemon, .leftIndex, as: "two")
+            try stage.fixture.enrol(.daemon, .leftIndex, as: "two")
             #expect(try stage.logIn().reason == .serverKeyInvalidated)
             #expect(try stage.list().map(\.state) == [.invalidated])
             let name = try #require(stage.files().first)
-            let record = try Layout.read(stage.bench.file("servers/\(name)", of: .daemon))
+            let record = try Layout.read(stage.fixture.file("servers/\(name)", of: .daemon))
             #expect(String(decoding: record, as: UTF8.self).contains("sealings: 0"))
             // A new code is the way on.
             #expect(try stage.enable().enabled != nil)
@@ -99,9 +99,9 @@ extension SecondDaemonTests {
         @Test("tells a replaced device, which destroys its key")
         func replaced() async throws {
             let server = try await LiveServer.start()
-            let first = try ServerBench(server)
+            let first = try ServerFixture(server)
             try first.enable()
-            let second = try ServerBench(server)
+            let second = try ServerFixture(server)
             try second.enable()
             let answer = try first.logIn()
             #expect(answer.reason == .serverKeyReplaced, "\(answer)")
@@ -112,11 +112,11 @@ extension SecondDaemonTests {
 
         @Test("has a key of its own")
         func twoServers() async throws {
-            let first = try ServerBench(try await LiveServer.start())
+            let first = try ServerFixture(try await LiveServer.start())
             let other = try await LiveServer.start()
             try first.enable()
             // The relay trusts the first server's authority alone: the other is not asked.
-            let answer = try first.bench.touchEach(
+            let answer = try first.fixture.touchEach(
                 .serverEnable(
                     ServerEnableRequest(
                         account: Person.daemon.bytes, server: Bytes(other.url.utf8),
@@ -128,18 +128,18 @@ extension SecondDaemonTests {
 
         @Test("is told later where it cannot be reached, and the key is of no use until then")
         func disabled() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
             try stage.stopRelay()
             #expect(try stage.logIn().reason == .serverUnreachable)
             let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
-            #expect(try stage.bench.ask(disable).done?.state == .disabled)
+            #expect(try stage.fixture.ask(disable).done?.state == .disabled)
             #expect(try stage.list().map(\.state) == [.removing])
             #expect(try stage.logIn().reason == .unknownServer)
             try stage.startRelay()
             // Any request about servers has it told, and is not held up by it.
             #expect(try stage.list().map(\.state) == [.removing])
-            try awaitNoFiles(in: stage.bench.file("servers", of: .daemon))
+            try awaitNoFiles(in: stage.fixture.file("servers", of: .daemon))
             #expect(try stage.list().isEmpty)
             let status = try stage.server.registrations().first?["status"] as? String
             #expect(status == "REMOVED")
@@ -147,40 +147,40 @@ extension SecondDaemonTests {
 
         @Test("is not said to know what a key of other fingers could not tell it")
         func disabledUnasked() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
-            try stage.bench.enrol(.daemon, .leftIndex, as: "two")
+            try stage.fixture.enrol(.daemon, .leftIndex, as: "two")
             #expect(try stage.list().map(\.state) == [.invalidated])
             let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
-            #expect(try stage.bench.ask(disable).done?.state == .invalidated)
+            #expect(try stage.fixture.ask(disable).done?.state == .invalidated)
             #expect(stage.files().isEmpty)
             let status = try stage.server.registrations().first?["status"] as? String
             #expect(status == "ACTIVE")
-            #expect(try stage.bench.ask(disable).reason == .unknownServer)
+            #expect(try stage.fixture.ask(disable).reason == .unknownServer)
         }
 
         @Test("is told by the next start of the daemon, without anybody's asking")
         func disabledBeforeStart() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
             try stage.stopRelay()
             let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
-            #expect(try stage.bench.ask(disable).done?.state == .disabled)
+            #expect(try stage.fixture.ask(disable).done?.state == .disabled)
             try stage.startRelay()
-            try stage.bench.restart()
-            try awaitNoFiles(in: stage.bench.file("servers", of: .daemon))
+            try stage.fixture.restart()
+            try awaitNoFiles(in: stage.fixture.file("servers", of: .daemon))
             let status = try stage.server.registrations().first?["status"] as? String
             #expect(status == "REMOVED")
         }
 
         @Test("has nothing to be told of a key whose fingers have changed since it was given up")
         func disabledAndChanged() async throws {
-            let stage = try ServerBench(try await LiveServer.start())
+            let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
             try stage.stopRelay()
             let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
-            #expect(try stage.bench.ask(disable).done?.state == .disabled)
-            try stage.bench.enrol(.daemon, .leftIndex, as: "two")
+            #expect(try stage.fixture.ask(disable).done?.state == .disabled)
+            try stage.fixture.enrol(.daemon, .leftIndex, as: "two")
             #expect(try stage.list().isEmpty && stage.files().isEmpty)
         }
 
@@ -188,23 +188,23 @@ extension SecondDaemonTests {
         func inTPM() async throws {
             let tpm = try SoftwareTPM()
             let server = try await LiveServer.start()
-            let stage = try ServerBench(
+            let stage = try ServerFixture(
                 server, configuration: "[vault]\nkind = tpm\ntpm = \(tpm.tcti)\n")
             #expect(try stage.enable().enabled != nil)
             #expect(try server.registrations().first?["key"] as? String == "tpm")
             for _ in 0..<2 { #expect(try stage.logIn().token != nil) }
-            try stage.bench.restart()
+            try stage.fixture.restart()
             #expect(try stage.logIn().token != nil)
             #expect(try stage.logIn(with: "two").reason == .noMatch)
-            try stage.bench.enrol(.daemon, .leftIndex, as: "two")
+            try stage.fixture.enrol(.daemon, .leftIndex, as: "two")
             #expect(try stage.logIn().reason == .serverKeyInvalidated)
-            try stage.bench.restart()
+            try stage.fixture.restart()
             #expect(try tpm.transientHandles.isEmpty && tpm.loadedSessions.isEmpty)
         }
 
         @Test("waits for somebody to compare the key where its policy says so")
         func pending() async throws {
-            let stage = try ServerBench(try await LiveServer.start(commitRequired: true))
+            let stage = try ServerFixture(try await LiveServer.start(commitRequired: true))
             let enabled = try #require(try stage.enable().enabled)
             #expect(enabled.progress == .pendingCommit)
             #expect(try stage.logIn().denial?.subject == Bytes("conflict".utf8))
@@ -220,11 +220,11 @@ extension SecondDaemonTests {
             "is not asked for a URL or a code that is none",
             arguments: [("http://h", "x"), ("https://h", "AAAAA-AAAAA-AAAAA-AAAAA")])
         func malformed(server: String, code: String) throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
             let request = ServerEnableRequest(
                 account: Person.daemon.bytes, server: Bytes(server.utf8), code: Bytes(code.utf8))
-            #expect(try bench.ask(.serverEnable(request)).reason == .badRequest)
+            #expect(try fixture.ask(.serverEnable(request)).reason == .badRequest)
         }
 
         /// The payload of a token, not verified here: tests of the server do.

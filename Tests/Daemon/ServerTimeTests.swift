@@ -9,13 +9,13 @@ import Testing
 
 extension SecondDaemonTests {
     @Suite("The time of a login at a server")
-    final class ServerTimeTests: VerdictBench {
+    final class ServerTimeTests: VerdictFixture {
         /// What is kept of prints in a directory; files may come and go meanwhile.
         @Test("is not taken by the trial of a password, which comes when the server has said yes")
         func tried() throws {
-            try #require(try bench.give().done?.keyring == .on)
-            let before = try bench.checks()
-            let path = bench.directory + "/checked"
+            try #require(try fixture.give().done?.keyring == .on)
+            let before = try fixture.checks()
+            let path = fixture.directory + "/checked"
             let seen = Mutex(0)
             server.answering(
                 yes {
@@ -24,33 +24,33 @@ extension SecondDaemonTests {
                 })
             var wish = request()
             wish.wantsKeyring = true
-            let client = try bench.client()
+            let client = try fixture.client()
             #expect(try logIn(wish, client: client).assertion != nil)
             #expect(try client.confirmedPassword() == Bytes("right".utf8))
             #expect(seen.withLock { $0 } == before)
-            #expect(try bench.checks() == before + 1)
+            #expect(try fixture.checks() == before + 1)
             // Nobody's password is tried for a no.
             server.answering(yes(.deny))
             #expect(try logIn(wish).reason == .serverRefused)
-            #expect(try bench.checks() == before + 1)
+            #expect(try fixture.checks() == before + 1)
         }
 
         @Test("is none where the machine has slept while it was asked for, however short")
         func slept() throws {
-            let machine = try Machine(bench)
+            let machine = try Machine(fixture)
             defer { withExtendedLifetime(machine) {} }
             let bus = machine.bus
             let (asked, goOn) = try sayingYesLater()
-            let client = try bench.client()
+            let client = try fixture.client()
             try client.send(.authenticate(request(token: .file)))
             try client.wait(for: .touch)
             try bus.awaitInhibitors(1)
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             try asked.wait()
             #expect(try bus.sleep().isInTime)
-            try bench.awaitSleep()
+            try fixture.awaitSleep()
             try bus.wake()
-            #expect(try bench.loginAwake(bench.text).assertion != nil)
+            #expect(try fixture.loginAwake(fixture.text).assertion != nil)
             goOn.happen()
             #expect(try client.last() == .denial(Denial(.suspending)))
             #expect(verdicts.isEmpty && !hasToken)
@@ -59,11 +59,11 @@ extension SecondDaemonTests {
         @Test("that is over before the server could be asked is no other login's fault")
         func over() throws {
             let before = server.requests.count { $0.verb == .login }
-            let client = try bench.client()
+            let client = try fixture.client()
             try client.send(.authenticate(request()))
             try client.wait(for: .touch)
-            try bench.passTime(29)
-            try bench.text.send(.scan("one"))
+            try fixture.passTime(29)
+            try fixture.text.send(.scan("one"))
             #expect(try client.last().reason == .serverLost)
             #expect(server.requests.count { $0.verb == .login } == before)
         }

@@ -11,7 +11,7 @@ import Testing
 
 extension SecondDaemonTests {
     @Suite("A server's yes to a login, while others act, and what stands for it later")
-    final class ServerVerdictTests: VerdictBench {
+    final class ServerVerdictTests: VerdictFixture {
         // MARK: One after the other
 
         @Test("one login after the other goes to the server, in the order of their counters")
@@ -36,17 +36,17 @@ extension SecondDaemonTests {
                 state.withLock { $0.isUnderWay = false }
                 return plain(request)
             }
-            let (first, second) = (try bench.client(), try bench.client())
+            let (first, second) = (try fixture.client(), try fixture.client())
             try first.send(.authenticate(request()))
             try first.wait(for: .touch)
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             try asked.wait()
             try second.send(.authenticate(request()))
             try second.wait(for: .touch)
-            let before = try bench.receipts(of: .daemon).receipts.count
-            try bench.text.send(.scan("one"))
-            while try bench.receipts(of: .daemon).receipts.count == before {}
-            for _ in 0..<20 { _ = try bench.status(of: .daemon) }
+            let before = try fixture.receipts(of: .daemon).receipts.count
+            try fixture.text.send(.scan("one"))
+            while try fixture.receipts(of: .daemon).receipts.count == before {}
+            for _ in 0..<20 { _ = try fixture.status(of: .daemon) }
             goOn.happen()
             #expect(try first.last().assertion != nil)
             #expect(try second.last().assertion != nil)
@@ -72,10 +72,10 @@ extension SecondDaemonTests {
                 }
                 return plain(request)
             }
-            let first = try bench.client()
+            let first = try fixture.client()
             try first.send(.authenticate(request()))
             try first.wait(for: .touch)
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             try asked.wait()
             #expect(try logIn(request(milliseconds: 4_000)).reason == .serverBusy)
             goOn.happen()
@@ -99,10 +99,10 @@ extension SecondDaemonTests {
                 isOver.withLock { $0 = true }
                 return .refused(code: Bytes("refused".utf8), status: 401, attempts: nil)
             }
-            let first = try bench.client()
+            let first = try fixture.client()
             try first.send(.authenticate(request()))
             try first.wait(for: .touch)
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             try asked.wait()
             try first.send(.cancel)
             #expect(try first.last().reason == .cancelled)
@@ -112,11 +112,11 @@ extension SecondDaemonTests {
                 }
                 return plain(request)
             }
-            let second = try bench.client()
+            let second = try fixture.client()
             try second.send(.authenticate(request()))
             try second.wait(for: .touch)
-            try bench.text.send(.scan("one"))
-            for _ in 0..<20 { _ = try bench.status(of: .daemon) }
+            try fixture.text.send(.scan("one"))
+            for _ in 0..<20 { _ = try fixture.status(of: .daemon) }
             #expect(verdicts.count == 1)
             goOn.happen()
             #expect(try second.last().assertion != nil)
@@ -124,7 +124,7 @@ extension SecondDaemonTests {
 
         @Test("no finger is awaited so long that the server's answer would come too late")
         func touchTime() throws {
-            let client = try bench.client()
+            let client = try fixture.client()
             let start = ContinuousClock.now
             let answer = try client.ask(.authenticate(request(milliseconds: 4_000)))
             #expect(answer.reason == .timedOut)
@@ -144,18 +144,18 @@ extension SecondDaemonTests {
             #expect(try logIn(request(token: .file)).assertion != nil)
             #expect(hasToken)
             let (asked, goOn) = try sayingYesLater()
-            let client = try bench.client()
+            let client = try fixture.client()
             try client.send(.authenticate(request(token: .file)))
             try client.wait(for: .touch)
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             try asked.wait()
             let account = Person.daemon.bytes
             switch deed {
-            case .disable: _ = try bench.ask(.disable(account: account))
+            case .disable: _ = try fixture.ask(.disable(account: account))
             case .disableServer:
-                _ = try bench.ask(.serverDisable(account: account, server: PlayedServer.url))
-            case .enrol: try bench.enrol(.daemon, .leftIndex, as: "two")
-            case .delete: _ = try bench.ask(.delete(account: account, finger: nil))
+                _ = try fixture.ask(.serverDisable(account: account, server: PlayedServer.url))
+            case .enrol: try fixture.enrol(.daemon, .leftIndex, as: "two")
+            case .delete: _ = try fixture.ask(.delete(account: account, finger: nil))
             }
             // Also what the login before has left.
             #expect(!hasToken)
@@ -170,24 +170,24 @@ extension SecondDaemonTests {
 
         @Test("gives out no login password that was given up while it was asked for")
         func passwordMeanwhile() throws {
-            _ = try bench.give()
-            #expect(try bench.keyring() == .on)
+            _ = try fixture.give()
+            #expect(try fixture.keyring() == .on)
             let (asked, goOn) = (DispatchedEvent(), try Event())
             var wish = request()
             wish.wantsKeyring = true
             let login = Request.authenticate(wish)
-            #expect(try bench.opened(by: login) == "right")
+            #expect(try fixture.opened(by: login) == "right")
             server.answering(
                 yes {
                     asked.happen()
                     hold(until: goOn)
                 })
-            let client = try bench.client()
+            let client = try fixture.client()
             try client.send(login)
             try client.wait(for: .touch)
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             try asked.wait()
-            try #require(unsafe unlink(bench.file("keyring", of: .daemon)) == 0)
+            try #require(unsafe unlink(fixture.file("keyring", of: .daemon)) == 0)
             goOn.happen()
             let assertion = try #require(try client.last().assertion)
             #expect(try assertion.server != nil && client.confirmedPassword() == nil)
@@ -196,12 +196,12 @@ extension SecondDaemonTests {
         @Test("has its token stay where another server's key ends, and go with its own")
         func twoServers() throws {
             let other = Bytes("https://other.example".utf8)
-            #expect(try bench.enablePlayed(at: other).enabled != nil)
+            #expect(try fixture.enablePlayed(at: other).enabled != nil)
             #expect(try logIn(request(token: .file)).assertion != nil)
             for (server, stays) in [(other, true), (PlayedServer.url, false)] {
                 let account = Person.daemon.bytes
                 #expect(
-                    try bench.ask(.serverDisable(account: account, server: server)).done != nil)
+                    try fixture.ask(.serverDisable(account: account, server: server)).done != nil)
                 #expect(hasToken == stays)
             }
         }
@@ -225,7 +225,7 @@ extension SecondDaemonTests {
 
         @Test("has nothing follow it where it is by another key, or about another login")
         func none() throws {
-            try #require(try bench.give().done?.keyring == .on)
+            try #require(try fixture.give().done?.keyring == .on)
             let plain = yes()
             let others: [@Sendable (RelayRequest) -> RelayAnswer?] = [
                 yes(by: try P256PrivateKey.generate()),
@@ -240,7 +240,7 @@ extension SecondDaemonTests {
                 wish.wantsKeyring = true
                 for other in others {
                     server.answering(other)
-                    let client = try bench.client()
+                    let client = try fixture.client()
                     let assertion = try #require(try logIn(wish, client: client).assertion)
                     let given = try #require(assertion.server)
                     #expect(!given.verdict.isEmpty && given.accessToken == nil)
@@ -249,11 +249,11 @@ extension SecondDaemonTests {
                     #expect(verdicts.isEmpty)
                 }
             }
-            #expect(!bench.program.errors.contains("login password of daemon released"))
+            #expect(!fixture.program.errors.contains("login password of daemon released"))
             server.answering(plain)
             var wish = request(token: .file)
             wish.wantsKeyring = true
-            let client = try bench.client()
+            let client = try fixture.client()
             let assertion = try #require(try logIn(wish, client: client).assertion)
             #expect(assertion.server?.hasTokenFile == true && hasToken)
             #expect(try client.confirmedPassword() == Bytes("right".utf8) && verdicts.count == 1)
@@ -265,7 +265,7 @@ extension SecondDaemonTests {
             cut()
             var rotated = request()
             rotated.server?.key = try P256PrivateKey.generate().publicPoint
-            let client = try bench.client()
+            let client = try fixture.client()
             #expect(try client.ask(.authenticate(rotated)).reason == .serverTooLongAgo)
             #expect(client.heard.allSatisfy { $0.notice == nil })
         }
@@ -291,18 +291,18 @@ extension SecondDaemonTests {
                 hold(until: goOn)
             }
             server.answering(plain)
-            let first = try bench.client()
+            let first = try fixture.client()
             try first.send(.authenticate(request()))
             try first.wait(for: .touch)
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             try asked.wait()
             cut()
-            let second = try bench.client()
+            let second = try fixture.client()
             try second.send(.authenticate(request()))
             try second.wait(for: .touch)
             goOn.happen()
             let fresh = try #require(try first.last().assertion?.server)
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             #expect(try second.last().assertion?.server?.verdict == fresh.verdict)
         }
 
@@ -327,7 +327,7 @@ extension SecondDaemonTests {
             #expect(answer.reason == .clockSetBack)
             #expect((answer.denial?.since ?? 0) >= ahead)
             // Also where the daemon has been started anew.
-            try bench.restart()
+            try fixture.restart()
             #expect(try logIn(request(offlineHours: 720)).reason == .clockSetBack)
         }
 
@@ -336,7 +336,7 @@ extension SecondDaemonTests {
             #expect(try logIn().assertion != nil)
             cut()
             #expect(try logIn(request(offlineHours: 1)).assertion != nil)
-            try bench.passTime(2 * 3_600)
+            try fixture.passTime(2 * 3_600)
             #expect(try logIn(request(offlineHours: 720)).reason == .clockSetBack)
         }
 
@@ -345,13 +345,13 @@ extension SecondDaemonTests {
             #expect(try logIn().assertion != nil)
             cut()
             #expect(try logIn().assertion != nil)
-            let path = bench.file("receipts", of: .daemon)
+            let path = fixture.file("receipts", of: .daemon)
             var text = try Layout.read(path)
             let mark = Bytes("\nissued: 20".utf8)
             let last = try #require(
                 text.indices.reversed().first { text[$0...].starts(with: mark) })
             text[last + mark.count - 1] = UInt8(ascii: "1")
-            try DaemonBench.write(text, to: path)
+            try DaemonFixture.write(text, to: path)
             #expect(try logIn(request(offlineHours: 720)).reason == .clockSetBack)
         }
 
@@ -359,17 +359,17 @@ extension SecondDaemonTests {
         func latestReceipt() throws {
             #expect(try logIn().assertion != nil)
             // It answers when it has written what it writes behind an answer.
-            _ = try bench.status(of: .daemon)
-            let path = bench.file("counter", of: .daemon)
+            _ = try fixture.status(of: .daemon)
+            let path = fixture.file("counter", of: .daemon)
             let text = String(decoding: try Layout.read(path), as: UTF8.self)
             // As a touch has left it when the clock was wrong.
             let wrong = text.replacing("\nlatest: 20", with: "\nlatest: 21")
             try #require(wrong != text)
-            try DaemonBench.write(Bytes(wrong.utf8), to: path)
+            try DaemonFixture.write(Bytes(wrong.utf8), to: path)
             cut()
             #expect(try logIn(request(offlineHours: 720)).reason == .clockSetBack)
             // A touch of now does not undo it.
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             #expect(try logIn(request(offlineHours: 720)).reason == .clockSetBack)
             server.answering(yes())
             #expect(try logIn().assertion != nil)

@@ -22,12 +22,12 @@ extension SecondDaemonTests {
 
         /// Runs the command as root about root itself, and touches when it says so.
         private func signet(
-            _ words: [String], at bench: DaemonBench, with finger: String = "one",
+            _ words: [String], at fixture: DaemonFixture, with finger: String = "one",
             input: String? = nil
         ) throws -> Said {
             let said = Said()
             var surroundings = CommandEnvironment()
-            surroundings.socketPath = bench.socket
+            surroundings.socketPath = fixture.socket
             surroundings.output = { bytes in
                 said.output.withLock { $0 += bytes }
                 return true
@@ -36,7 +36,7 @@ extension SecondDaemonTests {
                 said.output.withLock { $0 += bytes }
                 return true
             }
-            let reader = bench.text
+            let reader = fixture.text
             surroundings.errors = { bytes in
                 said.errors.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
                 if bytes.starts(with: Bytes("swipe your finger across the reader".utf8)) {
@@ -56,17 +56,17 @@ extension SecondDaemonTests {
         }
 
         /// A daemon with root's finger, and root's signing key; its line is in `signers`.
-        private func bench() throws -> DaemonBench {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.root, as: "one")
-            let made = try signet(["enable", "--signing"], at: bench)
+        private func fixture() throws -> DaemonFixture {
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.root, as: "one")
+            let made = try signet(["enable", "--signing"], at: fixture)
             #expect(made.code == .done, "\(made.told)")
             #expect(made.told.contains("to create a key that signs files and challenges"))
-            let shown = try signet(["sign", "--public-key"], at: bench)
+            let shown = try signet(["sign", "--public-key"], at: fixture)
             let lines = shown.text.split(separator: "\n")
             #expect(lines.count == 2 && made.text.contains(lines[0]))
             try scratch.write("signers", lines[1] + "\n")
-            return bench
+            return fixture
         }
 
         /// Whether stock ssh-keygen takes a signature over a file.
@@ -84,12 +84,12 @@ extension SecondDaemonTests {
 
         @Test("signs files that stock ssh-keygen takes, and takes with no byte changed")
         func files() throws {
-            let bench = try bench()
+            let fixture = try fixture()
             try scratch.write("big", Bytes(repeating: 0x61, count: 3_000_001))
             try scratch.write("a \u{1B}[2J", "small")
             try scratch.write("empty", "")
             let names = ["big", "a \u{1B}[2J", "empty"]
-            let run = try signet(["sign"] + names.map(scratch.at), at: bench)
+            let run = try signet(["sign"] + names.map(scratch.at), at: fixture)
             #expect(run.code == .done, "\(run.told)")
             let digest = Hexadecimal.encode(try SHA256.digest(Bytes("small".utf8)).prefix(8) + [])
             let start = String(decoding: digest, as: UTF8.self)
@@ -106,25 +106,25 @@ extension SecondDaemonTests {
 
         @Test("takes back what it wrote where the signature of one of several cannot be written")
         func allOrNone() throws {
-            let bench = try bench()
+            let fixture = try fixture()
             for name in ["a", "b"] { try scratch.write(name, name) }
             // The same file by another name: its signature is there when its turn comes.
             let names = [scratch.at("a"), scratch.at("b"), scratch.at("./a")]
-            let run = try signet(["sign"] + names, at: bench)
+            let run = try signet(["sign"] + names, at: fixture)
             #expect(run.code == .fault && run.told.contains("a.sig"), "\(run.told)")
             #expect(Layout.entries(of: scratch.path).sorted() == ["a", "b", "signers"])
         }
 
         @Test("leaves a signature that is there alone, unless it is to be replaced")
         func existing() throws {
-            let bench = try bench()
+            let fixture = try fixture()
             try scratch.write("file", "text")
             try scratch.write("file.sig", "mine")
-            let refused = try signet(["sign", scratch.at("file")], at: bench)
+            let refused = try signet(["sign", scratch.at("file")], at: fixture)
             #expect(refused.code == .denied)
             #expect(refused.told.hasSuffix("already exists. Use '--force' to replace it\n"))
             #expect(try scratch.read("file.sig") == Bytes("mine".utf8))
-            let forced = try signet(["sign", "--force", scratch.at("file")], at: bench)
+            let forced = try signet(["sign", "--force", scratch.at("file")], at: fixture)
             #expect(forced.code == .done)
             #expect(try isTaken("file", "file.sig"))
             #expect(Layout.entries(of: scratch.path).sorted() == ["file", "file.sig", "signers"])
@@ -132,8 +132,8 @@ extension SecondDaemonTests {
 
         @Test("signs standard input, and writes the signature to standard output")
         func input() throws {
-            let bench = try bench()
-            let run = try signet(["sign", "-"], at: bench, input: "some text")
+            let fixture = try fixture()
+            let run = try signet(["sign", "-"], at: fixture, input: "some text")
             #expect(run.code == .done && run.told.contains("to sign standard input (SHA-256 "))
             try scratch.write("input.sig", run.bytes)
             #expect(try isTaken("input", "input.sig"))
@@ -141,10 +141,10 @@ extension SecondDaemonTests {
 
         @Test("answers a challenge as a stranger's server verifies it by what is documented")
         func challenge() throws {
-            let bench = try bench()
+            let fixture = try fixture()
             let challenge = "signet-login: 1\naudience: shop ü%41"
             let run = try signet(
-                ["sign", "--challenge", challenge, "--audience", "shop.example"], at: bench)
+                ["sign", "--challenge", challenge, "--audience", "shop.example"], at: fixture)
             #expect(run.code == .done, "\(run.told)")
             let asked = "signet-login: 1\\x0aaudience: shop ü%41\n"
             #expect(
@@ -198,15 +198,15 @@ extension SecondDaemonTests {
         @Test("signs a request that the real server takes, once, and just that one")
         func request() async throws {
             let server = try await LiveServer.start()
-            let bench = try DaemonBench(
+            let fixture = try DaemonFixture(
                 [.text], configuration: "[relay]\nca-file = \(server.authority)\n")
-            let relay = try ServerBench.relay(of: bench)
+            let relay = try ServerFixture.relay(of: fixture)
             defer { relay.signal(15) }
-            try bench.enrol(.root, as: "one")
-            let none = try signet(["sign", "--request", "GET", "/"], at: bench)
+            try fixture.enrol(.root, as: "one")
+            let none = try signet(["sign", "--request", "GET", "/"], at: fixture)
             #expect(
                 none.code == .denied && none.told.contains("root is not registered at any server"))
-            _ = try bench.touchEach(
+            _ = try fixture.touchEach(
                 .serverEnable(
                     ServerEnableRequest(
                         account: Person.root.bytes, server: Bytes(server.url.utf8),
@@ -216,7 +216,7 @@ extension SecondDaemonTests {
                 [
                     "sign", "--request", "POST", "https://shop.example/v1/pay?id=%37", "--body",
                     scratch.at("body"),
-                ], at: bench)
+                ], at: fixture)
             #expect(run.code == .done, "\(run.told)")
             #expect(run.told.contains("the request POST https://shop.example/v1/pay?id=%37, with"))
             let header = try #require(run.text.wholeMatch(of: #/Authorization: (Signet .*)\n/#)).1
@@ -243,9 +243,9 @@ extension SecondDaemonTests {
 
         @Test("writes nothing where the finger does not match")
         func wrongFinger() throws {
-            let bench = try bench()
+            let fixture = try fixture()
             try scratch.write("file", "text")
-            let run = try signet(["sign", scratch.at("file")], at: bench, with: "two")
+            let run = try signet(["sign", scratch.at("file")], at: fixture, with: "two")
             #expect(run.code == .denied && run.told.hasSuffix("the finger did not match\n"))
             #expect(!Layout.entries(of: scratch.path).contains("file.sig"))
         }

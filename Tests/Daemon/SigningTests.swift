@@ -10,11 +10,11 @@ extension DaemonTests {
     @Suite("The signing key")
     struct SigningTests {
         private static let name = Person.daemon.bytes
-        private let bench: DaemonBench
+        private let fixture: DaemonFixture
 
         init() throws {
-            bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
+            fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
         }
 
         private static let digest = Bytes(repeating: 9, count: 32)
@@ -28,22 +28,22 @@ extension DaemonTests {
         ) throws -> Answer {
             let request = SignRequest(
                 account: Self.name, timeoutMilliseconds: 20_000, matter)
-            return try bench.touchEach(
-                .sign(request), with: finger, client: bench.client(person))
+            return try fixture.touchEach(
+                .sign(request), with: finger, client: fixture.client(person))
         }
 
         @discardableResult
         private func enable() throws -> Answer {
-            try bench.touchEach(.signingEnable(account: Self.name), with: "one")
+            try fixture.touchEach(.signingEnable(account: Self.name), with: "one")
         }
 
         private var key: Answer {
-            get throws { try bench.ask(.signingKey(account: Self.name)) }
+            get throws { try fixture.ask(.signingKey(account: Self.name)) }
         }
 
         private func counter() throws -> String? {
-            let name = try #require(bench.serverFiles.first)
-            let record = try Layout.read(bench.file("servers/\(name)", of: .daemon))
+            let name = try #require(fixture.serverFiles.first)
+            let record = try Layout.read(fixture.file("servers/\(name)", of: .daemon))
             return String(decoding: record, as: UTF8.self).split(separator: "\n")
                 .first { $0.hasPrefix("counter: ") }.map(String.init)
         }
@@ -80,7 +80,7 @@ extension DaemonTests {
             #expect(statement.challenge == Bytes("signet-login: 1\n".utf8))
             #expect(statement.claims.factor == Factor.fingerprint)
             #expect(statement.claims.counter == 3)
-            try bench.restart()
+            try fixture.restart()
             try verify(try sign(), .file, of: Self.digest)
             #expect(try counter() == "counter: 4")
         }
@@ -94,10 +94,10 @@ extension DaemonTests {
         @Test("signs several files with one touch: each by itself, with one receipt that names all")
         func several() throws {
             try enable()
-            let client = try bench.client(.daemon)
+            let client = try fixture.client(.daemon)
             let request = SignRequest(
                 account: Self.name, timeoutMilliseconds: 20_000, .files(Self.files))
-            let last = try bench.touchEach(.sign(request), with: "one", client: client)
+            let last = try fixture.touchEach(.sign(request), with: "one", client: client)
             #expect(last == .done(DoneAnswer()))
             let signed = client.heard.compactMap { answer -> SignedFileAnswer? in
                 if case .signedFile(let signed) = answer { signed } else { nil }
@@ -107,7 +107,7 @@ extension DaemonTests {
                 try verify(.signed(SignedAnswer(signature: one.signature)), .file, of: one.digest)
             }
             #expect(Set(signed.map(\.signature)).count == 3)
-            let log = try bench.receipts(of: .daemon)
+            let log = try fixture.receipts(of: .daemon)
             #expect(try log.verify() == 2)
             let text = String(decoding: try #require(log.receipts.last), as: UTF8.self)
             let digests = Self.files.map {
@@ -123,17 +123,17 @@ extension DaemonTests {
             try enable()
             let request = Request.sign(
                 SignRequest(account: Self.name, timeoutMilliseconds: 20_000, .files(Self.files)))
-            let client = try bench.client(.daemon)
+            let client = try fixture.client(.daemon)
             try client.send(request)
             try client.wait(for: .touch)
-            try bench.text.send(.scan("two"))
+            try fixture.text.send(.scan("two"))
             try client.wait(for: .noMatch)
             try client.send(.cancel)
             #expect(try client.last().reason == .cancelled)
-            #expect(try bench.failures(of: .daemon) == 1)
+            #expect(try fixture.failures(of: .daemon) == 1)
             #expect(!client.heard.contains { if case .signedFile = $0 { true } else { false } })
-            #expect(try bench.receipts(of: .daemon).verify() == 1)
-            #expect(try bench.client(.bin).ask(request).reason == .notPermitted)
+            #expect(try fixture.receipts(of: .daemon).verify() == 1)
+            #expect(try fixture.client(.bin).ask(request).reason == .notPermitted)
         }
 
         @Test("the longest names and challenges have a receipt, with the fixed part whole")
@@ -146,7 +146,7 @@ extension DaemonTests {
                 audience: Bytes(repeating: 0x62, count: Limit.label),
                 text: Bytes(repeating: 0x63, count: Limit.challengeText))
             #expect(try sign(challenge).signed != nil)
-            let log = try bench.receipts(of: .daemon)
+            let log = try fixture.receipts(of: .daemon)
             #expect(try log.verify() == 3)
             let texts = log.receipts.map { String(decoding: $0, as: UTF8.self) }
             #expect(texts[1].contains("purpose: sign file sha256:0909"))
@@ -155,18 +155,18 @@ extension DaemonTests {
         @Test("is none that logs in: it is another key, and no server's")
         func ownKey() throws {
             try enable()
-            let line = try Layout.read(bench.publicKey(of: .daemon))
+            let line = try Layout.read(fixture.publicKey(of: .daemon))
             let login = try SSHPublicKey.parse(line: line).key
             #expect(try key.signingKey?.publicKey != login.point)
-            #expect(try bench.servers().isEmpty)
+            #expect(try fixture.servers().isEmpty)
             for server in ["signing", "https://signing"] {
                 let request = Request.serverLogin(
                     account: Self.name, server: Bytes(server.utf8), timeoutMilliseconds: 1)
-                let reason = try bench.client(.daemon).ask(request).reason
+                let reason = try fixture.client(.daemon).ask(request).reason
                 #expect(reason == (server == "signing" ? .badRequest : .unknownServer))
                 let disable = Request.serverDisable(
                     account: Self.name, server: Bytes(server.utf8))
-                #expect(try bench.ask(disable).denial != nil)
+                #expect(try fixture.ask(disable).denial != nil)
             }
             #expect(try key.signingKey?.state == .good)
         }
@@ -175,7 +175,7 @@ extension DaemonTests {
         func receipts() throws {
             try enable()
             #expect(try sign().signed != nil && sign(Self.challenge).signed != nil)
-            let log = try bench.receipts(of: .daemon)
+            let log = try fixture.receipts(of: .daemon)
             try log.verify()
             let purposes = try log.receipts.compactMap(ReceiptEntry.init)
                 .map { try Statement(parsing: $0.statement) }
@@ -199,14 +199,14 @@ extension DaemonTests {
                 Request.signingKey(account: Self.name), .signingEnable(account: Self.name),
                 .signingDisable(account: Self.name),
             ] {
-                #expect(try bench.client(.bin).ask(request).reason == .notPermitted)
+                #expect(try fixture.client(.bin).ask(request).reason == .notPermitted)
             }
             #expect(try counter() == "counter: 1")
         }
 
         @Test("is made and destroyed with the password, and shown without")
         func password() throws {
-            let client = try bench.client(.daemon)
+            let client = try fixture.client(.daemon)
             for request in [
                 Request.signingEnable(account: Self.name), .signingDisable(account: Self.name),
             ] {
@@ -216,7 +216,7 @@ extension DaemonTests {
                 #expect(try client.last().reason == .noPassword)
             }
             #expect(try client.ask(.signingKey(account: Self.name)).reason == .noSigningKey)
-            #expect(bench.serverFiles.isEmpty)
+            #expect(fixture.serverFiles.isEmpty)
         }
 
         @Test("is one: a second is not made, and after disable there is none")
@@ -224,10 +224,10 @@ extension DaemonTests {
             let first = try #require(try enable().signingKey)
             #expect(try enable().reason == .signingKeyExists)
             #expect(try key.signingKey == first)
-            #expect(try bench.ask(.signingDisable(account: Self.name)).done?.state == .disabled)
-            #expect(bench.serverFiles.isEmpty)
+            #expect(try fixture.ask(.signingDisable(account: Self.name)).done?.state == .disabled)
+            #expect(fixture.serverFiles.isEmpty)
             #expect(try sign().reason == .noSigningKey)
-            let again = try bench.ask(.signingDisable(account: Self.name))
+            let again = try fixture.ask(.signingDisable(account: Self.name))
             #expect(again.reason == .noSigningKey)
             let second = try #require(try enable().signingKey)
             #expect(second.publicKey != first.publicKey)
@@ -237,25 +237,25 @@ extension DaemonTests {
         @Test("is ended by a change of fingers, and made anew in one step")
         func fingersChanged() throws {
             try enable()
-            try bench.enrol(.daemon, .leftIndex, as: "two")
+            try fixture.enrol(.daemon, .leftIndex, as: "two")
             #expect(try sign().reason == .signingKeyInvalidated)
             #expect(try key.signingKey?.state == .invalidated)
             #expect(try enable().signingKey?.state == .good)
             #expect(try sign().signed != nil && sign(with: "two").signed != nil)
-            #expect(bench.serverFiles.count == 1)
+            #expect(fixture.serverFiles.count == 1)
         }
 
         @Test("signs nothing where the touch is taken back, or login is off")
         func cancelled() throws {
             try enable()
-            let client = try bench.client(.daemon)
+            let client = try fixture.client(.daemon)
             try client.send(
                 .sign(
                     SignRequest(account: Self.name, timeoutMilliseconds: 20_000, Self.file)))
             try client.wait(for: .touch)
             try client.send(.cancel)
             #expect(try client.last().reason == .cancelled)
-            #expect(try bench.ask(.disable(account: Self.name)).done != nil)
+            #expect(try fixture.ask(.disable(account: Self.name)).done != nil)
             #expect(try sign().reason == .notEnabled)
             #expect(try counter() == "counter: 1")
         }
@@ -263,12 +263,13 @@ extension DaemonTests {
         @Test("is made in the TPM where that is the vault")
         func inTPM() throws {
             let tpm = try SoftwareTPM()
-            let bench = try DaemonBench.onTPM(tpm.tcti, kind: "tpm")
-            let made = try bench.touchEach(.signingEnable(account: Self.name), with: "one")
+            let fixture = try DaemonFixture.onTPM(tpm.tcti, kind: "tpm")
+            let made = try fixture.touchEach(.signingEnable(account: Self.name), with: "one")
             #expect(made.signingKey?.vault == Bytes("tpm".utf8))
             let request = Request.sign(
                 SignRequest(account: Self.name, timeoutMilliseconds: 20_000, Self.challenge))
-            let answer = try bench.touchEach(request, with: "one", client: bench.client(.daemon))
+            let answer = try fixture.touchEach(
+                request, with: "one", client: fixture.client(.daemon))
             let text = try #require(answer.signed?.statement)
             #expect(try ChallengeStatement(parsing: text).claims.integrity.key == .tpm)
         }

@@ -8,22 +8,22 @@ import Testing
 
 extension DaemonTests {
     @Suite("sleep") struct SleepTests {
-        private let bench: DaemonBench
+        private let fixture: DaemonFixture
         private let machine: Machine
         private var bus: PrivateBus { machine.bus }
         private static let name = Person.daemon.bytes
         private static let asleep = Answer.denial(Denial(.suspending))
 
         init() throws {
-            bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            try #require(try bench.client().keep([1], "mail").done != nil)
-            machine = try Machine(bench)
+            fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            try #require(try fixture.client().keep([1], "mail").done != nil)
+            machine = try Machine(fixture)
         }
 
         /// A client whose request waits for a finger, with sleep held up until that is over.
         private func waiting(_ request: Request) throws -> TestClient {
-            let client = try bench.client()
+            let client = try fixture.client()
             try client.send(request)
             try client.wait(for: .touch)
             try bus.awaitInhibitors(1)
@@ -34,27 +34,27 @@ extension DaemonTests {
         func ended(index: Int) throws {
             let enrolment = Request.enroll(
                 account: Self.name, finger: .leftIndex, readerID: nil)
-            let requests = DaemonBench.touches + [enrolment]
+            let requests = DaemonFixture.touches + [enrolment]
             let client = try waiting(requests[index])
             #expect(
                 try bus.lastInhibitor()
                     == "sleep|signetd|closing the fingerprint reader|delay")
-            let sleep = try bus.sleep(lookingAt: bench.text.path)
+            let sleep = try bus.sleep(lookingAt: fixture.text.path)
             #expect(sleep.isInTime && !sleep.wasHeard)
             #expect(try client.last() == Self.asleep)
-            #expect(try bench.failures(of: .daemon) == 0)
-            #expect(try bench.status(of: .daemon).prints == 1)
+            #expect(try fixture.failures(of: .daemon) == 0)
+            #expect(try fixture.status(of: .daemon).prints == 1)
             // At once, until the machine wakes up.
-            for request in requests { #expect(try bench.ask(request) == Self.asleep) }
+            for request in requests { #expect(try fixture.ask(request) == Self.asleep) }
             try bus.wake()
-            #expect(try bench.loginAwake(bench.text).assertion != nil)
+            #expect(try fixture.loginAwake(fixture.text).assertion != nil)
             try bus.awaitInhibitors(0)
         }
 
         @Test("ends the wait of those behind, too")
         func queued() throws {
             let first = try waiting(.login(.daemon))
-            let second = try bench.client()
+            let second = try fixture.client()
             try second.send(.login(.daemon))
             try second.wait(for: .waiting)
             #expect(try bus.sleep().isInTime)
@@ -65,7 +65,7 @@ extension DaemonTests {
         @Test("is held up by nobody who has been answered")
         func free() throws {
             let client = try waiting(.login(.daemon, tries: 1))
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             #expect(try client.last().assertion != nil)
             try bus.awaitInhibitors(0)
             let cancelled = try waiting(.login(.daemon))
@@ -83,10 +83,10 @@ extension DaemonTests {
             }
             // A word of logind's own comes after those.
             try bus.awaitInhibitors(1)
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             #expect(try client.last().assertion != nil)
-            #expect(try bench.loginAwake(bench.text).assertion != nil)
-            #expect(!bench.program.errors.contains("sleep"))
+            #expect(try fixture.loginAwake(fixture.text).assertion != nil)
+            #expect(!fixture.program.errors.contains("sleep"))
         }
 
         @Test("is over when logind is another one, or none, that has not said so")
@@ -94,9 +94,9 @@ extension DaemonTests {
             for isWanted in [true, false] {
                 _ = try waiting(.login(.daemon))
                 #expect(try bus.sleep().isInTime)
-                #expect(try bench.ask(.login(.daemon)) == Self.asleep)
+                #expect(try fixture.ask(.login(.daemon)) == Self.asleep)
                 try machine.restartLogind(isWanted)
-                #expect(try bench.loginAwake(bench.text).assertion != nil)
+                #expect(try fixture.loginAwake(fixture.text).assertion != nil)
             }
         }
 
@@ -104,22 +104,22 @@ extension DaemonTests {
         func busEnds() throws {
             let client = try waiting(.login(.daemon, tries: 1))
             bus.end()
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             #expect(try client.last().assertion != nil)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             unsafe unlink(bus.socket)
-            let next = try Machine(bench)
+            let next = try Machine(fixture)
             _ = try waitingOn(next)
             #expect(try next.bus.sleep().isInTime)
-            #expect(try bench.ask(.login(.daemon)) == Self.asleep)
+            #expect(try fixture.ask(.login(.daemon)) == Self.asleep)
             next.bus.end()
-            #expect(try bench.loginAwake(bench.text).assertion != nil)
+            #expect(try fixture.loginAwake(fixture.text).assertion != nil)
         }
 
         private func waitingOn(_ machine: Machine) throws -> TestClient {
             // The end of the old bus may not have come round; each request looks for a new one.
             while true {
-                let client = try bench.client()
+                let client = try fixture.client()
                 try client.send(.login(.daemon))
                 try client.wait(for: .touch)
                 if (try? machine.bus.lastInhibitor()) != "" { return client }
@@ -131,10 +131,10 @@ extension DaemonTests {
         @Test("that was near when the daemon came is known")
         func near() throws {
             #expect(try bus.sleep().isInTime)
-            try bench.restart()
-            try bench.awaitSleep()
+            try fixture.restart()
+            try fixture.awaitSleep()
             try bus.wake()
-            #expect(try bench.loginAwake(bench.text).assertion != nil)
+            #expect(try fixture.loginAwake(fixture.text).assertion != nil)
         }
 
         @Test(
@@ -143,13 +143,13 @@ extension DaemonTests {
         func between(request: Request) throws {
             let tpm = try SoftwareTPM()
             let interposer = try TPMInterposer(tpm)
-            let bench = try DaemonBench(
+            let fixture = try DaemonFixture(
                 [.text],
                 configuration: "[vault]\nkind = tpm\ntpm = \(interposer.tcti)\ntimeout = 20s\n")
-            try bench.enrol(.daemon, as: "one")
-            try #require(try bench.client().keep([1], "mail").done != nil)
-            let machine = try Machine(bench)
-            let client = try bench.client()
+            try fixture.enrol(.daemon, as: "one")
+            try #require(try fixture.client().keep([1], "mail").done != nil)
+            let machine = try Machine(fixture)
+            let client = try fixture.client()
             try client.send(request)
             try client.wait(for: .touch)
             try machine.bus.awaitInhibitors(1)
@@ -161,14 +161,14 @@ extension DaemonTests {
                 }
                 return .pass
             }
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             try asked.wait()
             #expect(try machine.bus.sleep().isInTime)
-            try bench.awaitSleep()
+            try fixture.awaitSleep()
             try machine.bus.wake()
             goOn.happen()
             #expect(try client.last() == Self.asleep)
-            #expect(try bench.loginAwake(bench.text).assertion != nil)
+            #expect(try fixture.loginAwake(fixture.text).assertion != nil)
         }
 
         @Test("a logind, or a bus, that says nothing holds nobody up")
@@ -176,15 +176,15 @@ extension DaemonTests {
             try bus.setSilent(true)
             for _ in 0..<3 {
                 let start = ContinuousClock.now
-                let client = try bench.client()
+                let client = try fixture.client()
                 try client.send(.login(.daemon, tries: 1))
                 try client.wait(for: .touch)
                 #expect(ContinuousClock.now - start < .seconds(5))
-                try bench.text.send(.scan("one"))
+                try fixture.text.send(.scan("one"))
                 #expect(try client.last().assertion != nil)
             }
             machine.logind.suspend()
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
     }
 }

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// The daemon's state as it lies on disk, seen and changed beside it.
-extension DaemonBench {
+extension DaemonFixture {
     /// What is kept for an account. The directory has one writer: ask only while nothing runs.
     func kept(_ person: Person) throws -> AccountState {
         try #require(

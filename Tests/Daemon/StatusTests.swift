@@ -11,81 +11,81 @@ extension DaemonTests {
         private static let name = Person.daemon.bytes
 
         /// What a login is denied with, which the status has to say before it.
-        private func refusal(_ bench: DaemonBench) throws -> Denial? {
-            let status = try bench.status(of: .daemon)
-            let login = try bench.ask(.login(.daemon, milliseconds: 100)).denial
+        private func refusal(_ fixture: DaemonFixture) throws -> Denial? {
+            let status = try fixture.status(of: .daemon)
+            let login = try fixture.ask(.login(.daemon, milliseconds: 100)).denial
             #expect(login?.reason == status.refusal?.reason, "\(status)")
             return status.refusal
         }
 
         @Test("nothing stands in the way of a finger that is enrolled")
         func open() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            #expect(try bench.status(of: .daemon).refusal == nil)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            #expect(try fixture.status(of: .daemon).refusal == nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a closed lid, which is told as it is to a login, and until it is open")
         func lid() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            try bench.setLid("state:      closed\n")
-            #expect(try refusal(bench)?.reason == .lidClosed)
-            try bench.setLid("state:      open\n")
-            #expect(try bench.status(of: .daemon).refusal == nil)
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.setLid("state:      closed\n")
+            #expect(try refusal(fixture)?.reason == .lidClosed)
+            try fixture.setLid("state:      open\n")
+            #expect(try fixture.status(of: .daemon).refusal == nil)
         }
 
         @Test("fingers, key, lockout and reader")
         func account() throws {
-            let bench = try DaemonBench([.text])
-            #expect(try refusal(bench)?.reason == .notEnrolled)
-            try bench.enrol(.daemon, as: "one")
-            _ = try bench.ask(.disable(account: Self.name))
-            #expect(try refusal(bench)?.reason == .notEnabled)
-            _ = try bench.ask(.enable(account: Self.name))
-            try bench.setFailures(20, of: .daemon)
-            #expect(try refusal(bench)?.reason == .lockedUntilPassword)
-            _ = try bench.ask(.unlock(account: Self.name))
-            #expect(try bench.status(of: .daemon).refusal == nil)
-            let client = try bench.client()
+            let fixture = try DaemonFixture([.text])
+            #expect(try refusal(fixture)?.reason == .notEnrolled)
+            try fixture.enrol(.daemon, as: "one")
+            _ = try fixture.ask(.disable(account: Self.name))
+            #expect(try refusal(fixture)?.reason == .notEnabled)
+            _ = try fixture.ask(.enable(account: Self.name))
+            try fixture.setFailures(20, of: .daemon)
+            #expect(try refusal(fixture)?.reason == .lockedUntilPassword)
+            _ = try fixture.ask(.unlock(account: Self.name))
+            #expect(try fixture.status(of: .daemon).refusal == nil)
+            let client = try fixture.client()
             try client.send(.login(.daemon, tries: 1))
             try client.wait(for: .touch)
-            try bench.unplug(bench.text)
+            try fixture.unplug(fixture.text)
             #expect(try client.last().reason == .readerRemoved)
-            #expect(try refusal(bench)?.reason == .noReader)
+            #expect(try refusal(fixture)?.reason == .noReader)
         }
 
         @Test("a TPM that is gone since the daemon was started")
         func vault() throws {
             let tpm = try SoftwareTPM()
-            let bench = try DaemonBench.onTPM(tpm.tcti)
-            #expect(try bench.status(of: .daemon).refusal == nil)
+            let fixture = try DaemonFixture.onTPM(tpm.tcti)
+            #expect(try fixture.status(of: .daemon).refusal == nil)
             try tpm.stop()
-            #expect(try refusal(bench)?.reason == .vaultUnavailable)
+            #expect(try refusal(fixture)?.reason == .vaultUnavailable)
             try tpm.start()
-            #expect(try bench.status(of: .daemon).refusal == nil)
+            #expect(try fixture.status(of: .daemon).refusal == nil)
         }
 
         @Test("no key is made for what a damaged print has left, before somebody deletes it")
         func damaged() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, .rightIndex, as: "one")
-            try bench.enrol(.daemon, .leftIndex, as: "one")
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, .rightIndex, as: "one")
+            try fixture.enrol(.daemon, .leftIndex, as: "one")
             let path = try #require(
-                bench.prints(of: .daemon).first { path in
+                fixture.prints(of: .daemon).first { path in
                     let bytes = try? Layout.read(path)
                     return bytes.map { String(decoding: $0, as: UTF8.self).contains("left-index") }
                         ?? false
                 })
-            try DaemonBench.damage(path)
-            let refused = try #require(try bench.ask(.enable(account: Self.name)).denial)
+            try DaemonFixture.damage(path)
+            let refused = try #require(try fixture.ask(.enable(account: Self.name)).denial)
             #expect(refused == Denial(.printsDamaged, finger: .leftIndex))
-            #expect(try bench.status(of: .daemon).state == .invalidated, "no key was made")
-            let moved = try bench.ask(.migrate(account: Self.name, vault: Bytes("file".utf8)))
+            #expect(try fixture.status(of: .daemon).state == .invalidated, "no key was made")
+            let moved = try fixture.ask(.migrate(account: Self.name, vault: Bytes("file".utf8)))
             #expect(moved.denial?.reason == .printsDamaged)
-            _ = try bench.ask(.delete(account: Self.name, finger: .leftIndex))
-            let client = try bench.client()
+            _ = try fixture.ask(.delete(account: Self.name, finger: .leftIndex))
+            let client = try fixture.client()
             try client.send(.enable(account: Self.name))
             let answers = try client.rest()
             #expect(answers.last?.done?.state == .valid)

@@ -21,19 +21,19 @@ struct Step: Sendable, CustomStringConvertible {
     /// Whether what leads to the state before changes files beside the daemon.
     var isByHand = false
     /// What else leads to the state before.
-    var prepare: @Sendable (DaemonBench) throws -> Void = { _ in }
+    var prepare: @Sendable (DaemonFixture) throws -> Void = { _ in }
     /// The request, and what the person does; the answer that ends it.
-    let run: @Sendable (DaemonBench) throws -> Answer
+    let run: @Sendable (DaemonFixture) throws -> Answer
 
     private static let name = Person.daemon.bytes
     static let mail: Bytes = [1, 2, 3]
     private static let two: [Finger: String] = [.rightIndex: "one", .leftIndex: "two"]
 
     /// Has `daemon` enrol its fingers and keep a secret.
-    func begin(_ bench: DaemonBench) throws {
-        try bench.enrol(.daemon, .rightIndex, as: "one")
-        if before[.leftIndex] != nil { try bench.enrol(.daemon, .leftIndex, as: "two") }
-        try #require(try bench.client().keep(Step.mail, "mail").done != nil)
+    func begin(_ fixture: DaemonFixture) throws {
+        try fixture.enrol(.daemon, .rightIndex, as: "one")
+        if before[.leftIndex] != nil { try fixture.enrol(.daemon, .leftIndex, as: "two") }
+        try #require(try fixture.client().keep(Step.mail, "mail").done != nil)
     }
 
     /// What is done to fingers, credential, lockout, receipts and secrets.
@@ -69,9 +69,9 @@ struct Step: Sendable, CustomStringConvertible {
         Step(description: "disable", run: { try $0.ask(.disable(account: name)) }),
         Step(
             description: "invalidation", isByHand: true,
-            prepare: { bench in
-                let print = try #require(bench.prints(of: .daemon).first)
-                try DaemonBench.damage(print)
+            prepare: { fixture in
+                let print = try #require(fixture.prints(of: .daemon).first)
+                try DaemonFixture.damage(print)
             }, run: { try $0.ask(.login(.daemon)) }),
         Step(
             description: "login",
@@ -116,10 +116,10 @@ struct Step: Sendable, CustomStringConvertible {
     static let moves: [Step] = [
         Step(
             description: "a move to the TPM",
-            prepare: { bench in
-                _ = try bench.ask(.migrate(account: name, vault: Bytes("file".utf8)))
+            prepare: { fixture in
+                _ = try fixture.ask(.migrate(account: name, vault: Bytes("file".utf8)))
                 // The fingerprints' key is made again as well.
-                let keys = bench.state + "/private/template-keys"
+                let keys = fixture.state + "/private/template-keys"
                 for key in Layout.entries(of: keys) { _ = unsafe unlink("\(keys)/\(key)") }
             },
             run: { try $0.ask(.migrate(account: name, vault: Bytes("tpm".utf8))) }),
@@ -140,10 +140,10 @@ struct AccountImage: Equatable {
     let key: Bytes?
     let failures: UInt32
 
-    init(of person: Person, _ bench: DaemonBench) throws {
+    init(of person: Person, _ fixture: DaemonFixture) throws {
         // The daemon completes what a crash left when it is asked; the files are read after it.
-        let status = try bench.status(of: person)
-        let client = try bench.client()
+        let status = try fixture.status(of: person)
+        let client = try fixture.client()
         try client.send(.list(account: person.bytes))
         var fingers: [Finger] = []
         for answer in try client.rest() {
@@ -154,8 +154,8 @@ struct AccountImage: Equatable {
         generation = status.generation
         state = status.state
         lock = status.lock
-        key = try? Layout.read(bench.publicKey(of: person))
-        failures = (try? bench.failures(of: person)) ?? 0
+        key = try? Layout.read(fixture.publicKey(of: person))
+        failures = (try? fixture.failures(of: person)) ?? 0
     }
 
     /// Whether two are the same but for failed matches and, where both have one, the key.
@@ -167,54 +167,54 @@ struct AccountImage: Equatable {
 
 /// The files of all accounts, to be put back under a daemon that runs: it keeps nothing in memory.
 struct Snapshot {
-    private let bench: DaemonBench
+    private let fixture: DaemonFixture
     private let files: [(path: String, bytes: Bytes)]
     private static let places = [
         "private/accounts", "private/comparisons", "private/template-keys", "keys",
     ]
 
-    init(_ bench: DaemonBench) throws {
-        self.bench = bench
-        files = try Self.places.flatMap { try Self.files(in: "\(bench.state)/\($0)") }
+    init(_ fixture: DaemonFixture) throws {
+        self.fixture = fixture
+        files = try Self.places.flatMap { try Self.files(in: "\(fixture.state)/\($0)") }
             .map { ($0, try Layout.read($0)) }
     }
 
     /// Puts everything back as it was.
     func restore() throws {
         for place in Self.places {
-            for path in try Self.files(in: "\(bench.state)/\(place)") { _ = unsafe unlink(path) }
+            for path in try Self.files(in: "\(fixture.state)/\(place)") { _ = unsafe unlink(path) }
         }
-        for entry in Layout.entries(of: bench.state + "/private/accounts") {
-            let account = "\(bench.state)/private/accounts/\(entry)"
+        for entry in Layout.entries(of: fixture.state + "/private/accounts") {
+            let account = "\(fixture.state)/private/accounts/\(entry)"
             for part in Layout.entries(of: account) { _ = unsafe rmdir("\(account)/\(part)") }
             _ = unsafe rmdir(account)
         }
         for (path, bytes) in files {
             for directory in [
                 Layout.directory(of: Layout.directory(of: path)), Layout.directory(of: path),
-            ] where directory.hasPrefix(bench.state + "/private/accounts/") {
+            ] where directory.hasPrefix(fixture.state + "/private/accounts/") {
                 _ = unsafe mkdir(directory, 0o700)
             }
-            let isPublic = path.hasPrefix(bench.state + "/keys/")
-            try DaemonBench.write(bytes, to: path, mode: isPublic ? 0o644 : 0o600)
+            let isPublic = path.hasPrefix(fixture.state + "/keys/")
+            try DaemonFixture.write(bytes, to: path, mode: isPublic ? 0o644 : 0o600)
         }
     }
 
     /// Puts everything back, has the daemon die at a step of a change, from 1, and starts it anew.
     /// Gives the answer, if that came before.
     func kill(
-        at point: Int, _ failpoint: Failpoint, _ change: (DaemonBench) throws -> Answer,
+        at point: Int, _ failpoint: Failpoint, _ change: (DaemonFixture) throws -> Answer,
         to person: Person = .daemon
     ) throws -> Answer? {
         try restore()
         failpoint.arm(at: point)
-        let answer = try? change(bench)
+        let answer = try? change(fixture)
         // What is done behind the answer.
-        if answer != nil { _ = try? bench.ask(.status(account: person.bytes)) }
-        let ended = try bench.program.expectEnd(within: .seconds(10)).ending
+        if answer != nil { _ = try? fixture.ask(.status(account: person.bytes)) }
+        let ended = try fixture.program.expectEnd(within: .seconds(10)).ending
         #expect(ended == .killed(SIGKILL), "\(point)")
         failpoint.arm()
-        try bench.restart(by: SIGKILL)
+        try fixture.restart(by: SIGKILL)
         return answer
     }
 

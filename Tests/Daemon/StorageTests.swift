@@ -13,24 +13,24 @@ extension DaemonTests {
 
         /// A login during which something happens on the reader that nobody here did.
         private func meanwhile(
-            _ bench: DaemonBench, _ commands: VirtualReader.Command..., finger: String = "one"
+            _ fixture: DaemonFixture, _ commands: VirtualReader.Command..., finger: String = "one"
         ) throws -> Answer {
-            let client = try bench.client()
+            let client = try fixture.client()
             try client.send(.login(.daemon, tries: 1))
             try client.wait(for: .touch)
-            for command in commands { try bench.storage.send(command) }
-            try bench.storage.send(.scan(finger))
+            for command in commands { try fixture.storage.send(command) }
+            try fixture.storage.send(.scan(finger))
             return try client.last()
         }
 
         /// An enrolment of somebody else's that waits for its first finger.
-        private func beginEnrolment(_ bench: DaemonBench) throws -> TestClient {
-            let client = try bench.client()
+        private func beginEnrolment(_ fixture: DaemonFixture) throws -> TestClient {
+            let client = try fixture.client()
             try client.send(
                 .enroll(account: Person.bin.bytes, finger: .leftIndex, readerID: nil))
             try client.wait(for: .touch)
             // This touch only asks whose finger it is.
-            try bench.storage.send(.scan("two"))
+            try fixture.storage.send(.scan("two"))
             try client.wait(for: .touch)
             return client
         }
@@ -38,246 +38,247 @@ extension DaemonTests {
         /// Requires that the next login is refused at once, for a reason that is remembered, and
         /// that `signet enable` mends it.
         private func expectDestroyed(
-            _ bench: DaemonBench, _ cause: InvalidationCause, mending finger: String? = "one"
+            _ fixture: DaemonFixture, _ cause: InvalidationCause, mending finger: String? = "one"
         ) throws {
-            let before = try bench.status(of: .daemon).generation
-            let failures = try bench.failures(of: .daemon)
-            let client = try bench.client()
+            let before = try fixture.status(of: .daemon).generation
+            let failures = try fixture.failures(of: .daemon)
+            let client = try fixture.client()
             try client.send(.login(.daemon))
             let answers = try client.rest()
             #expect(answers.count == 1, "nobody is asked to touch in vain: \(answers)")
             #expect(answers.last?.reason == .invalidated)
             #expect(answers.last?.denial?.cause == cause)
-            #expect(try bench.failures(of: .daemon) == failures)
-            let again = try #require(try bench.ask(.login(.daemon)).denial)
+            #expect(try fixture.failures(of: .daemon) == failures)
+            let again = try #require(try fixture.ask(.login(.daemon)).denial)
             #expect(again.reason == .invalidated && again.cause == cause)
-            let status = try bench.status(of: .daemon)
+            let status = try fixture.status(of: .daemon)
             #expect(status.state == .invalidated && status.cause == cause)
             #expect(status.generation == before + 1, "it counts as a change of fingers")
-            #expect(!Layout.entries(of: bench.state + "/keys").contains("1.pub"))
-            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
+            #expect(!Layout.entries(of: fixture.state + "/keys").contains("1.pub"))
+            #expect(try fixture.ask(.enable(account: Self.name)).done?.state == .valid)
             guard let finger else { return }
-            #expect(try bench.login(.daemon, with: finger).assertion != nil)
-            #expect(try bench.login(.daemon, with: finger).assertion != nil)
+            #expect(try fixture.login(.daemon, with: finger).assertion != nil)
+            #expect(try fixture.login(.daemon, with: finger).assertion != nil)
         }
 
         @Test("a finger that another system added there ends login by finger, until enable")
         func added() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try meanwhile(bench, .insert("stranger")).assertion != nil)
-            try expectDestroyed(bench, .fingerAddedOnReader)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try meanwhile(fixture, .insert("stranger")).assertion != nil)
+            try expectDestroyed(fixture, .fingerAddedOnReader)
         }
 
         @Test("so does one that another system removed, and one that it put in another's place")
         func removed() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
-            #expect(try meanwhile(bench, .remove("two")).assertion != nil)
-            try expectDestroyed(bench, .fingerRemovedOnReader)
-            #expect(try meanwhile(bench, .insert("x"), .remove("two")).assertion != nil)
-            try expectDestroyed(bench, .fingerAddedOnReader)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            #expect(try meanwhile(fixture, .remove("two")).assertion != nil)
+            try expectDestroyed(fixture, .fingerRemovedOnReader)
+            #expect(try meanwhile(fixture, .insert("x"), .remove("two")).assertion != nil)
+            try expectDestroyed(fixture, .fingerAddedOnReader)
         }
 
         @Test("what was there before one enrolled speaks against nobody, as long as it stays")
         func foreign() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            #expect(try meanwhile(bench, .insert("stranger")).assertion != nil)
-            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
-            try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
-            #expect(try bench.login(.daemon, with: "two").assertion != nil)
-            #expect(try meanwhile(bench, .remove("stranger"), finger: "two").assertion != nil)
-            try expectDestroyed(bench, .fingerRemovedOnReader, mending: "two")
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            #expect(try meanwhile(fixture, .insert("stranger")).assertion != nil)
+            #expect(try fixture.ask(.enable(account: Self.name)).done?.state == .valid)
+            try fixture.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            #expect(try fixture.login(.daemon, with: "two").assertion != nil)
+            #expect(try meanwhile(fixture, .remove("stranger"), finger: "two").assertion != nil)
+            try expectDestroyed(fixture, .fingerRemovedOnReader, mending: "two")
         }
 
         @Test("enrolling or deleting a finger vouches for none that somebody else added")
         func notBlessed() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            try bench.enrol(.daemon, .rightThumb, as: "old", checking: true)
-            #expect(try meanwhile(bench, .insert("stranger")).assertion != nil)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.enrol(.daemon, .rightThumb, as: "old", checking: true)
+            #expect(try meanwhile(fixture, .insert("stranger")).assertion != nil)
             // A deletion lists nothing, and leaves what was recorded.
-            let deleted = try bench.ask(.delete(account: Self.name, finger: .rightThumb))
+            let deleted = try fixture.ask(.delete(account: Self.name, finger: .rightThumb))
             #expect(deleted.done?.state == .valid)
-            let added = try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            let added = try fixture.enrol(.daemon, .leftIndex, as: "two", checking: true)
             #expect(added.done == DoneAnswer(finger: .leftIndex, prints: 2, state: .invalidated))
-            let denied = try #require(try bench.ask(.login(.daemon)).denial)
+            let denied = try #require(try fixture.ask(.login(.daemon)).denial)
             #expect(denied.cause == .fingerAddedOnReader)
-            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
+            #expect(try fixture.ask(.enable(account: Self.name)).done?.state == .valid)
             for finger in ["one", "two"] {
-                #expect(try bench.login(.daemon, with: finger).assertion != nil)
+                #expect(try fixture.login(.daemon, with: finger).assertion != nil)
             }
         }
 
         @Test("what one account enrols or deletes there leaves another's key alone")
         func others() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            try bench.enrol(.bin, as: "two", checking: true)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            try bench.enrol(.bin, .leftIndex, as: "three", checking: true)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.enrol(.bin, as: "two", checking: true)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            try fixture.enrol(.bin, .leftIndex, as: "three", checking: true)
             // Also where nothing tells whose it is but the other's own prints.
-            let hints = bench.state + "/private/stored"
+            let hints = fixture.state + "/private/stored"
             for hint in Layout.entries(of: hints) { _ = unsafe unlink("\(hints)/\(hint)") }
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             #expect(!Layout.entries(of: hints).isEmpty, "it is remembered")
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             #expect(
-                try bench.ask(.delete(account: Person.bin.bytes, finger: nil)).done?.prints == 0)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.status(of: .daemon).generation == 1)
+                try fixture.ask(.delete(account: Person.bin.bytes, finger: nil)).done?.prints == 0)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.status(of: .daemon).generation == 1)
             // A finger of nobody's is one all the same where another account has some.
-            try bench.enrol(.bin, as: "two", checking: true)
-            #expect(try meanwhile(bench, .insert("stranger")).assertion != nil)
-            try expectDestroyed(bench, .fingerAddedOnReader)
+            try fixture.enrol(.bin, as: "two", checking: true)
+            #expect(try meanwhile(fixture, .insert("stranger")).assertion != nil)
+            try expectDestroyed(fixture, .fingerAddedOnReader)
         }
 
         @Test("a finger that is replaced goes from the reader, and the new one counts")
         func replaced() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let enrolled = try bench.enrol(.daemon, as: "two", checking: true)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let enrolled = try fixture.enrol(.daemon, as: "two", checking: true)
             #expect(enrolled.done == DoneAnswer(finger: .rightIndex, prints: 1, state: .valid))
-            #expect(try bench.login(.daemon, with: "one").reason == .noMatch)
-            #expect(try bench.login(.daemon, with: "two").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").reason == .noMatch)
+            #expect(try fixture.login(.daemon, with: "two").assertion != nil)
             // The reader has room for it again.
-            #expect(try bench.enrol(.daemon, .leftThumb, as: "one", checking: true).done != nil)
+            #expect(try fixture.enrol(.daemon, .leftThumb, as: "one", checking: true).done != nil)
         }
 
         @Test("a list that fails is the reader's fault, and destroys nothing")
         func failing() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
             // The command for the next operation: the list of the login after this one.
-            #expect(try meanwhile(bench, .keepAlive(true)).assertion != nil)
-            try bench.storage.send(.proceed)
-            try bench.storage.send(.error(5))
-            let failed = try bench.ask(.login(.daemon))
+            #expect(try meanwhile(fixture, .keepAlive(true)).assertion != nil)
+            try fixture.storage.send(.proceed)
+            try fixture.storage.send(.error(5))
+            let failed = try fixture.ask(.login(.daemon))
             #expect(failed.reason == .readerConfused, "\(failed)")
-            #expect(try bench.status(of: .daemon).state == .valid)
-            #expect(try bench.failures(of: .daemon) == 0)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.status(of: .daemon).state == .valid)
+            #expect(try fixture.failures(of: .daemon) == 0)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("an enrolment that was cut short leaves nothing that speaks against anybody")
         func cutShort() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
             // As after a crash: the reader kept what it was enrolling, and nobody else knows of it.
-            let client = try beginEnrolment(bench)
-            let work = bench.state + "/private/reader-work"
+            let client = try beginEnrolment(fixture)
+            let work = fixture.state + "/private/reader-work"
             let noted = try Layout.read(work)
-            try bench.storage.send(.insert("orphan"))
+            try fixture.storage.send(.insert("orphan"))
             try client.send(.cancel)
             #expect(try client.last() == .denial(Denial(.cancelled)))
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             #expect(unsafe access(work, F_OK) != 0, "nothing is left to do")
             // The mark that a crash left is enough, whenever the reader is used again.
-            #expect(try meanwhile(bench, .insert("orphan")).assertion != nil)
-            try DaemonBench.write(noted, to: work)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try meanwhile(fixture, .insert("orphan")).assertion != nil)
+            try DaemonFixture.write(noted, to: work)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             #expect(unsafe access(work, F_OK) != 0)
-            #expect(try bench.status(of: .daemon).state == .valid)
+            #expect(try fixture.status(of: .daemon).state == .valid)
         }
 
         @Test("a reader that is unplugged and plugged in again is the same, with what it keeps")
         func replugged() throws {
-            let bench = try DaemonBench.withTwoReaders()
-            #expect(try bench.loginUnplugging().assertion != nil)
+            let fixture = try DaemonFixture.withTwoReaders()
+            #expect(try fixture.loginUnplugging().assertion != nil)
             // Without it the other goes on, and so does what was recorded of it.
-            let absent = try bench.client()
+            let absent = try fixture.client()
             try absent.send(.login(.daemon, tries: 1))
             try absent.wait(for: .touch)
-            try bench.text.send(.scan("two"))
+            try fixture.text.send(.scan("two"))
             #expect(try absent.last().assertion != nil)
-            let added = try bench.enrol(.daemon, .leftThumb, as: "three", on: DaemonBench.textID)
+            let added = try fixture.enrol(
+                .daemon, .leftThumb, as: "three", on: DaemonFixture.textID)
             #expect(added.done?.state == .valid)
-            try bench.restart()
-            let again = try bench.client()
+            try fixture.restart()
+            let again = try fixture.client()
             try again.send(.login(.daemon, tries: 1))
             // Also of the reader that is listed first: a scan that comes sooner is lost on it.
             try again.wait(for: .touch)
             try again.wait(for: .touch)
-            try bench.storage.send(.scan("one"))
+            try fixture.storage.send(.scan("one"))
             #expect(try again.last().assertion != nil)
         }
 
         @Test("a finger that is added while nobody runs is noticed all the same")
         func addedMeanwhile() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            try bench.restart()
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            try bench.change { $0 + ["stranger"] }
-            try expectDestroyed(bench, .fingerAddedOnReader)
-            try bench.change { _ in ["one"] }
-            try expectDestroyed(bench, .fingerRemovedOnReader)
-            try bench.change { _ in ["another", "more"] }
-            try expectDestroyed(bench, .readerExchanged, mending: nil)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.restart()
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            try fixture.change { $0 + ["stranger"] }
+            try expectDestroyed(fixture, .fingerAddedOnReader)
+            try fixture.change { _ in ["one"] }
+            try expectDestroyed(fixture, .fingerRemovedOnReader)
+            try fixture.change { _ in ["another", "more"] }
+            try expectDestroyed(fixture, .readerExchanged, mending: nil)
         }
 
         @Test("a crash between reader and disk leaves no print that speaks against anybody")
         func crash() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            _ = try beginEnrolment(bench)
-            try bench.change { $0 + ["two"] }
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.stored() == ["one"], "the reader is rid of it")
-            #expect(try bench.status(of: .bin).prints == 0)
-            #expect(try bench.enrol(.bin, .leftIndex, as: "two", checking: true).done != nil)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            _ = try beginEnrolment(fixture)
+            try fixture.change { $0 + ["two"] }
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.stored() == ["one"], "the reader is rid of it")
+            #expect(try fixture.status(of: .bin).prints == 0)
+            #expect(try fixture.enrol(.bin, .leftIndex, as: "two", checking: true).done != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a deletion that a crash, or an absent reader, left half-done is done later")
         func halfDeleted() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            try bench.enrol(.bin, as: "two", checking: true)
-            let login = try bench.client()
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.enrol(.bin, as: "two", checking: true)
+            let login = try fixture.client()
             try login.send(.login(.daemon))
             try login.wait(for: .touch)
-            let deleting = try bench.client()
+            let deleting = try fixture.client()
             try deleting.send(.delete(account: Person.bin.bytes, finger: nil))
             try deleting.wait(for: .waiting)
-            try bench.change { $0 }
-            #expect(try bench.stored() == ["one", "two"])
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.stored() == ["one"])
+            try fixture.change { $0 }
+            #expect(try fixture.stored() == ["one", "two"])
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.stored() == ["one"])
         }
 
         @Test("a key of version 0.1.0, which covers no reader, covers it from its first match on")
         func earlier() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            try bench.restart {
-                let state = try StateDirectory.open(bench.state)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            try fixture.restart {
+                let state = try StateDirectory.open(fixture.state)
                 let kept = try #require(try state.account(Self.name, uid: Person.daemon.uid))
                 _ = try kept.credential.issue(
                     try kept.prints.enrolment(), vault: FileVault(host: state.host),
                     now: try kept.created())
             }
-            let key = try Layout.read(bench.publicKey(of: .daemon))
-            #expect(try bench.readersRecorded(for: .daemon) == 0)
-            #expect(try bench.login(.daemon, with: "two").reason == .noMatch)
-            #expect(try bench.readersRecorded(for: .daemon) == 0, "only a match vouches for it")
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            let key = try Layout.read(fixture.publicKey(of: .daemon))
+            #expect(try fixture.readersRecorded(for: .daemon) == 0)
+            #expect(try fixture.login(.daemon, with: "two").reason == .noMatch)
+            #expect(try fixture.readersRecorded(for: .daemon) == 0, "only a match vouches for it")
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             // The next request has its turn when that is written.
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.readersRecorded(for: .daemon) == 1)
-            #expect(try Layout.read(bench.publicKey(of: .daemon)) == key, "it is the same key")
-            try bench.change { $0 + ["stranger"] }
-            try expectDestroyed(bench, .fingerAddedOnReader)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.readersRecorded(for: .daemon) == 1)
+            #expect(try Layout.read(fixture.publicKey(of: .daemon)) == key, "it is the same key")
+            try fixture.change { $0 + ["stranger"] }
+            try expectDestroyed(fixture, .fingerAddedOnReader)
         }
 
         @Test("what is recorded of a reader cannot be altered or left out")
         func altered() throws {
-            let bench = try DaemonBench()
-            try bench.enrol(.daemon, as: "one")
-            let path = bench.file("credential", of: .daemon)
+            let fixture = try DaemonFixture()
+            try fixture.enrol(.daemon, as: "one")
+            let path = fixture.file("credential", of: .daemon)
             let forgeries: [(inout [String], Int) -> Void] = [
                 { lines, first in lines.replaceSubrange(first...first + 4, with: ["readers: 0"]) },
                 { lines, first in lines[first + 3] = "serial: 1" },
@@ -287,25 +288,26 @@ extension DaemonTests {
                 let good = String(decoding: try Layout.read(path), as: UTF8.self)
                 var lines = good.split(separator: "\n").map(String.init)
                 forge(&lines, try #require(lines.firstIndex(of: "readers: 1")))
-                try DaemonBench.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: path)
-                let answer = try bench.touchEach(.login(.daemon, tries: 1), with: "one")
+                try DaemonFixture.write(
+                    Array((lines.joined(separator: "\n") + "\n").utf8), to: path)
+                let answer = try fixture.touchEach(.login(.daemon, tries: 1), with: "one")
                 #expect(answer.reason == .invalidated)
-                #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
+                #expect(try fixture.ask(.enable(account: Self.name)).done?.state == .valid)
             }
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a reader whose prints are elsewhere needs no list, and no turn to enable")
         func without() throws {
-            let bench = try DaemonBench([.text])
-            try bench.enrol(.daemon, as: "one")
-            #expect(Layout.entries(of: bench.state + "/private/stored").isEmpty)
-            #expect(try bench.readersRecorded(for: .daemon) == 0)
+            let fixture = try DaemonFixture([.text])
+            try fixture.enrol(.daemon, as: "one")
+            #expect(Layout.entries(of: fixture.state + "/private/stored").isEmpty)
+            #expect(try fixture.readersRecorded(for: .daemon) == 0)
         }
     }
 }
 
-extension DaemonBench {
+extension DaemonFixture {
     /// How many readers a credential covers, by its record.
     func readersRecorded(for person: Person) throws -> Int? {
         let record = try Layout.read(file("credential", of: person))

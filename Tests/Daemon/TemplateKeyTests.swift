@@ -13,49 +13,50 @@ extension DaemonTests {
         init() throws { tpm = try SoftwareTPM() }
 
         /// A daemon on the TPM, with one finger enrolled.
-        private func bench(
-            _ more: String = "", on reader: DaemonBench.Kind = .text
-        ) throws -> DaemonBench {
+        private func fixture(
+            _ more: String = "", on reader: DaemonFixture.Kind = .text
+        ) throws -> DaemonFixture {
             try .onTPM(tpm.tcti, on: reader, more)
         }
 
-        private func keys(_ bench: DaemonBench) -> [String] {
-            let directory = bench.state + "/private/template-keys"
+        private func keys(_ fixture: DaemonFixture) -> [String] {
+            let directory = fixture.state + "/private/template-keys"
             return Layout.entries(of: directory).map { "\(directory)/\($0)" }
         }
 
-        private func isUnderTPM(_ bench: DaemonBench, _ person: Person = .daemon) throws -> Bool {
-            let print = try #require(bench.prints(of: person).first)
+        private func isUnderTPM(_ fixture: DaemonFixture, _ person: Person = .daemon) throws -> Bool
+        {
+            let print = try #require(fixture.prints(of: person).first)
             return try Layout.read(print).starts(with: Array("signet-print: 2\nkey: ".utf8))
         }
 
-        private func migrate(_ bench: DaemonBench, to vault: String) throws {
+        private func migrate(_ fixture: DaemonFixture, to vault: String) throws {
             let request = Request.migrate(account: Self.name, vault: Bytes(vault.utf8))
-            #expect(try bench.ask(request).done?.state == .valid)
+            #expect(try fixture.ask(request).done?.state == .valid)
         }
 
         @Test("they open after a restart, all with one key, and nothing stays in the TPM")
         func opens() throws {
-            let bench = try bench()
-            #expect(try bench.enrol(.bin, as: "two").done?.state == .valid)
-            #expect(try isUnderTPM(bench) && isUnderTPM(bench, .bin))
-            #expect(keys(bench).count == 1)
-            try bench.restart()
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.login(.bin, with: "two").assertion != nil)
-            #expect(try bench.login(.bin, with: "one").reason == .noMatch)
-            try bench.restart()
+            let fixture = try fixture()
+            #expect(try fixture.enrol(.bin, as: "two").done?.state == .valid)
+            #expect(try isUnderTPM(fixture) && isUnderTPM(fixture, .bin))
+            #expect(keys(fixture).count == 1)
+            try fixture.restart()
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.bin, with: "two").assertion != nil)
+            #expect(try fixture.login(.bin, with: "one").reason == .noMatch)
+            try fixture.restart()
             #expect(try tpm.transientHandles.isEmpty && tpm.loadedSessions.isEmpty)
         }
 
         @Test("without the TPM they are closed: it is told, nothing is lost, and it comes back")
         func closed() throws {
-            let bench = try bench()
-            try bench.restart { try tpm.stop() }
-            let denied = try bench.ask(.login(.daemon, challenge: 9, tries: 1))
+            let fixture = try fixture()
+            try fixture.restart { try tpm.stop() }
+            let denied = try fixture.ask(.login(.daemon, challenge: 9, tries: 1))
             #expect(denied.reason == .fingersClosed)
             #expect(denied.denial?.subject?.isEmpty == false)
-            let status = try bench.status(of: .daemon)
+            let status = try fixture.status(of: .daemon)
             #expect(status.state == .valid && status.prints == 1 && status.damaged == 0)
             #expect(status.closed?.isEmpty == false && status.vault == Bytes("tpm".utf8))
             for request in [
@@ -65,228 +66,228 @@ extension DaemonTests {
                 .migrate(account: Self.name, vault: Bytes("file".utf8)), .get("mail"),
                 .secretList(account: Self.name),
             ] {
-                #expect(try bench.ask(request).reason == .fingersClosed, "\(request)")
+                #expect(try fixture.ask(request).reason == .fingersClosed, "\(request)")
             }
-            #expect(try bench.enrol(.daemon, .leftIndex, as: "two").reason == .fingersClosed)
-            #expect(try bench.ask(.unlock(account: Self.name)).done != nil)
+            #expect(try fixture.enrol(.daemon, .leftIndex, as: "two").reason == .fingersClosed)
+            #expect(try fixture.ask(.unlock(account: Self.name)).done != nil)
             try tpm.start()
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.status(of: .daemon).closed == nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.status(of: .daemon).closed == nil)
         }
 
         @Test("a TPM that hangs costs its time, no more, and no other account")
         func hangs() throws {
-            let bench = try bench()
-            try migrate(bench, to: "file")
-            #expect(try bench.enrol(.bin, as: "two").done?.state == .valid)
-            #expect(try !isUnderTPM(bench) && isUnderTPM(bench, .bin))
-            try bench.restart { tpm.suspend() }
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.ask(.login(.bin, tries: 1)).reason == .fingersClosed)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            let fixture = try fixture()
+            try migrate(fixture, to: "file")
+            #expect(try fixture.enrol(.bin, as: "two").done?.state == .valid)
+            #expect(try !isUnderTPM(fixture) && isUnderTPM(fixture, .bin))
+            try fixture.restart { tpm.suspend() }
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.ask(.login(.bin, tries: 1)).reason == .fingersClosed)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             tpm.resume()
-            try bench.restart()
-            #expect(try bench.login(.bin, with: "two").assertion != nil)
+            try fixture.restart()
+            #expect(try fixture.login(.bin, with: "two").assertion != nil)
         }
 
         @Test("without the TPM an account starts anew: all fingers deleted, others enrolled")
         func startsAnew() throws {
-            let bench = try bench()
-            try bench.restart { try tpm.stop() }
-            #expect(try bench.ask(.delete(account: Self.name, finger: nil)).done?.prints == 0)
-            #expect(try bench.status(of: .daemon).closed == nil)
-            #expect(try bench.enrol(.daemon, as: "three").done?.state == .valid)
-            #expect(try bench.status(of: .daemon).vault == Bytes("file".utf8))
-            #expect(try !isUnderTPM(bench))
-            #expect(try bench.login(.daemon, with: "three").assertion != nil)
-            #expect(try bench.login(.daemon, with: "one").reason == .noMatch)
+            let fixture = try fixture()
+            try fixture.restart { try tpm.stop() }
+            #expect(try fixture.ask(.delete(account: Self.name, finger: nil)).done?.prints == 0)
+            #expect(try fixture.status(of: .daemon).closed == nil)
+            #expect(try fixture.enrol(.daemon, as: "three").done?.state == .valid)
+            #expect(try fixture.status(of: .daemon).vault == Bytes("file".utf8))
+            #expect(try !isUnderTPM(fixture))
+            #expect(try fixture.login(.daemon, with: "three").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").reason == .noMatch)
         }
 
         @Test("a finger is not enrolled that cannot be compared with another account's")
         func compared() throws {
-            let bench = try bench(on: .storage)
-            try bench.restart { try tpm.stop() }
-            #expect(try bench.enrol(.bin, as: "one").reason == .storage)
+            let fixture = try fixture(on: .storage)
+            try fixture.restart { try tpm.stop() }
+            #expect(try fixture.enrol(.bin, as: "one").reason == .storage)
             try tpm.start()
             // This reader knows by itself that it keeps the finger already.
             let enrolment = Request.enroll(
                 account: Person.bin.bytes, finger: .rightIndex, readerID: nil)
-            let refused = try bench.touch(enrolment, with: ["one", "one"])
+            let refused = try fixture.touch(enrolment, with: ["one", "one"])
             #expect(refused.reason == .fingerNotEnrolled)
         }
 
         @Test("those on a reader that nobody can tell the owner of end no other account's login")
         func unknownOwner() throws {
-            let bench = try bench(on: .storage)
-            try migrate(bench, to: "file")
-            #expect(try bench.enrol(.bin, as: "two", checking: true).done?.state == .valid)
-            #expect(try !isUnderTPM(bench) && isUnderTPM(bench, .bin))
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            let fixture = try fixture(on: .storage)
+            try migrate(fixture, to: "file")
+            #expect(try fixture.enrol(.bin, as: "two", checking: true).done?.state == .valid)
+            #expect(try !isUnderTPM(fixture) && isUnderTPM(fixture, .bin))
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             try tpm.clear()
-            let trusted = try bench.client()
+            let trusted = try fixture.client()
             try trusted.send(.trustVault)
             #expect(try trusted.last().done != nil)
-            let hints = bench.state + "/private/stored"
+            let hints = fixture.state + "/private/stored"
             for hint in Layout.entries(of: hints) { _ = unsafe unlink("\(hints)/\(hint)") }
-            let damaged = try bench.ask(.login(.daemon, challenge: 9, tries: 1))
+            let damaged = try fixture.ask(.login(.daemon, challenge: 9, tries: 1))
             #expect(damaged.reason == .storage, "\(damaged)")
-            #expect(try bench.status(of: .daemon).state == .valid, "nothing is lost")
+            #expect(try fixture.status(of: .daemon).state == .valid, "nothing is lost")
         }
 
         @Test("what a reader keeps of those that do not open any more is deleted there with them")
         func onReader() throws {
-            let bench = try bench(on: .storage)
-            #expect(try bench.enrol(.bin, as: "two", checking: true).done?.state == .valid)
-            try migrate(bench, to: "file")
+            let fixture = try fixture(on: .storage)
+            #expect(try fixture.enrol(.bin, as: "two", checking: true).done?.state == .valid)
+            try migrate(fixture, to: "file")
             try tpm.clear()
-            let trusted = try bench.client()
+            let trusted = try fixture.client()
             try trusted.send(.trustVault)
             #expect(try trusted.last().done != nil)
             let bin = Person.bin.bytes
-            #expect(try bench.ask(.delete(account: bin, finger: nil)).done?.prints == 0)
+            #expect(try fixture.ask(.delete(account: bin, finger: nil)).done?.prints == 0)
             // The reader itself refuses a finger that it keeps already.
-            #expect(try bench.enrol(.bin, as: "two", checking: true).done?.state == .valid)
-            #expect(try bench.login(.bin, with: "two").assertion != nil)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil, "others' stay")
+            #expect(try fixture.enrol(.bin, as: "two", checking: true).done?.state == .valid)
+            #expect(try fixture.login(.bin, with: "two").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil, "others' stay")
         }
 
         @Test("after the TPM was cleared and trusted they are damaged, and enrolled anew")
         func cleared() throws {
-            let bench = try bench()
-            try bench.restart { try tpm.clear() }
-            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
-            #expect(try bench.status(of: .daemon).state == .valid, "nothing is lost yet")
-            let trusted = try bench.client()
+            let fixture = try fixture()
+            try fixture.restart { try tpm.clear() }
+            #expect(try fixture.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
+            #expect(try fixture.status(of: .daemon).state == .valid, "nothing is lost yet")
+            let trusted = try fixture.client()
             try trusted.send(.trustVault)
             #expect(try trusted.last().done != nil)
-            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .invalidated)
-            #expect(try bench.status(of: .daemon).damaged == 1)
-            #expect(try bench.ask(.delete(account: Self.name, finger: nil)).done?.prints == 0)
-            #expect(try bench.enrol(.daemon, as: "three").done?.state == .valid)
-            #expect(try isUnderTPM(bench))
-            #expect(keys(bench).count == 1, "the old one, which nothing names, is gone")
-            try bench.restart()
-            #expect(try bench.login(.daemon, with: "three").assertion != nil)
-            #expect(try bench.login(.daemon, with: "one").reason == .noMatch)
+            #expect(try fixture.ask(.login(.daemon, tries: 1)).reason == .invalidated)
+            #expect(try fixture.status(of: .daemon).damaged == 1)
+            #expect(try fixture.ask(.delete(account: Self.name, finger: nil)).done?.prints == 0)
+            #expect(try fixture.enrol(.daemon, as: "three").done?.state == .valid)
+            #expect(try isUnderTPM(fixture))
+            #expect(keys(fixture).count == 1, "the old one, which nothing names, is gone")
+            try fixture.restart()
+            #expect(try fixture.login(.daemon, with: "three").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").reason == .noMatch)
         }
 
         @Test("where PCRs are listed they open in the state that they were enrolled in, each")
         func registers() throws {
-            let bench = try bench("pcrs = 16")
-            try bench.restart { try tpm.extend(pcr: 16) }
-            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
-            #expect(try bench.ask(.enable(account: Self.name)).reason == .fingersClosed)
+            let fixture = try fixture("pcrs = 16")
+            try fixture.restart { try tpm.extend(pcr: 16) }
+            #expect(try fixture.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
+            #expect(try fixture.ask(.enable(account: Self.name)).reason == .fingersClosed)
             // The other state has a key of its own.
-            #expect(try bench.ask(.delete(account: Person.bin.bytes, finger: nil)).reason != nil)
-            #expect(try bench.ask(.delete(account: Self.name, finger: nil)).done != nil)
-            #expect(try bench.enrol(.daemon, as: "three").done?.state == .valid)
-            #expect(try bench.login(.daemon, with: "three").assertion != nil)
-            try bench.restart()
-            #expect(try bench.login(.daemon, with: "three").assertion != nil)
-            try bench.restart { try tpm.restart() }
-            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
+            #expect(try fixture.ask(.delete(account: Person.bin.bytes, finger: nil)).reason != nil)
+            #expect(try fixture.ask(.delete(account: Self.name, finger: nil)).done != nil)
+            #expect(try fixture.enrol(.daemon, as: "three").done?.state == .valid)
+            #expect(try fixture.login(.daemon, with: "three").assertion != nil)
+            try fixture.restart()
+            #expect(try fixture.login(.daemon, with: "three").assertion != nil)
+            try fixture.restart { try tpm.restart() }
+            #expect(try fixture.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
         }
 
         @Test("PCRs that are listed later bind them as well, once the credential is made anew")
         func listedLater() throws {
-            let bench = try bench()
-            let before = keys(bench)
-            try bench.restart {
-                try DaemonBench.write(
+            let fixture = try fixture()
+            let before = keys(fixture)
+            try fixture.restart {
+                try DaemonFixture.write(
                     "[vault]\nkind = tpm\ntpm = \(tpm.tcti)\npcrs = 16\n",
-                    to: bench.configuration)
+                    to: fixture.configuration)
             }
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
-            #expect(keys(bench).count == 1 && keys(bench) != before)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            try bench.restart { try tpm.extend(pcr: 16) }
-            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.ask(.enable(account: Self.name)).done?.state == .valid)
+            #expect(keys(fixture).count == 1 && keys(fixture) != before)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            try fixture.restart { try tpm.extend(pcr: 16) }
+            #expect(try fixture.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
         }
 
         @Test("they move with the credential, and stay the same fingers")
         func moves() throws {
-            let bench = try bench()
-            let generation = try bench.status(of: .daemon).generation
+            let fixture = try fixture()
+            let generation = try fixture.status(of: .daemon).generation
             for vault in ["file", "tpm", "tpm", "file"] {
-                try migrate(bench, to: vault)
-                #expect(try isUnderTPM(bench) == (vault == "tpm"))
-                #expect(try bench.login(.daemon, with: "one").assertion != nil)
-                try bench.restart()
-                #expect(try bench.login(.daemon, with: "one").assertion != nil)
+                try migrate(fixture, to: vault)
+                #expect(try isUnderTPM(fixture) == (vault == "tpm"))
+                #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+                try fixture.restart()
+                #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             }
-            #expect(try bench.status(of: .daemon).generation == generation)
-            try bench.restart { try tpm.stop() }
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.status(of: .daemon).generation == generation)
+            try fixture.restart { try tpm.stop() }
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("where they cannot follow the credential it says so, and the next try moves them")
         func leftBehind() throws {
-            let bench = try DaemonBench.onTPM(tpm.tcti, kind: "file")
+            let fixture = try DaemonFixture.onTPM(tpm.tcti, kind: "file")
             // The daemon has the directory open, and can keep nothing in it any more.
-            #expect(unsafe rmdir(bench.state + "/private/template-keys") == 0)
+            #expect(unsafe rmdir(fixture.state + "/private/template-keys") == 0)
             let request = Request.migrate(account: Self.name, vault: Bytes("tpm".utf8))
-            let answer = try bench.ask(request)
+            let answer = try fixture.ask(request)
             #expect(answer.reason == .storage, "\(answer)")
-            #expect(try !isUnderTPM(bench))
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            try bench.restart()
-            try migrate(bench, to: "tpm")
-            #expect(try isUnderTPM(bench))
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try !isUnderTPM(fixture))
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            try fixture.restart()
+            try migrate(fixture, to: "tpm")
+            #expect(try isUnderTPM(fixture))
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a TPM that is trusted anew while a finger is enrolled ends the enrolment of none")
         func trustedMeanwhile() throws {
-            let bench = try bench(on: .storage)
-            let client = try bench.client()
+            let fixture = try fixture(on: .storage)
+            let client = try fixture.client()
             try client.send(.enroll(account: Self.name, finger: .leftIndex, readerID: nil))
             try client.wait(for: .touch)
             // This touch only asks whose finger it is.
-            try bench.storage.send(.scan("two"))
+            try fixture.storage.send(.scan("two"))
             try client.wait(for: .touch)
-            #expect(try bench.ask(.trustVault).done != nil)
-            for _ in 0..<5 { try bench.storage.send(.scan("two")) }
+            #expect(try fixture.ask(.trustVault).done != nil)
+            for _ in 0..<5 { try fixture.storage.send(.scan("two")) }
             #expect(
                 try client.last().done
                     == DoneAnswer(finger: .leftIndex, prints: 2, state: .valid))
             for id in ["one", "two"] {
-                #expect(try bench.login(.daemon, with: id).assertion != nil)
+                #expect(try fixture.login(.daemon, with: id).assertion != nil)
             }
-            #expect(try bench.stored() == ["one", "two"])
+            #expect(try fixture.stored() == ["one", "two"])
         }
 
         @Test("a key that is gone, cut, altered or another machine's opens none of them")
         func altered() throws {
-            let bench = try bench()
-            let key = try #require(keys(bench).first)
+            let fixture = try fixture()
+            let key = try #require(keys(fixture).first)
             let whole = try Layout.read(key)
             let stranger = try TemplateKeyTests()
-            let other = try stranger.bench()
+            let other = try stranger.fixture()
             let theirs = try Layout.read(try #require(stranger.keys(other).first))
             var altered = whole
             altered[altered.count - 30] ^= 1
-            let credential = try Layout.read(bench.file("credential", of: .daemon))
-            let publicKey = try Layout.read(bench.publicKey(of: .daemon))
+            let credential = try Layout.read(fixture.file("credential", of: .daemon))
+            let publicKey = try Layout.read(fixture.publicKey(of: .daemon))
             for bad in [nil, Array(whole.dropLast(20)), altered, theirs] {
-                try bench.restart {
+                try fixture.restart {
                     if let bad {
-                        try DaemonBench.write(bad, to: key)
+                        try DaemonFixture.write(bad, to: key)
                     } else {
                         #expect(unsafe unlink(key) == 0)
                     }
                 }
-                let status = try bench.status(of: .daemon)
+                let status = try fixture.status(of: .daemon)
                 #expect(status.damaged == 1 && status.prints == 0 && status.closed == nil)
-                let answer = try bench.ask(.login(.daemon, tries: 1))
+                let answer = try fixture.ask(.login(.daemon, tries: 1))
                 #expect(answer.reason == .invalidated, "\(answer)")
-                try bench.restart {
-                    try DaemonBench.write(whole, to: key)
-                    try DaemonBench.write(credential, to: bench.file("credential", of: .daemon))
-                    try DaemonBench.write(
-                        publicKey, to: bench.publicKey(of: .daemon), mode: 0o644)
+                try fixture.restart {
+                    try DaemonFixture.write(whole, to: key)
+                    try DaemonFixture.write(credential, to: fixture.file("credential", of: .daemon))
+                    try DaemonFixture.write(
+                        publicKey, to: fixture.publicKey(of: .daemon), mode: 0o644)
                 }
-                #expect(try bench.login(.daemon, with: "one").assertion != nil)
+                #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             }
         }
     }

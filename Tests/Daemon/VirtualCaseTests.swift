@@ -10,7 +10,7 @@ extension DriverTests {
     /// and finds one among many, and one that keeps none and compares with one.
     @Suite("virtual readers") struct VirtualCaseTests {
         /// The readers.
-        static let kinds = [DaemonBench.Kind.storage, .text]
+        static let kinds = [DaemonFixture.Kind.storage, .text]
 
         /// FpDeviceError of libfprint's fp-device.h.
         private enum DeviceError {
@@ -21,138 +21,138 @@ extension DriverTests {
             account: Person.daemon.bytes, finger: .leftIndex, readerID: nil)
 
         @Test("a finger is asked for once, lets in, and another does not", arguments: kinds)
-        func round(kind: DaemonBench.Kind) throws {
-            let (bench, reader) = try enrolled(kind)
-            let client = try bench.begin()
+        func round(kind: DaemonFixture.Kind) throws {
+            let (fixture, reader) = try enrolled(kind)
+            let client = try fixture.begin()
             try reader.send(.scan("one"))
-            #expect(try bench.conclude(client).assertion != nil)
+            #expect(try fixture.conclude(client).assertion != nil)
             #expect(client.heard.count { $0.notice?.kind == .touch } == 1)
-            #expect(try bench.login(.daemon, with: "two").reason == .noMatch)
-            #expect(try bench.settledFailures() == 1)
+            #expect(try fixture.login(.daemon, with: "two").reason == .noMatch)
+            #expect(try fixture.settledFailures() == 1)
         }
 
         @Test("who holds the finger down is let in all the same", arguments: kinds)
-        func held(kind: DaemonBench.Kind) throws {
-            let (bench, reader) = try enrolled(kind)
-            let client = try bench.begin()
+        func held(kind: DaemonFixture.Kind) throws {
+            let (fixture, reader) = try enrolled(kind)
+            let client = try fixture.begin()
             // Otherwise the reader's socket goes with the scan, and nobody hears that it is lifted.
             try reader.send(.keepAlive(true))
             try reader.send(.finger(true))
             try reader.send(.scan("one"))
-            #expect(try bench.conclude(client, within: .seconds(2)).assertion != nil)
+            #expect(try fixture.conclude(client, within: .seconds(2)).assertion != nil)
             try reader.send(.finger(false))
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a reader that could not be opened is opened by the next request", arguments: kinds)
-        func opening(kind: DaemonBench.Kind) throws {
-            let (bench, reader) = try enrolled(kind)
-            try bench.obstruct(reader)
-            #expect(try bench.ask(.login(.daemon)).reason == .readerFailed)
+        func opening(kind: DaemonFixture.Kind) throws {
+            let (fixture, reader) = try enrolled(kind)
+            try fixture.obstruct(reader)
+            #expect(try fixture.ask(.login(.daemon)).reason == .readerFailed)
             try #require(unsafe rmdir(reader.path) == 0)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.settledFailures() == 0)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.settledFailures() == 0)
         }
 
         @Test("a reader unplugged in mid-scan is used again when it is back", arguments: kinds)
-        func unplugged(kind: DaemonBench.Kind) throws {
-            let (bench, reader) = try enrolled(kind)
-            let client = try bench.begin()
-            try bench.unplug(reader)
+        func unplugged(kind: DaemonFixture.Kind) throws {
+            let (fixture, reader) = try enrolled(kind)
+            let client = try fixture.begin()
+            try fixture.unplug(reader)
             #expect(try client.last().reason == .readerRemoved)
-            bench.plugIn(reader)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.settledFailures() == 0)
+            fixture.plugIn(reader)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.settledFailures() == 0)
         }
 
         @Test("a reader that tells nothing is waited for no longer than allowed", arguments: kinds)
-        func mute(kind: DaemonBench.Kind) throws {
-            let (bench, _) = try enrolled(kind)
+        func mute(kind: DaemonFixture.Kind) throws {
+            let (fixture, _) = try enrolled(kind)
             let start = ContinuousClock.now
-            let answer = try bench.ask(.login(.daemon, tries: 1, milliseconds: 1_000))
+            let answer = try fixture.ask(.login(.daemon, tries: 1, milliseconds: 1_000))
             #expect(answer.reason == .timedOut)
             #expect(ContinuousClock.now - start < .seconds(6))
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.settledFailures() == 0)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.settledFailures() == 0)
         }
 
         @Test("a driver that does not heed cancellation holds up nobody", arguments: kinds)
-        func stubborn(kind: DaemonBench.Kind) throws {
-            let (bench, reader) = try enrolled(kind)
-            let client = try bench.begin()
+        func stubborn(kind: DaemonFixture.Kind) throws {
+            let (fixture, reader) = try enrolled(kind)
+            let client = try fixture.begin()
             try reader.send(.cancellation(false))
             try client.send(.cancel)
             #expect(try client.last(within: .seconds(4)).reason == .cancelled)
             // Its process ends over it, and the next one has the reader.
-            #expect(try bench.touchEach(.login(.daemon, tries: 1), with: "one").assertion != nil)
-            #expect(try bench.settledFailures() == 0)
+            #expect(try fixture.touchEach(.login(.daemon, tries: 1), with: "one").assertion != nil)
+            #expect(try fixture.settledFailures() == 0)
         }
 
         @Test("a driver that crashes costs one touch and no attempt", arguments: kinds)
-        func crash(kind: DaemonBench.Kind) throws {
-            let (bench, reader) = try enrolled(kind)
-            let client = try bench.begin()
-            try bench.killReaders()
+        func crash(kind: DaemonFixture.Kind) throws {
+            let (fixture, reader) = try enrolled(kind)
+            let client = try fixture.begin()
+            try fixture.killReaders()
             #expect(try client.wait(for: .retry).retry == .restarted)
             try client.wait(for: .touch)
             try reader.send(.scan("one"))
-            #expect(try bench.conclude(client).assertion != nil)
-            #expect(try bench.settledFailures() == 0)
+            #expect(try fixture.conclude(client).assertion != nil)
+            #expect(try fixture.settledFailures() == 0)
         }
 
         @Test("a print that the reader has lost opens nothing and counts as no attempt")
         func lost() throws {
-            let (bench, _) = try enrolled(.storage)
-            try bench.change { $0.filter { $0 != "one" } }
-            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .invalidated)
-            #expect(try bench.settledFailures() == 0)
-            #expect(try bench.enrol(.daemon, as: "one", checking: true).done?.prints == 1)
+            let (fixture, _) = try enrolled(.storage)
+            try fixture.change { $0.filter { $0 != "one" } }
+            #expect(try fixture.ask(.login(.daemon, tries: 1)).reason == .invalidated)
+            #expect(try fixture.settledFailures() == 0)
+            #expect(try fixture.enrol(.daemon, as: "one", checking: true).done?.prints == 1)
             #expect(
-                try bench.ask(.enable(account: Person.daemon.bytes)).done?.state == .valid)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+                try fixture.ask(.enable(account: Person.daemon.bytes)).done?.state == .valid)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a finger that another system left on the reader is not enrolled to match in vain")
         func foreign() throws {
-            let (bench, _) = try enrolled(.storage)
-            try bench.change { $0 + ["theirs"] }
-            let refused = try bench.enrol(.daemon, .leftIndex, as: "theirs", checking: true)
+            let (fixture, _) = try enrolled(.storage)
+            try fixture.change { $0 + ["theirs"] }
+            let refused = try fixture.enrol(.daemon, .leftIndex, as: "theirs", checking: true)
             #expect(refused.reason == .fingerOnReader)
-            #expect(try bench.status(of: .daemon).prints == 1)
+            #expect(try fixture.status(of: .daemon).prints == 1)
         }
 
         @Test("a full reader, and a duplicate, are told as such", arguments: kinds)
-        func refusing(kind: DaemonBench.Kind) throws {
-            let (bench, reader) = try enrolled(kind)
+        func refusing(kind: DaemonFixture.Kind) throws {
+            let (fixture, reader) = try enrolled(kind)
             for (error, reason) in [
                 (DeviceError.full, DenialReason.readerFull),
                 (DeviceError.duplicate, .fingerOnReader),
             ] {
-                let client = try bench.client()
+                let client = try fixture.client()
                 try client.send(Self.enrolment)
                 // Where it is asked whose the finger is before.
                 while try client.wait(for: .touch).total == nil { try reader.send(.scan("new")) }
                 try reader.send(.error(error))
                 #expect(try client.last().reason == reason)
             }
-            #expect(try bench.status(of: .daemon).prints == 1)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try fixture.status(of: .daemon).prints == 1)
+            #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
         @Test("a finger that is enrolled again replaces its print", arguments: kinds)
-        func again(kind: DaemonBench.Kind) throws {
-            let (bench, _) = try enrolled(kind)
-            let answer = try bench.enrol(.daemon, as: "again", checking: kind == .storage)
+        func again(kind: DaemonFixture.Kind) throws {
+            let (fixture, _) = try enrolled(kind)
+            let answer = try fixture.enrol(.daemon, as: "again", checking: kind == .storage)
             #expect(answer.done?.prints == 1)
-            if kind == .storage { #expect(try bench.stored() == ["again"]) }
-            #expect(try bench.login(.daemon, with: "again").assertion != nil)
+            if kind == .storage { #expect(try fixture.stored() == ["again"]) }
+            #expect(try fixture.login(.daemon, with: "again").assertion != nil)
         }
 
         /// A daemon on a reader with a finger of `daemon`'s.
-        private func enrolled(_ kind: DaemonBench.Kind) throws -> (DaemonBench, VirtualReader) {
-            let bench = try DaemonBench([kind])
-            #expect(try bench.enrol(.daemon, as: "one").done?.prints == 1)
-            return (bench, kind == .text ? bench.text : bench.storage)
+        private func enrolled(_ kind: DaemonFixture.Kind) throws -> (DaemonFixture, VirtualReader) {
+            let fixture = try DaemonFixture([kind])
+            #expect(try fixture.enrol(.daemon, as: "one").done?.prints == 1)
+            return (fixture, kind == .text ? fixture.text : fixture.storage)
         }
     }
 }

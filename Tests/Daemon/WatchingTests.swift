@@ -20,19 +20,20 @@ extension DaemonTests {
             .login(person, service: "locker", tries: 1, presence: .noTerminal, requester: "bin")
         }
 
-        private static func bench() throws -> DaemonBench {
+        private static func fixture() throws -> DaemonFixture {
             // The requests of these tests name another user, who is told to those who watch.
-            let bench = try DaemonBench([.text], configuration: "[login]\nothers = warn\n")
-            try bench.enrol(.daemon, as: "one")
-            return bench
+            let fixture = try DaemonFixture([.text], configuration: "[login]\nothers = warn\n")
+            try fixture.enrol(.daemon, as: "one")
+            return fixture
         }
 
         /// A client that watches for certain: it has heard of a first touch, which was given up.
-        private static func watcher(_ bench: DaemonBench, _ person: Person) throws -> TestClient {
-            let client = try bench.client()
+        private static func watcher(_ fixture: DaemonFixture, _ person: Person) throws -> TestClient
+        {
+            let client = try fixture.client()
             try client.send(Self.hidden())
             try client.wait(for: .touch)
-            let watcher = try bench.client(person)
+            let watcher = try fixture.client(person)
             try watcher.send(.watch(account: Person.daemon.bytes))
             let number = try #require(try watcher.next()?.event).number
             #expect(watcher.heard == [Self.event(number, isOver: false)])
@@ -44,42 +45,42 @@ extension DaemonTests {
 
         @Test("hears of a touch without a terminal, from its beginning to its end")
         func touch() throws {
-            let bench = try Self.bench()
-            let watcher = try Self.watcher(bench, .daemon)
-            #expect(try bench.touch(Self.hidden(), with: ["one"]).assertion != nil)
+            let fixture = try Self.fixture()
+            let watcher = try Self.watcher(fixture, .daemon)
+            #expect(try fixture.touch(Self.hidden(), with: ["one"]).assertion != nil)
             #expect(try watcher.next() == Self.event(2, isOver: false))
             #expect(try watcher.next() == Self.event(2, isOver: true))
-            #expect(try bench.touch(Self.hidden(), with: ["two"]).reason == .noMatch)
+            #expect(try fixture.touch(Self.hidden(), with: ["two"]).reason == .noMatch)
             #expect(try watcher.next() == Self.event(3, isOver: false))
             #expect(try watcher.next() == Self.event(3, isOver: true))
         }
 
         @Test("hears of one that is under way when it comes, and of one that is given up")
         func underWay() throws {
-            let bench = try Self.bench()
-            #expect(try Self.watcher(bench, .daemon).heard.count == 2)
+            let fixture = try Self.fixture()
+            #expect(try Self.watcher(fixture, .daemon).heard.count == 2)
         }
 
         @Test("hears nothing of what asks on a terminal, nor of another account's")
         func others() throws {
-            let bench = try Self.bench()
-            try bench.enrol(.bin, as: "two")
-            let watcher = try Self.watcher(bench, .daemon)
-            #expect(try bench.touch(.login(.daemon, tries: 1), with: ["one"]).assertion != nil)
-            #expect(try bench.touch(Self.hidden(.bin), with: ["two"]).assertion != nil)
+            let fixture = try Self.fixture()
+            try fixture.enrol(.bin, as: "two")
+            let watcher = try Self.watcher(fixture, .daemon)
+            #expect(try fixture.touch(.login(.daemon, tries: 1), with: ["one"]).assertion != nil)
+            #expect(try fixture.touch(Self.hidden(.bin), with: ["two"]).assertion != nil)
             // What comes next is not one of these.
-            #expect(try bench.touch(Self.hidden(), with: ["one"]).assertion != nil)
+            #expect(try fixture.touch(Self.hidden(), with: ["one"]).assertion != nil)
             #expect(try watcher.next() == Self.event(3, isOver: false))
         }
 
         @Test("hears of what a program without root's rights asks for, whatever that says")
         func unprivileged() throws {
-            let bench = try Self.bench()
-            let watcher = try Self.watcher(bench, .daemon)
+            let fixture = try Self.fixture()
+            let watcher = try Self.watcher(fixture, .daemon)
             let name = Person.daemon.bytes
-            let own = try bench.client(.daemon)
+            let own = try fixture.client(.daemon)
             let verify = Request.verify(account: name, timeoutMilliseconds: 20_000)
-            #expect(try bench.touch(verify, with: ["one"], client: own).done != nil)
+            #expect(try fixture.touch(verify, with: ["one"], client: own).done != nil)
             func event(
                 _ number: UInt64, _ service: String, _ purpose: String, isOver: Bool
             ) -> Answer {
@@ -94,7 +95,7 @@ extension DaemonTests {
             // The caller's own words come last, as such.
             let reason = Request.verify(
                 account: name, timeoutMilliseconds: 20_000, reason: Bytes("unlock the door".utf8))
-            #expect(try bench.touch(reason, with: ["one"], client: own).done != nil)
+            #expect(try fixture.touch(reason, with: ["one"], client: own).done != nil)
             let purpose = "signet verify, whose caller says: unlock the door"
             #expect(try watcher.next() == event(3, "signet", purpose, isOver: false))
             #expect(try watcher.next() == event(3, "signet", purpose, isOver: true))
@@ -103,7 +104,7 @@ extension DaemonTests {
                     account: name, timeoutMilliseconds: 20_000, reason: Bytes(bad.utf8))
                 #expect(try own.ask(request).reason == .badRequest, "'\(bad)'")
             }
-            let login = try bench.touch(.login(.daemon), with: ["one"], client: own)
+            let login = try fixture.touch(.login(.daemon), with: ["one"], client: own)
             #expect(login.assertion != nil)
             // What is confirmed is believed of programs with root's rights alone.
             #expect(try watcher.next() == event(4, "sudo", "", isOver: false))
@@ -115,48 +116,48 @@ extension DaemonTests {
 
         @Test("nobody watches another's touches but root")
         func permission() throws {
-            let bench = try Self.bench()
+            let fixture = try Self.fixture()
             for person in [Person.bin, .games] {
-                let answer = try bench.client(person).ask(.watch(account: Person.daemon.bytes))
+                let answer = try fixture.client(person).ask(.watch(account: Person.daemon.bytes))
                 #expect(answer.reason == .notPermitted)
             }
-            let root = try Self.watcher(bench, .root)
-            #expect(try bench.touch(Self.hidden(), with: ["one"]).assertion != nil)
+            let root = try Self.watcher(fixture, .root)
+            #expect(try fixture.touch(Self.hidden(), with: ["one"]).assertion != nil)
             #expect(try root.next() == Self.event(2, isOver: false))
         }
 
         @Test("is told the end, whether it takes its request back or the daemon stops")
         func end() throws {
-            let bench = try Self.bench()
-            let patient = try Self.watcher(bench, .daemon)
-            let brief = try Self.watcher(bench, .daemon)
+            let fixture = try Self.fixture()
+            let patient = try Self.watcher(fixture, .daemon)
+            let brief = try Self.watcher(fixture, .daemon)
             try brief.send(.cancel)
             #expect(try brief.last().reason == .cancelled)
-            bench.program.signal(SIGTERM)
+            fixture.program.signal(SIGTERM)
             #expect(try patient.last().reason == .stopping)
         }
 
         @Test("is no reason for the daemon to stay, and sees when it is back")
         func idleness() throws {
-            let bench = try DaemonBench(configuration: "[daemon]\nidle-exit = 1s\n")
-            let activated = try bench.activated()
-            let watcher = try bench.client()
+            let fixture = try DaemonFixture(configuration: "[daemon]\nidle-exit = 1s\n")
+            let activated = try fixture.activated()
+            let watcher = try fixture.client()
             try watcher.send(.watch(account: Person.daemon.bytes))
             #expect(try watcher.last().reason == .stopping)
             #expect(try activated.expectEnd().ending == .exited(0))
-            let device = bench.state + "/device-id"
+            let device = fixture.state + "/device-id"
             let before = try Layout.modificationTime(device)
-            try bench.restart()
-            #expect(try bench.ask(.readers).done != nil)
+            try fixture.restart()
+            #expect(try fixture.ask(.readers).done != nil)
             #expect(try Layout.modificationTime(device) > before)
         }
 
         @Test("who has watched, and then asks for something, is a reason to stay again")
         func active() throws {
-            let bench = try DaemonBench([.text], configuration: "[daemon]\nidle-exit = 3s\n")
-            try bench.enrol(.daemon, as: "one")
-            let activated = try bench.activated()
-            let client = try bench.client()
+            let fixture = try DaemonFixture([.text], configuration: "[daemon]\nidle-exit = 3s\n")
+            try fixture.enrol(.daemon, as: "one")
+            let activated = try fixture.activated()
+            let client = try fixture.client()
             try client.send(.watch(account: Person.daemon.bytes))
             try client.send(.cancel)
             #expect(try client.last().reason == .cancelled)
@@ -166,7 +167,7 @@ extension DaemonTests {
             var waiting = pollfd(fd: -1, events: 0, revents: 0)
             _ = unsafe poll(&waiting, 1, 3_300)
             #expect(activated.ended == nil)
-            try bench.text.send(.scan("one"))
+            try fixture.text.send(.scan("one"))
             #expect(try client.last().assertion != nil)
         }
     }

@@ -12,19 +12,19 @@ extension ReaderTests {
     struct DiscoveryTests {
         @Test("the readers are found and described")
         func described() async throws {
-            try await Bench.withReaders { readers in
+            try await Fixture.withReaders { readers in
                 let found = await readers.descriptions
                 #expect(
-                    Set(found.map(\.id)) == [Bench.storageID, Bench.plainID, Bench.imageID])
-                let storage = try #require(found.first { $0.id == Bench.storageID })
+                    Set(found.map(\.id)) == [Fixture.storageID, Fixture.plainID, Fixture.imageID])
+                let storage = try #require(found.first { $0.id == Fixture.storageID })
                 #expect(storage.features.isSuperset(of: [.identify, .storage, .list, .delete]))
                 #expect(storage.enrolStages == 5)
                 #expect(!storage.matchesOnHost)
                 #expect(storage.galleryCap == Int.max)
-                let plain = try #require(found.first { $0.id == Bench.plainID })
+                let plain = try #require(found.first { $0.id == Fixture.plainID })
                 #expect(plain.features.isDisjoint(with: [.identify, .storage]))
                 #expect(plain.galleryCap == 1)
-                let image = try #require(found.first { $0.id == Bench.imageID })
+                let image = try #require(found.first { $0.id == Fixture.imageID })
                 #expect(image.matchesOnHost)
                 #expect(image.temperature == .cold)
             }
@@ -32,7 +32,7 @@ extension ReaderTests {
 
         @Test("a reader that is not there is refused")
         func unknown() async throws {
-            try await Bench.withReaders { readers in
+            try await Fixture.withReaders { readers in
                 await #expect(throws: ReaderFault.noReader) {
                     _ = try await readers.enroll(.leftThumb, account: "alice", on: "nothing:0")
                 }
@@ -47,9 +47,9 @@ extension ReaderTests {
     struct EnrolmentTests {
         @Test("enrolment reports each stage and yields a template", arguments: Finger.allCases)
         func stages(finger: Finger) async throws {
-            try await Bench.withReaders { readers in
-                let (log, enrolled) = await Bench.beginEnrolment(finger, with: readers)
-                try await Bench.storage.act(.scan("print"), times: 5)
+            try await Fixture.withReaders { readers in
+                let (log, enrolled) = await Fixture.beginEnrolment(finger, with: readers)
+                try await Fixture.storage.act(.scan("print"), times: 5)
                 let template = try await enrolled.value
                 #expect(template.finger == finger)
                 #expect(template.driver == "virtual_device_storage")
@@ -66,11 +66,12 @@ extension ReaderTests {
             "a bad scan is reported with its reason and does not end the enrolment",
             arguments: zip(0..<4, [RetryReason.unclear, .tooShort, .offCentre, .removeFinger]))
         func retries(code: Int, reason: RetryReason) async throws {
-            try await Bench.withReaders { readers in
-                let (log, enrolled) = await Bench.beginEnrolment(with: readers, on: Bench.plainID)
-                try await Bench.plain.act(.scan("print"))
-                try await Bench.plain.act(.retry(code))
-                try await Bench.plain.act(.scan("print"), times: 4)
+            try await Fixture.withReaders { readers in
+                let (log, enrolled) = await Fixture.beginEnrolment(
+                    with: readers, on: Fixture.plainID)
+                try await Fixture.plain.act(.scan("print"))
+                try await Fixture.plain.act(.retry(code))
+                try await Fixture.plain.act(.scan("print"), times: 4)
                 _ = try await enrolled.value
                 #expect(log.kinds.contains(.retry(reason)))
                 #expect(
@@ -81,17 +82,18 @@ extension ReaderTests {
 
         @Test("the number of stages and the scan type follow the reader")
         func settings() async throws {
-            try await Bench.withReaders { readers in
-                let hold = try await readers.hold(Bench.plainID)
-                try await Bench.plain.act(.stages(2))
-                try await Bench.plain.act(.scanType("press"))
-                let (log, enrolled) = await Bench.beginEnrolment(with: readers, on: Bench.plainID)
-                try await Bench.plain.act(.scan("print"), times: 2)
+            try await Fixture.withReaders { readers in
+                let hold = try await readers.hold(Fixture.plainID)
+                try await Fixture.plain.act(.stages(2))
+                try await Fixture.plain.act(.scanType("press"))
+                let (log, enrolled) = await Fixture.beginEnrolment(
+                    with: readers, on: Fixture.plainID)
+                try await Fixture.plain.act(.scan("print"), times: 2)
                 _ = try await enrolled.value
                 #expect(log.kinds.contains(.stage(done: 2, total: 2)))
-                let described = await readers.descriptions.first { $0.id == Bench.plainID }
+                let described = await readers.descriptions.first { $0.id == Fixture.plainID }
                 #expect(described?.scanType == .press)
-                try await Bench.plain.act(.scanType("swipe"))
+                try await Fixture.plain.act(.scanType("swipe"))
                 withExtendedLifetime(hold) {}
             }
         }
@@ -103,18 +105,18 @@ extension ReaderTests {
                 (9, .duplicate), (257, .tooHot),
             ])
         func faults(code: Int, fault: ReaderFault) async throws {
-            try await Bench.withReaders { readers in
-                let (_, enrolled) = await Bench.beginEnrolment(with: readers)
-                try await Bench.storage.act(.error(code))
+            try await Fixture.withReaders { readers in
+                let (_, enrolled) = await Fixture.beginEnrolment(with: readers)
+                try await Fixture.storage.act(.error(code))
                 await #expect(throws: fault) { _ = try await enrolled.value }
             }
         }
 
         @Test("a general fault keeps the library's words")
         func general() async throws {
-            try await Bench.withReaders { readers in
-                let (_, enrolled) = await Bench.beginEnrolment(with: readers)
-                try await Bench.storage.act(.error(0))
+            try await Fixture.withReaders { readers in
+                let (_, enrolled) = await Fixture.beginEnrolment(with: readers)
+                try await Fixture.storage.act(.error(0))
                 do {
                     _ = try await enrolled.value
                     Issue.record("the enrolment went through")
@@ -126,12 +128,12 @@ extension ReaderTests {
 
         @Test("a second operation on a reader is refused as busy")
         func busy() async throws {
-            try await Bench.withReaders { readers in
-                let (_, enrolled) = await Bench.beginEnrolment(with: readers)
+            try await Fixture.withReaders { readers in
+                let (_, enrolled) = await Fixture.beginEnrolment(with: readers)
                 await #expect(throws: ReaderFault.busy) {
-                    _ = try await readers.list(on: Bench.storageID)
+                    _ = try await readers.list(on: Fixture.storageID)
                 }
-                try await Bench.storage.act(.scan("print"), times: 5)
+                try await Fixture.storage.act(.scan("print"), times: 5)
                 _ = try await enrolled.value
             }
         }

@@ -29,16 +29,16 @@ extension ReaderTests {
 
         @Test("it is its own prints and others', and the finger that comes then matches")
         func contents() async throws {
-            try await Bench.withReaders { readers in
-                let one = try await Bench.enrol(.leftIndex, as: "one", with: readers)
-                let two = try await Bench.enrol(.rightIndex, as: "two", with: readers)
+            try await Fixture.withReaders { readers in
+                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
+                let two = try await Fixture.enrol(.rightIndex, as: "two", with: readers)
                 let lists = Lists()
                 let match = await start(readers, [two], lists)
-                try await Bench.storage.act(.scan("two"))
+                try await Fixture.storage.act(.scan("two"))
                 let found = try await match.value
                 #expect(found.result == .matched(index: 0))
-                #expect(found.reader == Bench.storageID)
-                #expect(lists.readers == [Bench.storageID])
+                #expect(found.reader == Fixture.storageID)
+                #expect(lists.readers == [Fixture.storageID])
                 let contents = try #require(lists.all.first)
                 #expect(contents.prints.count == 2)
                 for template in [one, two] {
@@ -51,17 +51,17 @@ extension ReaderTests {
 
         @Test("a finger that came or went since is in the next list")
         func meanwhile() async throws {
-            try await Bench.withReaders { readers in
-                let one = try await Bench.enrol(.leftIndex, as: "one", with: readers)
-                let two = try await Bench.enrol(.rightIndex, as: "two", with: readers)
+            try await Fixture.withReaders { readers in
+                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
+                let two = try await Fixture.enrol(.rightIndex, as: "two", with: readers)
                 let lists = Lists()
                 let first = await start(readers, [one, two], lists)
-                try await Bench.storage.act(.insert("stranger"))
-                try await Bench.storage.act(.remove("two"))
-                try await Bench.storage.act(.scan("one"))
+                try await Fixture.storage.act(.insert("stranger"))
+                try await Fixture.storage.act(.remove("two"))
+                try await Fixture.storage.act(.scan("one"))
                 _ = try await first.value
                 let second = await start(readers, [one, two], lists)
-                try await Bench.storage.act(.scan("one"))
+                try await Fixture.storage.act(.scan("one"))
                 _ = try await second.value
                 #expect(lists.all.map(\.prints.count) == [2, 2])
                 #expect(lists.all[0].prints.count { $0.isSame(as: two) } == 1)
@@ -72,8 +72,8 @@ extension ReaderTests {
 
         @Test("where it is refused, no finger is asked for")
         func refused() async throws {
-            try await Bench.withReaders { readers in
-                let one = try await Bench.enrol(.leftIndex, as: "one", with: readers)
+            try await Fixture.withReaders { readers in
+                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
                 let log = EventLog()
                 await #expect(throws: ReaderFault.cancelled) {
                     _ = try await readers.listAndMatch(
@@ -82,7 +82,7 @@ extension ReaderTests {
                 }
                 #expect(log.kinds.isEmpty)
                 let match = await start(readers, [one], Lists())
-                try await Bench.storage.act(.scan("one"))
+                try await Fixture.storage.act(.scan("one"))
                 let found = try await match.value
                 #expect(found.result != .noMatch, "the reader goes on")
             }
@@ -90,12 +90,12 @@ extension ReaderTests {
 
         @Test("readers that keep nothing of one's are not listed")
         func without() async throws {
-            try await Bench.withReaders { readers in
-                let one = try await Bench.enrol(
-                    as: "one", with: readers, on: Bench.plainID, at: Bench.plain)
+            try await Fixture.withReaders { readers in
+                let one = try await Fixture.enrol(
+                    as: "one", with: readers, on: Fixture.plainID, at: Fixture.plain)
                 let lists = Lists(accepting: false)
                 let match = await start(readers, [one], lists)
-                try await Bench.plain.act(.scan("one"))
+                try await Fixture.plain.act(.scan("one"))
                 #expect(try await match.value.result == .matched(index: 0))
                 #expect(lists.all.isEmpty)
             }
@@ -105,10 +105,10 @@ extension ReaderTests {
             "a list that fails is a fault, never an empty list",
             arguments: [(5, ReaderFault.protocolError), (256, .removed), (257, .tooHot)])
         func failing(code: Int, fault: ReaderFault) async throws {
-            try await Bench.withReaders { readers in
-                let one = try await Bench.enrol(.leftIndex, as: "one", with: readers)
-                let hold = try await readers.hold(Bench.storageID)
-                try await Bench.storage.act(.error(code))
+            try await Fixture.withReaders { readers in
+                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
+                let hold = try await readers.hold(Fixture.storageID)
+                try await Fixture.storage.act(.error(code))
                 let lists = Lists()
                 await #expect(throws: fault) {
                     _ = try await readers.listAndMatch(among: [one], examine: lists.examine)
@@ -120,8 +120,8 @@ extension ReaderTests {
 
         @Test("cancelled while it is judged, no finger is asked for")
         func cancelled() async throws {
-            try await Bench.withReaders { readers in
-                let one = try await Bench.enrol(.leftIndex, as: "one", with: readers)
+            try await Fixture.withReaders { readers in
+                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
                 let log = EventLog()
                 let match = Task {
                     try await readers.listAndMatch(
@@ -138,20 +138,20 @@ extension ReaderTests {
 
         @Test("with two readers each has its own list, and the one that matched is told")
         func twoReaders() async throws {
-            try await Bench.withReaders { readers in
-                let one = try await Bench.enrol(as: "one", with: readers)
-                let two = try await Bench.enrol(
-                    as: "two", with: readers, on: Bench.plainID, at: Bench.plain)
+            try await Fixture.withReaders { readers in
+                let one = try await Fixture.enrol(as: "one", with: readers)
+                let two = try await Fixture.enrol(
+                    as: "two", with: readers, on: Fixture.plainID, at: Fixture.plain)
                 let lists = Lists()
                 let onPlain = await start(readers, [one, two], lists, readersWaiting: 2)
-                try await Bench.plain.act(.scan("two"))
-                #expect(try await onPlain.value.reader == Bench.plainID)
+                try await Fixture.plain.act(.scan("two"))
+                #expect(try await onPlain.value.reader == Fixture.plainID)
                 let onStorage = await start(readers, [one, two], lists, readersWaiting: 2)
-                try await Bench.storage.act(.scan("one"))
+                try await Fixture.storage.act(.scan("one"))
                 let found = try await onStorage.value
                 #expect(found.result == .matched(index: 0))
-                #expect(found.reader == Bench.storageID)
-                #expect(lists.readers == [Bench.storageID, Bench.storageID])
+                #expect(found.reader == Fixture.storageID)
+                #expect(lists.readers == [Fixture.storageID, Fixture.storageID])
             }
         }
     }
@@ -163,7 +163,7 @@ extension ReaderTests {
         /// Enrols, scanning as often as is needed.
         private func enrol(
             _ id: String, _ readers: Readers, _ lists: Lists,
-            on reader: String = Bench.storageID, at person: VirtualReader = Bench.storage
+            on reader: String = Fixture.storageID, at person: VirtualReader = Fixture.storage
         ) async throws -> (template: Template, contents: ReaderContents?) {
             let log = EventLog()
             let task = Task {
@@ -178,7 +178,7 @@ extension ReaderTests {
 
         @Test("it is without the new print before, and with it afterwards")
         func beforeAndAfter() async throws {
-            try await Bench.withReaders { readers in
+            try await Fixture.withReaders { readers in
                 let lists = Lists()
                 let one = try await enrol("one", readers, lists)
                 let two = try await enrol("two", readers, lists)
@@ -193,25 +193,25 @@ extension ReaderTests {
 
         @Test("where it is refused, nothing is enrolled")
         func refused() async throws {
-            try await Bench.withReaders { readers in
+            try await Fixture.withReaders { readers in
                 let log = EventLog()
                 await #expect(throws: ReaderFault.cancelled) {
                     _ = try await readers.listAndEnroll(
-                        .leftIndex, account: "alice", on: Bench.storageID,
+                        .leftIndex, account: "alice", on: Fixture.storageID,
                         examine: Lists(accepting: false).examine, observer: log.observer)
                 }
                 #expect(log.kinds.isEmpty)
-                let contents = try await readers.list(on: Bench.storageID)
+                let contents = try await readers.list(on: Fixture.storageID)
                 #expect(contents.prints.isEmpty)
             }
         }
 
         @Test("a reader that lists nothing enrols without")
         func without() async throws {
-            try await Bench.withReaders { readers in
+            try await Fixture.withReaders { readers in
                 let lists = Lists(accepting: false)
                 let one = try await enrol(
-                    "one", readers, lists, on: Bench.plainID, at: Bench.plain)
+                    "one", readers, lists, on: Fixture.plainID, at: Fixture.plain)
                 #expect(one.contents == nil && lists.all.isEmpty)
             }
         }

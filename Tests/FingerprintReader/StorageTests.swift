@@ -15,17 +15,17 @@ extension ReaderTests {
 
         /// Lists without the virtual reader's pause. The reader must be held open.
         private func list(_ readers: Readers) async throws -> [StoredPrint] {
-            try await Bench.storage.act(.proceed)
-            return try await readers.list(on: Bench.storageID).prints
+            try await Fixture.storage.act(.proceed)
+            return try await readers.list(on: Fixture.storageID).prints
         }
 
         /// Runs with the storage reader open and these prints in it, which another system enrolled.
         private func withStored(
             _ ids: [String], _ body: (Readers) async throws -> Void
         ) async throws {
-            try await Bench.withReaders { readers in
-                let hold = try await readers.hold(Bench.storageID)
-                for id in ids { try await Bench.storage.act(.insert(id)) }
+            try await Fixture.withReaders { readers in
+                let hold = try await readers.hold(Fixture.storageID)
+                for id in ids { try await Fixture.storage.act(.insert(id)) }
                 try await body(readers)
                 withExtendedLifetime(hold) {}
             }
@@ -33,16 +33,16 @@ extension ReaderTests {
 
         /// Deletes without the pause.
         private func delete(_ template: Template, _ readers: Readers) async throws {
-            try await Bench.storage.act(.proceed)
-            try await readers.delete(template, on: Bench.storageID)
+            try await Fixture.storage.act(.proceed)
+            try await readers.delete(template, on: Fixture.storageID)
         }
 
         @Test("prints are listed and deleted")
         func listAndDelete() async throws {
             try await withStored([]) { readers in
                 #expect(try await list(readers).isEmpty)
-                let one = try await Bench.enrol(.leftIndex, as: "one", with: readers)
-                let two = try await Bench.enrol(.rightThumb, as: "two", with: readers)
+                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
+                let two = try await Fixture.enrol(.rightThumb, as: "two", with: readers)
                 let listed = try await list(readers)
                 #expect(listed.count == 2)
                 for template in [one, two] {
@@ -56,9 +56,9 @@ extension ReaderTests {
                 await #expect(throws: ReaderFault.notFound) {
                     try await delete(one, readers)
                 }
-                try await Bench.storage.act(.proceed)
+                try await Fixture.storage.act(.proceed)
                 for stored in left {
-                    try await readers.delete(record: stored.bytes, on: Bench.storageID)
+                    try await readers.delete(record: stored.bytes, on: Fixture.storageID)
                 }
                 #expect(try await list(readers).isEmpty)
             }
@@ -74,12 +74,12 @@ extension ReaderTests {
                 #expect(Set(first.map(\.identity)).count == 3)
                 #expect(first.compactMap(\.account) == ["alice"])
                 let others = (0..<40).map { "other \($0)" }
-                for id in others { try await Bench.storage.act(.insert(id)) }
+                for id in others { try await Fixture.storage.act(.insert(id)) }
                 let more = try await list(readers)
                 #expect(more.count == 43)
                 #expect(more.map(\.bytes) == more.map(\.bytes).sorted(by: isBefore))
                 #expect(Set(first.map(\.bytes)).isSubset(of: more.map(\.bytes)))
-                for id in others { try await Bench.storage.act(.remove(id)) }
+                for id in others { try await Fixture.storage.act(.remove(id)) }
                 let last = try await list(readers)
                 #expect(last.map(\.bytes) == first.map(\.bytes))
                 #expect(last.map(\.identity) == first.map(\.identity))
@@ -108,8 +108,8 @@ extension ReaderTests {
         @Test("no template is taken for a print that only begins or ends like its own")
         func similar() async throws {
             try await withStored(["onee", "on", "One", ""]) { readers in
-                let one = try await Bench.enrol(.leftIndex, as: "one", with: readers)
-                try await Bench.storage.act(.remove("one"))
+                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
+                try await Fixture.storage.act(.remove("one"))
                 let listed = try await list(readers)
                 #expect(listed.count == 4)
                 #expect(!listed.contains { $0.isSame(as: one) })
@@ -120,8 +120,8 @@ extension ReaderTests {
         func hostile() async throws {
             try await withStored(["FP1-20269999-7-ABCDEF01-alice"]) { readers in
                 let name = Array("FP1-20260101-7-ABCDEF01-".utf8)
-                try await Bench.storage.act(.insertBytes(name + [0xff, 0xfe]))
-                try await Bench.storage.act(.insertBytes(name + [0xff, 0xfd]))
+                try await Fixture.storage.act(.insertBytes(name + [0xff, 0xfe]))
+                try await Fixture.storage.act(.insertBytes(name + [0xff, 0xfd]))
                 let listed = try await list(readers)
                 #expect(listed.count == 3)
                 #expect(Set(listed.map(\.bytes)).count == 3)
@@ -132,32 +132,32 @@ extension ReaderTests {
         func failing() async throws {
             try await withStored(["one"]) { readers in
                 for (code, fault) in [(5, ReaderFault.protocolError), (4, .busy), (257, .tooHot)] {
-                    try await Bench.storage.act(.error(code))
+                    try await Fixture.storage.act(.error(code))
                     await #expect(throws: fault) {
-                        _ = try await readers.list(on: Bench.storageID)
+                        _ = try await readers.list(on: Fixture.storageID)
                     }
                 }
                 await #expect(throws: ReaderFault.timedOut) {
-                    _ = try await readers.list(on: Bench.storageID, limit: .milliseconds(50))
+                    _ = try await readers.list(on: Fixture.storageID, limit: .milliseconds(50))
                 }
                 #expect(try await list(readers).count == 1)
-                try await Bench.storage.act(.unplug)
+                try await Fixture.storage.act(.unplug)
                 await #expect(throws: ReaderFault.noReader) {
-                    _ = try await readers.list(on: Bench.storageID)
+                    _ = try await readers.list(on: Fixture.storageID)
                 }
             }
         }
 
         @Test("a reader without storage lists and deletes nothing")
         func without() async throws {
-            try await Bench.withReaders { readers in
-                let template = try await Bench.enrol(
-                    as: "one", with: readers, on: Bench.plainID, at: Bench.plain)
+            try await Fixture.withReaders { readers in
+                let template = try await Fixture.enrol(
+                    as: "one", with: readers, on: Fixture.plainID, at: Fixture.plain)
                 await #expect(throws: ReaderFault.notSupported) {
-                    _ = try await readers.list(on: Bench.plainID)
+                    _ = try await readers.list(on: Fixture.plainID)
                 }
                 await #expect(throws: ReaderFault.notSupported) {
-                    try await readers.delete(template, on: Bench.plainID)
+                    try await readers.delete(template, on: Fixture.plainID)
                 }
             }
         }
@@ -165,14 +165,14 @@ extension ReaderTests {
         @Test("a finger that the reader's storage lost does not match")
         func lost() async throws {
             try await withStored([]) { readers in
-                let one = try await Bench.enrol(.leftIndex, as: "one", with: readers)
-                try await Bench.storage.act(.remove("one"))
+                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
+                try await Fixture.storage.act(.remove("one"))
                 let log = EventLog()
                 let match = Task {
                     try await readers.match(among: [one], observer: log.observer)
                 }
                 await log.wait(for: .fingerNeeded)
-                try await Bench.storage.act(.scan("one"))
+                try await Fixture.storage.act(.scan("one"))
                 let result = await match.result
                 if case .success(.matched) = result { Issue.record("a deleted print matched") }
             }

@@ -8,9 +8,9 @@ import Testing
 @Suite("polkit's agent, behind polkit's helper")
 struct AgentTests {
     /// A login for polkit whose caller is told by `script`: the probe is `"$@"`.
-    private func start(_ bench: Bench, _ script: String) throws -> Program {
-        try bench.stage.writeService("polkit-1", "auth required pam_signet.so\n")
-        return try bench.stage.start(
+    private func start(_ fixture: Fixture, _ script: String) throws -> Program {
+        try fixture.stage.writeService("polkit-1", "auth required pam_signet.so\n")
+        return try fixture.stage.start(
             ["/bin/sh", "-c", script, "sh", "\(Layout.products)/PAMModuleProbe"],
             environment: [
                 "PROBE_SERVICE": "polkit-1", "PROBE_USER": "alice", "PROBE_STEPS": "auth",
@@ -19,37 +19,37 @@ struct AgentTests {
 
     @Test("is the helper's parent; other services have none")
     func parent() throws {
-        let bench = try Bench()
-        let agent = try start(bench, "echo agent $$; \"$@\"; true")
-        let visit = try bench.visit()
+        let fixture = try Fixture()
+        let agent = try start(fixture, "echo agent $$; \"$@\"; true")
+        let visit = try fixture.visit()
         let request = try visit.authenticate()
         try agent.expect("agent \(try #require(request.agent))\n")
-        try visit.prove(bench.proof(for: request))
-        #expect(try agent.codes() == [Bench.Code.success])
-        let other = try bench.start()
-        let plain = try bench.visit()
+        try visit.prove(fixture.proof(for: request))
+        #expect(try agent.codes() == [Fixture.Code.success])
+        let other = try fixture.start()
+        let plain = try fixture.visit()
         #expect(try plain.authenticate().agent == nil)
         other.signal(SIGKILL)
     }
 
     @Test("that has died before the touch is used lets nobody in")
     func died() throws {
-        let bench = try Bench()
-        let agent = try start(bench, "echo agent $$; \"$@\"; true")
-        let visit = try bench.visit()
+        let fixture = try Fixture()
+        let agent = try start(fixture, "echo agent $$; \"$@\"; true")
+        let visit = try fixture.visit()
         let request = try visit.authenticate()
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.send(.assertion(fixture.proof(for: request)))
         try #require(try visit.isAsked())
         agent.signal(SIGKILL)
         while agent.ended == nil { sched_yield() }
         try visit.send(.confirmed(password: nil))
-        try agent.expect("auth \(Bench.Code.authError)\n")
+        try agent.expect("auth \(Fixture.Code.authError)\n")
         #expect(agent.output.contains("session changed: try again"))
     }
 
     @Test("is the peer of the helper's standard input, where root's service is asked")
     func peer() throws {
-        let bench = try Bench()
+        let fixture = try Fixture()
         // perl makes both ends; the probe is a grandchild, so that its parent is another.
         let script = """
             exec perl -MSocket -e '
@@ -59,24 +59,24 @@ struct AgentTests {
                 if (my $child = fork) { waitpid $child, 0; exit }
                 open STDIN, "<&", $one or die; exec @ARGV' "$@"
             """
-        let agent = try start(bench, script)
-        let visit = try bench.visit()
+        let agent = try start(fixture, script)
+        let visit = try fixture.visit()
         let request = try visit.authenticate()
         try agent.expect("agent \(try #require(request.agent))\n")
-        try visit.prove(bench.proof(for: request))
-        #expect(try agent.codes() == [Bench.Code.success])
+        try visit.prove(fixture.proof(for: request))
+        #expect(try agent.codes() == [Fixture.Code.success])
     }
 
     @Test("is nobody where standard input is a socket that has no peer on this machine")
     func noPeer() throws {
-        let bench = try Bench()
+        let fixture = try Fixture()
         let script = """
             exec perl -MSocket -e '
                 socket(my $one, AF_INET, SOCK_DGRAM, 0) or die;
                 open STDIN, "<&", $one or die; exec @ARGV' "$@"
             """
-        let agent = try start(bench, script)
-        let visit = try bench.visit()
+        let agent = try start(fixture, script)
+        let visit = try fixture.visit()
         #expect(try visit.authenticate().agent == nil)
         agent.signal(SIGKILL)
     }

@@ -19,42 +19,42 @@ struct CredentialTests {
 
     @Test("setting credentials succeeds after a proof, and reports nothing", arguments: stacks)
     func afterProof(_ stack: String) throws {
-        let bench = try Bench(stack: stack)
-        let probe = try bench.start(["auth", "establish", "reinitialize"])
-        let visit = try bench.visit()
-        try visit.prove(bench.proof(for: visit.authenticate()))
+        let fixture = try Fixture(stack: stack)
+        let probe = try fixture.start(["auth", "establish", "reinitialize"])
+        let visit = try fixture.visit()
+        try visit.prove(fixture.proof(for: visit.authenticate()))
         #expect(try probe.lines().prefix(3) == ["auth 0", "establish 0", "reinitialize 0"])
-        #expect(!bench.hasVisit)
+        #expect(!fixture.hasVisit)
     }
 
     @Test(
         "a password that was accepted instead is reported once, for the account that asked",
         arguments: stacks, ["establish", "reinitialize"])
     func afterPassword(_ stack: String, _ step: String) throws {
-        let bench = try Bench(stack: stack)
+        let fixture = try Fixture(stack: stack)
         // sudo names the target before it sets credentials.
-        let probe = try bench.start(["auth", "user:root", step, step])
-        let first = try bench.visit()
+        let probe = try fixture.start(["auth", "user:root", step, step])
+        let first = try fixture.visit()
         _ = try first.authenticate()
         try first.send(.denial(Denial(.lockedUntilPassword)))
-        let second = try bench.visit()
+        let second = try fixture.visit()
         let expected = Request.passwordAccepted(
             account: [UInt8]("alice".utf8), service: [UInt8]("probe".utf8))
         #expect(try second.request() == expected)
         try second.send(.done(DoneAnswer()))
         let lines = try probe.lines()
         #expect(lines.suffix(4).prefix(3) == ["auth 0", "\(step) 0", "\(step) 0"])
-        #expect(!bench.hasVisit)
+        #expect(!fixture.hasVisit)
     }
 
     @Test("a daemon that does not answer the report holds nothing up")
     func silentReport() throws {
-        let bench = try Bench(stack: CredentialTests.stacks[0])
-        let probe = try bench.start(["auth", "establish"])
-        let first = try bench.visit()
+        let fixture = try Fixture(stack: CredentialTests.stacks[0])
+        let probe = try fixture.start(["auth", "establish"])
+        let first = try fixture.visit()
         _ = try first.authenticate()
         try first.send(.denial(Denial(.lockedForNow, seconds: 5)))
-        let second = try bench.visit()
+        let second = try fixture.visit()
         #expect(try probe.lines().contains("establish 0"))
         _ = try second.request()
     }
@@ -66,38 +66,38 @@ struct CredentialTests {
             ["auth", "delete"],
         ])
     func noReport(_ steps: [String]) throws {
-        let bench = try Bench(stack: CredentialTests.stacks[0])
-        let probe = try bench.start(steps)
+        let fixture = try Fixture(stack: CredentialTests.stacks[0])
+        let probe = try fixture.start(steps)
         if steps.contains("auth") {
-            let visit = try bench.visit()
+            let visit = try fixture.visit()
             _ = try visit.authenticate()
             try visit.send(.denial(Denial(.lockedForNow, seconds: 5)))
         }
         let lines = try probe.lines()
         #expect(lines.contains { $0.hasSuffix(" 0") })
-        #expect(!bench.hasVisit)
+        #expect(!fixture.hasVisit)
     }
 
     @Test("nothing is reported where nothing is enrolled, or after a proof at a second try")
     func nothingToReport() throws {
-        let none = try Bench(stack: CredentialTests.stacks[0], isRegistered: false)
+        let none = try Fixture(stack: CredentialTests.stacks[0], isRegistered: false)
         #expect(try none.start(["auth", "establish"]).lines().contains("establish 0"))
         #expect(!none.hasVisit)
-        let bench = try Bench(stack: CredentialTests.stacks[0])
-        let probe = try bench.start(["auth", "auth", "establish"])
-        let first = try bench.visit()
+        let fixture = try Fixture(stack: CredentialTests.stacks[0])
+        let probe = try fixture.start(["auth", "auth", "establish"])
+        let first = try fixture.visit()
         _ = try first.authenticate()
         try first.send(.denial(Denial(.timedOut)))
-        let second = try bench.visit()
-        try second.prove(bench.proof(for: second.authenticate()))
+        let second = try fixture.visit()
+        try second.prove(fixture.proof(for: second.authenticate()))
         #expect(try probe.lines().contains("establish 0"))
-        #expect(!bench.hasVisit)
+        #expect(!fixture.hasVisit)
     }
 
     @Test("a required line alone fails to set credentials where it never authenticated")
     func withoutAuthenticate() throws {
-        let bench = try Bench()
-        let lines = try bench.start(["establish"]).lines()
+        let fixture = try Fixture()
+        let lines = try fixture.start(["establish"]).lines()
         #expect(lines.first?.hasPrefix("establish ") == true && lines.first != "establish 0")
     }
 }

@@ -21,16 +21,16 @@ struct EndingTests {
 
     @Test("every reason of a denial has its code, and says so unless it is the ordinary state")
     func denials() throws {
-        let bench = try Bench()
+        let fixture = try Fixture()
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin != nil }
         let silent: Set<DenialReason> = [
             .notEnrolled, .notEnabled, .noReader, .cancelled, .remoteSession, .notPermitted,
             .unknownAccount, .notServed, .inBackground, .lidClosed, .otherSeat,
         ]
-        let probe = try bench.start([String](repeating: "auth", count: reasons.count * 2))
+        let probe = try fixture.start([String](repeating: "auth", count: reasons.count * 2))
         for reason in reasons {
             for mismatches in [0, 1] as [UInt8] {
-                let visit = try bench.visit()
+                let visit = try fixture.visit()
                 _ = try visit.authenticate()
                 try visit.send(.denial(Denial(reason, mismatches: mismatches)))
             }
@@ -41,7 +41,7 @@ struct EndingTests {
         #expect(lines.filter { $0.hasPrefix("auth ") }.map { Int($0.dropFirst(5)) } == wanted)
         let shown = lines.filter { $0.hasPrefix("error ") }.count
         #expect(shown == 2 * (reasons.count - silent.count))
-        let alarms = bench.stage.journal.entries.filter {
+        let alarms = fixture.stage.journal.entries.filter {
             $0.message.contains("the proof is not valid any more")
         }
         #expect(alarms.count == 2 * 2)
@@ -49,12 +49,12 @@ struct EndingTests {
 
     @Test("a reason that is none of a login's is a malformed answer, and lets nobody in")
     func foreign() throws {
-        let bench = try Bench()
+        let fixture = try Fixture()
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin == nil }
         #expect(reasons.count == 30)
-        let probe = try bench.start([String](repeating: "auth", count: reasons.count))
+        let probe = try fixture.start([String](repeating: "auth", count: reasons.count))
         for reason in reasons {
-            let visit = try bench.visit()
+            let visit = try fixture.visit()
             _ = try visit.authenticate()
             try visit.send(.denial(Denial(reason)))
         }
@@ -64,10 +64,10 @@ struct EndingTests {
 
     @Test("why a credential was destroyed is told, though no key is registered any more")
     func invalidated() throws {
-        let bench = try Bench(isRegistered: false)
-        try bench.stage.write(Bench.offPath, "")
-        let probe = try bench.start()
-        let visit = try bench.visit()
+        let fixture = try Fixture(isRegistered: false)
+        try fixture.stage.write(Fixture.offPath, "")
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
         _ = try visit.authenticate()
         try visit.send(
             .denial(Denial(.invalidated, cause: .fingerAdded, since: 1_790_000_000)))
@@ -81,80 +81,80 @@ struct EndingTests {
 
     @Test("an assertion without a registered key is refused")
     func proofWithoutKey() throws {
-        let bench = try Bench(isRegistered: false)
-        try bench.stage.write(Bench.offPath, "")
-        let probe = try bench.start()
-        let visit = try bench.visit()
-        try visit.prove(bench.proof(for: visit.authenticate()))
+        let fixture = try Fixture(isRegistered: false)
+        try fixture.stage.write(Fixture.offPath, "")
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
+        try visit.prove(fixture.proof(for: visit.authenticate()))
         #expect(try probe.codes() == [7])
     }
 
     @Test("who has nothing registered, is not known, or comes from afar is declined in silence")
     func silentlyDeclined() throws {
-        let bench = try Bench(isRegistered: false)
-        try bench.stage.write("/var/lib/signet/keys/0.pub", bench.line(account: "root"))
+        let fixture = try Fixture(isRegistered: false)
+        try fixture.stage.write("/var/lib/signet/keys/0.pub", fixture.line(account: "root"))
         let runs: [(String, [String: String])] = [
             ("alice", [:]), ("nobody-of-this-name", [:]), ("root", ["PROBE_RHOST": "example.org"]),
         ]
         for (account, environment) in runs {
-            let probe = try bench.start(account: account, environment: environment)
+            let probe = try fixture.start(account: account, environment: environment)
             #expect(try probe.lines() == ["auth 9", "left mapped=0 threads=1 files=0 signals=0"])
         }
-        #expect(!bench.hasVisit)
-        #expect(bench.stage.journal.entries.allSatisfy { !$0.message.contains("fingerprint") })
+        #expect(!fixture.hasVisit)
+        #expect(fixture.stage.journal.entries.allSatisfy { !$0.message.contains("fingerprint") })
     }
 
     @Test("no error and no denial lets the line behind it stand in for the touch")
     func neverPassedOver() throws {
         // PAM_IGNORE from the first line would leave the second one alone to decide.
         let stack = "auth required pam_signet.so\nauth required pam_permit.so"
-        let bench = try Bench(stack: stack)
-        try bench.stage.write("/var/lib/signet/keys/0.pub", bench.line(account: "root"))
+        let fixture = try Fixture(stack: stack)
+        try fixture.stage.write("/var/lib/signet/keys/0.pub", fixture.line(account: "root"))
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin != nil }
         let count = reasons.count + 4
-        let probe = try bench.start([String](repeating: "auth", count: count))
+        let probe = try fixture.start([String](repeating: "auth", count: count))
         for reason in reasons {
-            let visit = try bench.visit()
+            let visit = try fixture.visit()
             _ = try visit.authenticate()
             try visit.send(.denial(Denial(reason)))
         }
         for frame in [[0], try Answer.done(DoneAnswer()).encoded()] {
-            let visit = try bench.visit()
+            let visit = try fixture.visit()
             _ = try visit.authenticate()
             try visit.send(frame)
         }
         // Gone with the request.
-        _ = try bench.visit().authenticate()
-        let touched = try bench.visit()
-        try touched.prove(bench.proof(for: touched.authenticate()))
+        _ = try fixture.visit().authenticate()
+        let touched = try fixture.visit()
+        try touched.prove(fixture.proof(for: touched.authenticate()))
         let codes = try probe.codes()
         #expect(codes.count == count)
-        #expect(codes.dropLast().allSatisfy { $0 != 0 && $0 != Bench.Code.ignored }, "\(codes)")
+        #expect(codes.dropLast().allSatisfy { $0 != 0 && $0 != Fixture.Code.ignored }, "\(codes)")
         #expect(codes.last == 0)
-        let without = try Bench(stack: stack, listens: false)
+        let without = try Fixture(stack: stack, listens: false)
         var quiet = [
             try without.start(), try without.start(account: "bob"),
             try without.start(account: "nobody-of-this-name"),
-            try bench.start(account: "root", environment: ["PROBE_RHOST": "example.org"]),
+            try fixture.start(account: "root", environment: ["PROBE_RHOST": "example.org"]),
         ]
-        for limit in 3..<8 { quiet.append(try bench.start(["files:\(limit)", "auth"])) }
+        for limit in 3..<8 { quiet.append(try fixture.start(["files:\(limit)", "auth"])) }
         for probe in quiet {
             let codes = try probe.codes()
-            #expect(codes.count == 1 && codes != [0] && codes != [Bench.Code.ignored], "\(codes)")
+            #expect(codes.count == 1 && codes != [0] && codes != [Fixture.Code.ignored], "\(codes)")
         }
     }
 
     @Test("the account that the application named is never changed")
     func accountStays() throws {
-        let bench = try Bench()
-        let probe = try bench.start(["auth", "user?", "auth", "user?", "auth", "user?"])
-        let proven = try bench.visit()
-        try proven.prove(bench.proof(for: proven.authenticate()))
-        let renamed = try bench.visit()
-        var statement = bench.statement(for: try renamed.authenticate())
+        let fixture = try Fixture()
+        let probe = try fixture.start(["auth", "user?", "auth", "user?", "auth", "user?"])
+        let proven = try fixture.visit()
+        try proven.prove(fixture.proof(for: proven.authenticate()))
+        let renamed = try fixture.visit()
+        var statement = fixture.statement(for: try renamed.authenticate())
         statement.account = [UInt8]("bob".utf8)
-        try renamed.prove(bench.assertion(statement.encoded()))
-        let denied = try bench.visit()
+        try renamed.prove(fixture.assertion(statement.encoded()))
+        let denied = try fixture.visit()
         _ = try denied.authenticate()
         try denied.send(.passwordWanted(account: [UInt8]("bob".utf8)))
         let lines = try probe.lines().filter { $0.hasPrefix("auth") || $0.hasPrefix("user") }
@@ -164,14 +164,14 @@ struct EndingTests {
 
     @Test("PAM_SILENT is honoured, but not of sudo")
     func silence() throws {
-        let bench = try Bench()
-        try bench.stage.writeService("sudo", "auth required pam_signet.so")
+        let fixture = try Fixture()
+        try fixture.stage.writeService("sudo", "auth required pam_signet.so")
         for (service, isShown) in [("probe", false), ("sudo", true)] {
-            let probe = try bench.start(service: service, environment: ["PROBE_SILENT": "1"])
-            let visit = try bench.visit()
+            let probe = try fixture.start(service: service, environment: ["PROBE_SILENT": "1"])
+            let visit = try fixture.visit()
             let request = try visit.authenticate()
             try visit.send(.notice(Notice(.touch, scan: .swipe)))
-            try visit.prove(bench.proof(for: request))
+            try visit.prove(fixture.proof(for: request))
             let lines = try probe.lines()
             #expect(lines.contains("auth 0"))
             #expect(lines.contains { $0.hasPrefix("info swipe") } == isShown)
@@ -180,12 +180,12 @@ struct EndingTests {
 
     @Test("what comes from outside cannot change how a message shows")
     func escapedMessages() throws {
-        let bench = try Bench()
-        let probe = try bench.start()
-        let visit = try bench.visit()
+        let fixture = try Fixture()
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
         let request = try visit.authenticate()
         try visit.send(.notice(Notice(.waiting, subject: [UInt8]("x\u{1B}[2J\nroot".utf8))))
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         #expect(
             try probe.lines().contains("info waiting: x\\x1b[2J\\x0aroot is using the reader"))
     }
@@ -200,38 +200,39 @@ struct EndingTests {
             "delay=0x5", "Prompt=auto", "socket=/run/../tmp/x", "Timeout=5", "timeout=+5",
         ])
     func badOptions(_ options: String) throws {
-        let bench = try Bench(stack: "auth required pam_signet.so \(options)")
-        try bench.stage.writeService(
+        let fixture = try Fixture(stack: "auth required pam_signet.so \(options)")
+        try fixture.stage.writeService(
             "lenient", "auth sufficient pam_signet.so \(options)\nauth required pam_permit.so")
-        #expect(try bench.start().codes() == [Bench.Code.serviceError])
-        #expect(try bench.start(service: "lenient").codes() == [0])
-        #expect(!bench.hasVisit)
-        try bench.stage.journal.expect("the option") { $0.message.contains("option '") }
+        #expect(try fixture.start().codes() == [Fixture.Code.serviceError])
+        #expect(try fixture.start(service: "lenient").codes() == [0])
+        #expect(!fixture.hasVisit)
+        try fixture.stage.journal.expect("the option") { $0.message.contains("option '") }
     }
 
     @Test("options reach the daemon")
     func goodOptions() throws {
-        let bench = try Bench(stack: "auth required pam_signet.so timeout=170 max-tries=5 debug")
-        let probe = try bench.start()
-        let visit = try bench.visit()
+        let fixture = try Fixture(
+            stack: "auth required pam_signet.so timeout=170 max-tries=5 debug")
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
         let request = try visit.authenticate()
         #expect(request.timeoutMilliseconds == 170_000 && request.maximumTries == 5)
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         #expect(try probe.codes() == [0])
     }
 
     @Test("lines of other types do no harm, let nobody in, and are told of")
     func otherTypes() throws {
-        let bench = try Bench(
+        let fixture = try Fixture(
             stack: """
                 auth required pam_signet.so
                 account required pam_signet.so
                 session required pam_signet.so
                 """)
-        let lines = try bench.start(["acct", "open", "close"]).lines()
+        let lines = try fixture.start(["acct", "open", "close"]).lines()
         for line in lines.prefix(3) { #expect(!line.hasSuffix(" 0"), "\(line)") }
         for type in ["account", "session"] {
-            try bench.stage.journal.expect(type) { $0.message.contains("remove its '\(type)'") }
+            try fixture.stage.journal.expect(type) { $0.message.contains("remove its '\(type)'") }
         }
     }
 }

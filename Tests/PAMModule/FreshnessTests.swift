@@ -13,22 +13,22 @@ import Testing
 struct FreshnessTests {
     /// A login whose proof is good, up to the module's last question.
     private func asked(
-        _ bench: Bench, _ change: (inout Statement) -> Void = { _ in }
+        _ fixture: Fixture, _ change: (inout Statement) -> Void = { _ in }
     ) throws -> (probe: Program, visit: Visit) {
-        let probe = try bench.start()
-        let visit = try bench.visit()
-        var statement = bench.statement(for: try visit.authenticate())
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
+        var statement = fixture.statement(for: try visit.authenticate())
         change(&statement)
-        try visit.send(.assertion(bench.assertion(statement.encoded())))
+        try visit.send(.assertion(fixture.assertion(statement.encoded())))
         try #require(try visit.isAsked())
         return (probe, visit)
     }
 
-    private func expectRefused(_ probe: Program, _ bench: Bench, saying text: String) throws {
+    private func expectRefused(_ probe: Program, _ fixture: Fixture, saying text: String) throws {
         let lines = try probe.lines()
-        #expect(lines.contains("auth \(Bench.Code.authError)"), "\(lines)")
+        #expect(lines.contains("auth \(Fixture.Code.authError)"), "\(lines)")
         #expect(lines.contains { $0.hasPrefix("error ") && $0.contains(text) }, "\(lines)")
-        try bench.stage.journal.expect("an alert") { $0.priority == 1 }
+        try fixture.stage.journal.expect("an alert") { $0.priority == 1 }
     }
 
     @Test("a denial of the confirmation is told, and lets nobody in, whatever its reason")
@@ -38,20 +38,20 @@ struct FreshnessTests {
             (.changedMeanwhile, "session changed: try again"), (.suspending, "going to sleep"),
             (.notEnabled, "is off for alice"), (.badRequest, "not understood"),
         ] {
-            let bench = try Bench()
-            let (probe, visit) = try asked(bench)
+            let fixture = try Fixture()
+            let (probe, visit) = try asked(fixture)
             try visit.send(.denial(Denial(reason)))
-            try expectRefused(probe, bench, saying: text)
+            try expectRefused(probe, fixture, saying: text)
         }
     }
 
     @Test("a daemon that stays silent or hangs up confirms nothing", arguments: [true, false])
     func silent(hangsUp: Bool) throws {
-        let bench = try Bench()
-        var (probe, visit) = try asked(bench) as (Program, Visit?)
+        let fixture = try Fixture()
+        var (probe, visit) = try asked(fixture) as (Program, Visit?)
         let begin = ContinuousClock.now
         if hangsUp { visit = nil }
-        try expectRefused(probe, bench, saying: "was not confirmed in time")
+        try expectRefused(probe, fixture, saying: "was not confirmed in time")
         let seconds = hangsUp ? 0...1.0 : 0.9...5
         #expect(seconds.contains((ContinuousClock.now - begin) / .seconds(1)))
         _ = consume visit
@@ -59,11 +59,11 @@ struct FreshnessTests {
 
     @Test("anything else than the confirmation is refused")
     func others() throws {
-        let answers: [(Bench) throws -> [UInt8]] = [
+        let answers: [(Fixture) throws -> [UInt8]] = [
             { _ in try Answer.notice(Notice(.touch)).encoded() },
             { _ in try Answer.done(DoneAnswer()).encoded() },
-            { bench in
-                try Answer.assertion(bench.assertion([UInt8]("signet-statement: 2\n".utf8)))
+            { fixture in
+                try Answer.assertion(fixture.assertion([UInt8]("signet-statement: 2\n".utf8)))
                     .encoded()
             },
             { _ in [1, LoginAnswerKind.confirmed.rawValue, 0] },
@@ -72,92 +72,92 @@ struct FreshnessTests {
             { _ in [UInt8](repeating: 1, count: Frame.maximumLength + 1) },
         ]
         for answer in answers {
-            let bench = try Bench()
-            let (probe, visit) = try asked(bench)
-            try visit.send(try answer(bench))
-            try expectRefused(probe, bench, saying: "was rejected as invalid")
+            let fixture = try Fixture()
+            let (probe, visit) = try asked(fixture)
+            try visit.send(try answer(fixture))
+            try expectRefused(probe, fixture, saying: "was rejected as invalid")
         }
     }
 
     @Test("a confirmation that came before the question is refused, and a second one is not read")
     func early() throws {
-        let bench = try Bench()
-        let probe = try bench.start()
-        let visit = try bench.visit()
-        let proof = try bench.proof(for: visit.authenticate())
+        let fixture = try Fixture()
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
+        let proof = try fixture.proof(for: visit.authenticate())
         try visit.send(.notice(Notice(.touch)))
         probe.suspend()
         try visit.send(.assertion(proof))
         try visit.send(.confirmed(password: nil))
         probe.signal(SIGCONT)
-        try expectRefused(probe, bench, saying: "was rejected as invalid")
+        try expectRefused(probe, fixture, saying: "was rejected as invalid")
 
-        let other = try Bench()
+        let other = try Fixture()
         let (again, twice) = try asked(other)
         again.suspend()
         try twice.send(.confirmed(password: nil))
         try twice.send(.confirmed(password: Bytes("second".utf8)))
         again.signal(SIGCONT)
-        #expect(try again.codes() == [Bench.Code.success])
+        #expect(try again.codes() == [Fixture.Code.success])
     }
 
     @Test("a process that is stopped before it reads the confirmation uses it no more")
     func stoppedBeforeConfirmation() throws {
-        let bench = try Bench()
-        let (probe, visit) = try asked(bench)
+        let fixture = try Fixture()
+        let (probe, visit) = try asked(fixture)
         probe.suspend()
         try visit.send(.confirmed(password: nil))
         try wait(.milliseconds(2_100))
         probe.signal(SIGCONT)
-        try expectRefused(probe, bench, saying: "was not confirmed in time")
+        try expectRefused(probe, fixture, saying: "was not confirmed in time")
     }
 
     @Test("a process that is stopped before it reads the proof cannot use it after its deadline")
     func stoppedBeforeProof() throws {
-        let bench = try Bench(stack: "auth required pam_signet.so timeout=1")
-        let probe = try bench.start()
-        let visit = try bench.visit()
-        let proof = try bench.proof(for: visit.authenticate())
+        let fixture = try Fixture(stack: "auth required pam_signet.so timeout=1")
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
+        let proof = try fixture.proof(for: visit.authenticate())
         probe.suspend()
         try visit.send(.assertion(proof))
         try wait(.milliseconds(1_100))
         probe.signal(SIGCONT)
         if try visit.isAsked() { try visit.send(.confirmed(password: nil)) }
-        try expectRefused(probe, bench, saying: "was not confirmed in time")
+        try expectRefused(probe, fixture, saying: "was not confirmed in time")
     }
 
     @Test("a process that is stopped for a moment only is let in")
     func stoppedForAMoment() throws {
-        let bench = try Bench()
-        let (probe, visit) = try asked(bench)
+        let fixture = try Fixture()
+        let (probe, visit) = try asked(fixture)
         probe.suspend()
         try visit.send(.confirmed(password: nil))
         probe.signal(SIGCONT)
-        #expect(try probe.codes() == [Bench.Code.success])
+        #expect(try probe.codes() == [Fixture.Code.success])
     }
 
     @Test("a key that is exchanged, removed or switched off meanwhile lets nobody in")
     func keyChanged() throws {
-        let changes: [(Bench) throws -> Void] = [
-            { try $0.stage.write(Bench.keyPath, $0.line(key: try P256PrivateKey.generate())) },
-            { try $0.stage.write(Bench.keyPath, $0.line(account: "bob")) },
-            { try $0.stage.write(Bench.keyPath, [UInt8]($0.line().dropLast(2))) },
-            { bench in
-                bench.credential[0] ^= 1
-                try bench.stage.write(Bench.keyPath, bench.line())
+        let changes: [(Fixture) throws -> Void] = [
+            { try $0.stage.write(Fixture.keyPath, $0.line(key: try P256PrivateKey.generate())) },
+            { try $0.stage.write(Fixture.keyPath, $0.line(account: "bob")) },
+            { try $0.stage.write(Fixture.keyPath, [UInt8]($0.line().dropLast(2))) },
+            { fixture in
+                fixture.credential[0] ^= 1
+                try fixture.stage.write(Fixture.keyPath, fixture.line())
             },
             { try $0.removeKey() },
             {
                 try $0.removeKey()
-                try $0.stage.write(Bench.offPath, "")
+                try $0.stage.write(Fixture.offPath, "")
             },
         ]
         for change in changes {
-            let bench = try Bench(stack: "auth required pam_signet.so keyring")
-            let (probe, visit) = try asked(bench)
-            try change(bench)
+            let fixture = try Fixture(stack: "auth required pam_signet.so keyring")
+            let (probe, visit) = try asked(fixture)
+            try change(fixture)
             try visit.send(.confirmed(password: Bytes("secret".utf8)))
-            try expectRefused(probe, bench, saying: "session changed: try again")
+            try expectRefused(probe, fixture, saying: "session changed: try again")
         }
     }
 
@@ -167,29 +167,29 @@ struct FreshnessTests {
             (0, true), (-3, true), (3, true), (-30, true), (-60, false), (60, false),
             (-1_000_000_000, false),
         ] {
-            let bench = try Bench()
-            let (probe, visit) = try asked(bench) { statement in
+            let fixture = try Fixture()
+            let (probe, visit) = try asked(fixture) { statement in
                 let now = Int64(statement.issued.seconds)
                 statement.issued = Instant(seconds: UInt64(now + Int64(seconds)))
             }
             try visit.send(.confirmed(password: nil))
             if isGood {
-                #expect(try probe.codes() == [Bench.Code.success], "\(seconds)")
+                #expect(try probe.codes() == [Fixture.Code.success], "\(seconds)")
             } else {
-                try expectRefused(probe, bench, saying: "was rejected as invalid")
+                try expectRefused(probe, fixture, saying: "was rejected as invalid")
             }
         }
     }
 
     @Test("no password and no token goes on where the last look finds something changed")
     func nothingHandedOn() throws {
-        let bench = try Bench(
+        let fixture = try Fixture(
             stack: """
                 auth required pam_signet.so keyring
                 auth optional pam_exec.so expose_authtok stdout /usr/bin/tr -d '\\000'
                 """)
-        let (probe, visit) = try asked(bench)
-        try bench.removeKey()
+        let (probe, visit) = try asked(fixture)
+        try fixture.removeKey()
         try visit.send(.confirmed(password: Bytes("kestrel".utf8)))
         let lines = try probe.lines()
         #expect(lines.contains { $0.contains("session changed: try again") }, "\(lines)")
@@ -202,8 +202,8 @@ struct FreshnessTests {
     }
 }
 
-extension Bench {
+extension Fixture {
     fileprivate func removeKey() throws {
-        try #require(unsafe unlink(stage.path(Bench.keyPath)) == 0)
+        try #require(unsafe unlink(stage.path(Fixture.keyPath)) == 0)
     }
 }

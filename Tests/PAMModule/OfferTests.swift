@@ -11,16 +11,16 @@ struct OfferTests {
     private static let text =
         "info no finger is enrolled: run 'signet enroll' to log in with a finger"
 
-    private func bench(_ stack: String = OfferTests.stack) throws -> Bench {
-        try Bench(stack: stack, isRegistered: false)
+    private func fixture(_ stack: String = OfferTests.stack) throws -> Fixture {
+        try Fixture(stack: stack, isRegistered: false)
     }
 
     @Test("is shown where the daemon says so, once, for the account that logged in")
     func shown() throws {
-        let bench = try bench()
-        let probe = try bench.start(
+        let fixture = try fixture()
+        let probe = try fixture.start(
             ["auth", "user:root", "establish", "establish"])
-        let visit = try bench.visit()
+        let visit = try fixture.visit()
         let request = try visit.request()
         #expect(
             request
@@ -32,7 +32,7 @@ struct OfferTests {
         let lines = try probe.lines()
         #expect(lines.filter { $0 == Self.text }.count == 1)
         #expect(lines.first == "auth 0" && lines.filter { $0 == "establish 0" }.count == 2)
-        #expect(!bench.hasVisit)
+        #expect(!fixture.hasVisit)
     }
 
     @Test("is not shown where the daemon says anything else, and fails no login")
@@ -41,9 +41,9 @@ struct OfferTests {
             Answer.done(DoneAnswer()), .denial(Denial(.noReader)), .notice(Notice(.touch)),
             .denial(Denial(.badRequest)),
         ] {
-            let bench = try bench()
-            let probe = try bench.start(["auth", "establish"])
-            let visit = try bench.visit()
+            let fixture = try fixture()
+            let probe = try fixture.start(["auth", "establish"])
+            let visit = try fixture.visit()
             _ = try visit.request()
             try visit.send(answer)
             #expect(try probe.lines().prefix(2) == ["auth 0", "establish 0"], "\(answer)")
@@ -52,12 +52,12 @@ struct OfferTests {
 
     @Test("holds up no login where the daemon is silent or absent")
     func silent() throws {
-        let bench = try bench()
-        let probe = try bench.start(["auth", "establish"])
-        let visit = try bench.visit()
+        let fixture = try fixture()
+        let probe = try fixture.start(["auth", "establish"])
+        let visit = try fixture.visit()
         #expect(try probe.lines().prefix(2) == ["auth 0", "establish 0"])
         _ = try visit.request()
-        let absent = try Bench(stack: Self.stack, listens: false, isRegistered: false)
+        let absent = try Fixture(stack: Self.stack, listens: false, isRegistered: false)
         #expect(
             try absent.start(["auth", "establish"]).lines().prefix(2) == ["auth 0", "establish 0"])
     }
@@ -72,20 +72,20 @@ struct OfferTests {
             (" offer", ["auth", "euid:4243", "establish"], [:]), (" offer", ["auth"], [:]),
         ] as [(String, [String], [String: String])])
     func unasked(options: String, steps: [String], environment: [String: String]) throws {
-        let bench = try bench(Self.stack.replacing(" offer", with: options))
-        let lines = try bench.start(steps, environment: environment).lines()
-        #expect(!lines.contains(Self.text) && !bench.hasVisit)
+        let fixture = try fixture(Self.stack.replacing(" offer", with: options))
+        let lines = try fixture.start(steps, environment: environment).lines()
+        #expect(!lines.contains(Self.text) && !fixture.hasVisit)
     }
 
     @Test("an account that has a key, or had one, is not told")
     func enrolled() throws {
-        let bench = try Bench(stack: Self.stack)
-        let probe = try bench.start(["auth", "establish"])
-        let visit = try bench.visit()
-        try visit.prove(bench.proof(for: visit.authenticate()))
-        #expect(try probe.lines().contains("establish 0") && !bench.hasVisit)
-        let off = try self.bench()
-        try off.stage.write(Bench.offPath, [])
+        let fixture = try Fixture(stack: Self.stack)
+        let probe = try fixture.start(["auth", "establish"])
+        let visit = try fixture.visit()
+        try visit.prove(fixture.proof(for: visit.authenticate()))
+        #expect(try probe.lines().contains("establish 0") && !fixture.hasVisit)
+        let off = try self.fixture()
+        try off.stage.write(Fixture.offPath, [])
         let second = try off.start(["auth", "establish"])
         let asked = try off.visit()
         _ = try asked.authenticate()

@@ -9,21 +9,21 @@ import Testing
 @Suite("where and how a touch is asked for")
 struct PlaceTests {
     /// sudo and su as Debian has them, with the finger in front of the password.
-    private func bench(_ options: String) throws -> Bench {
-        let bench = try Bench(stack: "auth required pam_signet.so \(options)")
-        try bench.writeServices(["sudo", "su"], options: options)
-        return bench
+    private func fixture(_ options: String) throws -> Fixture {
+        let fixture = try Fixture(stack: "auth required pam_signet.so \(options)")
+        try fixture.writeServices(["sudo", "su"], options: options)
+        return fixture
     }
 
-    private func shell(_ bench: Bench, _ line: String) throws -> Terminal {
-        let terminal = try bench.stage.terminal(["bash", "-i"], as: Stage.alice)
+    private func shell(_ fixture: Fixture, _ line: String) throws -> Terminal {
+        let terminal = try fixture.stage.terminal(["bash", "-i"], as: Stage.alice)
         try terminal.expect("$ ")
         try terminal.sendLine(line)
         return terminal
     }
 
-    private func begin(_ bench: Bench) throws -> (Visit, AuthenticateRequest) {
-        let visit = try bench.visit()
+    private func begin(_ fixture: Fixture) throws -> (Visit, AuthenticateRequest) {
+        let visit = try fixture.visit()
         let request = try visit.authenticate()
         try visit.send(.notice(Notice(.touch, scan: .press)))
         return (visit, request)
@@ -31,29 +31,29 @@ struct PlaceTests {
 
     @Test("prompt=finger asks with a message alone, and reads nothing from the terminal")
     func finger() throws {
-        let bench = try bench("prompt=finger")
-        let terminal = try shell(bench, "sudo echo in-side")
-        let (visit, request) = try begin(bench)
+        let fixture = try fixture("prompt=finger")
+        let terminal = try shell(fixture, "sudo echo in-side")
+        let (visit, request) = try begin(fixture)
         #expect(request.presence == .foreground && request.background == .refuse)
         try terminal.expect("touch the reader to confirm: sudo echo in-side (alice")
         #expect(try terminal.mode().echoes)
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         try terminal.expect("in-side\r")
         #expect(!terminal.transcript.contains(PromptTests.or))
     }
 
     @Test("prompt=off shows nothing at all: not the touch, not a mismatch, not a denial")
     func off() throws {
-        let bench = try bench("prompt=off")
-        let terminal = try shell(bench, "sudo echo in-side")
-        let (visit, request) = try begin(bench)
+        let fixture = try fixture("prompt=off")
+        let terminal = try shell(fixture, "sudo echo in-side")
+        let (visit, request) = try begin(fixture)
         try visit.send(.notice(Notice(.noMatch, triesLeft: 1)))
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         let shown = try terminal.expect("in-side\r")
         #expect(!shown.contains("finger") && !shown.contains("reader"))
         #expect(!shown.contains(PromptTests.or))
-        let probe = try bench.start()
-        let denied = try bench.visit()
+        let probe = try fixture.start()
+        let denied = try fixture.visit()
         _ = try denied.authenticate()
         try denied.send(.denial(Denial(.lockedUntilPassword)))
         #expect(try probe.lines().dropLast() == ["auth 9"])
@@ -71,16 +71,16 @@ struct PlaceTests {
 
     @Test("sudo at a terminal says in one line why it asks for no finger", arguments: lasting)
     func told(_ reason: DenialReason, _ text: String) throws {
-        let bench = try bench("")
-        let terminal = try shell(bench, "sudo echo in-side")
-        let visit = try bench.visit()
+        let fixture = try fixture("")
+        let terminal = try shell(fixture, "sudo echo in-side")
+        let visit = try fixture.visit()
         _ = try visit.authenticate()
         try visit.send(.denial(Denial(reason)))
         try terminal.expect(text)
         try terminal.expect("assword")
         // Where nobody sees it there is nothing to say it to.
-        let probe = try bench.start()
-        let hidden = try bench.visit()
+        let probe = try fixture.start()
+        let hidden = try fixture.visit()
         _ = try hidden.authenticate()
         try hidden.send(.denial(Denial(reason)))
         #expect(try probe.lines().dropLast() == ["auth 9"])
@@ -88,16 +88,16 @@ struct PlaceTests {
 
     @Test("sudo says nothing to who has no finger, and in a script without a terminal to nobody")
     func untold() throws {
-        let bench = try bench("")
-        let terminal = try shell(bench, "sudo echo in-side")
-        let visit = try bench.visit()
+        let fixture = try fixture("")
+        let terminal = try shell(fixture, "sudo echo in-side")
+        let visit = try fixture.visit()
         _ = try visit.authenticate()
         try visit.send(.denial(Denial(.notEnrolled)))
         let shown = try terminal.expect("assword")
         #expect(!shown.contains("finger"))
-        let script = try shell(bench, "setsid -w sudo -k id -un </dev/null; echo en\"d\"")
-        if bench.hasVisit {
-            let hidden = try bench.visit()
+        let script = try shell(fixture, "setsid -w sudo -k id -un </dev/null; echo en\"d\"")
+        if fixture.hasVisit {
+            let hidden = try fixture.visit()
             _ = try hidden.authenticate()
             try hidden.send(.denial(Denial(.lidClosed)))
         }
@@ -106,11 +106,11 @@ struct PlaceTests {
 
     @Test("prompt=together asks where a password can be typed beside it")
     func together() throws {
-        let bench = try bench("prompt=together")
-        let terminal = try shell(bench, "sudo echo in-side")
-        let (visit, request) = try begin(bench)
+        let fixture = try fixture("prompt=together")
+        let terminal = try shell(fixture, "sudo echo in-side")
+        let (visit, request) = try begin(fixture)
         try terminal.expect(PromptTests.or)
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         try terminal.expect("in-side\r")
     }
 
@@ -121,11 +121,11 @@ struct PlaceTests {
             "setsid -w sudo -k id -un",
         ])
     func notTogether(_ line: String) throws {
-        let bench = try bench("prompt=together background=allow")
-        #expect(try bench.start().codes() == [Bench.Code.unavailable])
-        let terminal = try shell(bench, "\(line)\necho en\"d\"")
+        let fixture = try fixture("prompt=together background=allow")
+        #expect(try fixture.start().codes() == [Fixture.Code.unavailable])
+        let terminal = try shell(fixture, "\(line)\necho en\"d\"")
         try terminal.expect("end")
-        #expect(!bench.hasVisit)
+        #expect(!fixture.hasVisit)
         #expect(!terminal.transcript.contains("reader"))
     }
 
@@ -136,48 +136,48 @@ struct PlaceTests {
             ("background=warn", "a request from the background: touch the reader to confirm: sudo"),
             ("background=allow", "$ touch the reader to confirm: sudo"),
         ] as [(String, String?)] {
-            let bench = try bench(options)
-            let terminal = try shell(bench, "sudo echo in-side &")
+            let fixture = try fixture(options)
+            let terminal = try shell(fixture, "sudo echo in-side &")
             guard let text else {
                 try terminal.sendLine("sleep 0.3; jobs")
                 try terminal.expect("Stopped")
-                #expect(!bench.hasVisit, "\(options)")
+                #expect(!fixture.hasVisit, "\(options)")
                 continue
             }
-            let (visit, request) = try begin(bench)
+            let (visit, request) = try begin(fixture)
             #expect(request.presence == .background)
             #expect(request.background == (options == "background=warn" ? .warn : .allow))
             try terminal.expect(text)
             #expect(!terminal.transcript.contains(PromptTests.or))
-            try visit.prove(bench.proof(for: request))
+            try visit.prove(fixture.proof(for: request))
             try terminal.expect("in-side")
         }
     }
 
     @Test("in a pipe sudo is as much in the foreground as what it is piped to")
     func pipe() throws {
-        let bench = try bench("")
-        let terminal = try shell(bench, "echo x | sudo cat | tr x y")
-        let (visit, request) = try begin(bench)
+        let fixture = try fixture("")
+        let terminal = try shell(fixture, "echo x | sudo cat | tr x y")
+        let (visit, request) = try begin(fixture)
         #expect(request.presence == .foreground)
         try terminal.expect(PromptTests.or)
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         try terminal.expect("y\r")
     }
 
     @Test("a terminal that is named but is not the process's own is none")
     func lie() throws {
-        let bench = try bench("")
+        let fixture = try fixture("")
         for tty in ["/dev/tty1", "/dev/null", "/etc/passwd", "/nonexistent", ":0", "../dev/tty"] {
-            let terminal = try bench.stage.terminal(
+            let terminal = try fixture.stage.terminal(
                 ["\(Layout.products)/PAMModuleProbe"], as: Stage.root,
                 environment: [
                     "PROBE_SERVICE": "probe", "PROBE_USER": "alice", "PROBE_STEPS": "auth",
                     "PROBE_TTY": tty,
                 ])
-            let (visit, request) = try begin(bench)
+            let (visit, request) = try begin(fixture)
             #expect(request.presence == .noTerminal && request.background == .allow, "\(tty)")
-            try visit.prove(bench.proof(for: request))
+            try visit.prove(fixture.proof(for: request))
             try terminal.expect("auth 0")
             #expect(!terminal.transcript.contains(PromptTests.or))
         }
@@ -185,15 +185,15 @@ struct PlaceTests {
 
     @Test("without a terminal the daemon is told so, and a warning says so where it is wanted")
     func noTerminal() throws {
-        let bench = try bench("")
-        let probe = try bench.start(service: "sudo", arguments: ["id"])
-        let (visit, request) = try begin(bench)
+        let fixture = try fixture("")
+        let probe = try fixture.start(service: "sudo", arguments: ["id"])
+        let (visit, request) = try begin(fixture)
         #expect(request.presence == .noTerminal && request.background == .refuse)
         try visit.send(.denial(Denial(.inBackground)))
         let lines = try probe.lines()
         #expect(!lines.contains { $0.hasPrefix("error") })
 
-        let warning = try self.bench("background=warn")
+        let warning = try self.fixture("background=warn")
         let warned = try warning.start(service: "sudo", arguments: ["id"])
         let (second, secondRequest) = try begin(warning)
         try second.prove(warning.proof(for: secondRequest))
@@ -204,15 +204,15 @@ struct PlaceTests {
 
     @Test("delay= asks so much later, and whoever ends before has asked nothing")
     func delay() throws {
-        let bench = try bench("delay=400")
+        let fixture = try fixture("delay=400")
         let begin = ContinuousClock.now
-        let probe = try bench.start()
-        let visit = try bench.visit()
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
         #expect(ContinuousClock.now - begin >= .milliseconds(400))
-        try visit.prove(bench.proof(for: visit.authenticate()))
+        try visit.prove(fixture.proof(for: visit.authenticate()))
         #expect(try probe.codes() == [0])
 
-        let long = try self.bench("delay=5000")
+        let long = try self.fixture("delay=5000")
         let killed = try long.start(["user?", "auth"])
         try killed.expect("user alice")
         killed.signal(SIGKILL)
@@ -222,23 +222,23 @@ struct PlaceTests {
 
     @Test("delay= is passed over where the password is typed beside the touch")
     func delayAtTerminal() throws {
-        let bench = try bench("delay=5000")
+        let fixture = try fixture("delay=5000")
         let begin = ContinuousClock.now
-        let terminal = try shell(bench, "sudo echo in-side")
-        let (visit, request) = try self.begin(bench)
+        let terminal = try shell(fixture, "sudo echo in-side")
+        let (visit, request) = try self.begin(fixture)
         try terminal.expect(PromptTests.or)
         #expect(ContinuousClock.now - begin < .seconds(4))
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         try terminal.expect("in-side\r")
     }
 
     @Test("what declines without the daemon does so without the delay")
     func declineBeforeDelay() throws {
-        let bench = try bench("delay=5000")
+        let fixture = try fixture("delay=5000")
         let begin = ContinuousClock.now
-        let remote = try bench.start(environment: ["PROBE_RHOST": "example.org"])
-        #expect(try remote.codes() == [Bench.Code.unavailable])
-        #expect(try bench.start(account: "bob").codes() == [Bench.Code.unavailable])
+        let remote = try fixture.start(environment: ["PROBE_RHOST": "example.org"])
+        #expect(try remote.codes() == [Fixture.Code.unavailable])
+        #expect(try fixture.start(account: "bob").codes() == [Fixture.Code.unavailable])
         #expect(ContinuousClock.now - begin < .seconds(4))
     }
 }

@@ -11,15 +11,15 @@ struct PromptTests {
     static let or = "or type the password: "
 
     /// sudo, su and login as Debian has them, with the finger in front of the password.
-    private func bench(options: String = "") throws -> Bench {
-        let bench = try Bench()
-        try bench.writeServices(["sudo", "su", "login"], options: options)
-        return bench
+    private func fixture(options: String = "") throws -> Fixture {
+        let fixture = try Fixture()
+        try fixture.writeServices(["sudo", "su", "login"], options: options)
+        return fixture
     }
 
     /// Answers the request with the prompt for a touch.
-    private func begin(_ bench: Bench) throws -> (Visit, AuthenticateRequest) {
-        let visit = try bench.visit()
+    private func begin(_ fixture: Fixture) throws -> (Visit, AuthenticateRequest) {
+        let visit = try fixture.visit()
         let request = try visit.authenticate()
         try visit.send(.notice(Notice(.touch, scan: .press)))
         return (visit, request)
@@ -27,12 +27,12 @@ struct PromptTests {
 
     /// A shell of alice's with job control, and sudo begun on it.
     private func sudo(
-        _ bench: Bench, _ words: String = "sudo echo in-\\\\side"
+        _ fixture: Fixture, _ words: String = "sudo echo in-\\\\side"
     ) throws -> (Terminal, Visit, AuthenticateRequest) {
-        let terminal = try bench.stage.terminal(["bash", "-i"], as: Stage.alice)
+        let terminal = try fixture.stage.terminal(["bash", "-i"], as: Stage.alice)
         try terminal.expect("$ ")
         try terminal.sendLine(words)
-        let (visit, request) = try begin(bench)
+        let (visit, request) = try begin(fixture)
         try terminal.expect(Self.or)
         return (terminal, visit, request)
     }
@@ -49,43 +49,43 @@ struct PromptTests {
 
     @Test("a touch lets sudo in, and the request says what is confirmed")
     func touch() throws {
-        let bench = try bench()
-        let (terminal, visit, request) = try sudo(bench, "sudo echo in-side")
+        let fixture = try fixture()
+        let (terminal, visit, request) = try sudo(fixture, "sudo echo in-side")
         #expect(request.purpose == [UInt8]("sudo echo in-side".utf8))
         #expect(request.requester == [UInt8]("alice".utf8))
         #expect(request.terminal == [UInt8](terminal.path.utf8))
         #expect(
             terminal.transcript.contains("touch the reader to confirm: sudo echo in-side (alice"))
         #expect(try !terminal.mode().echoes)
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         try terminal.expect("in-side")
         try expectShell(terminal)
     }
 
     @Test("a typed password wins at once, and is asked for only once")
     func password() throws {
-        let bench = try bench()
-        let (terminal, visit, _) = try sudo(bench, "sudo echo in-side")
+        let fixture = try fixture()
+        let (terminal, visit, _) = try sudo(fixture, "sudo echo in-side")
         try terminal.sendLine(Stage.alice.password)
         let before = try terminal.expect("in-side")
         #expect(!before.contains("assword") && !before.contains(Stage.alice.password))
         #expect(try visit.hasEnded())
         // sudo sets credentials as root.
-        let report = try bench.visit().request().content as? PasswordAcceptedRequest
+        let report = try fixture.visit().request().content as? PasswordAcceptedRequest
         #expect(report?.account == [UInt8]("alice".utf8))
         try expectShell(terminal)
     }
 
     @Test("a wrong password is not let in, and another try begins")
     func wrongPassword() throws {
-        let bench = try bench()
-        let (terminal, first, _) = try sudo(bench, "sudo echo in-side")
+        let fixture = try fixture()
+        let (terminal, first, _) = try sudo(fixture, "sudo echo in-side")
         try terminal.sendLine("wrong")
         try terminal.expect("try again")
         #expect(try first.hasEnded())
-        let (visit, request) = try begin(bench)
+        let (visit, request) = try begin(fixture)
         try terminal.expect(Self.or)
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         try terminal.expect("in-side")
     }
 
@@ -95,8 +95,8 @@ struct PromptTests {
             "", String(repeating: "x", count: 1_100), "\u{0}x",
         ])
     func noPassword(_ typed: String) throws {
-        let bench = try bench()
-        let (terminal, visit, _) = try sudo(bench, "sudo echo in-side")
+        let fixture = try fixture()
+        let (terminal, visit, _) = try sudo(fixture, "sudo echo in-side")
         try terminal.sendLine(typed)
         try terminal.expect("[sudo] password for alice: ")
         // Until here the daemon was there: it is the typing that led on.
@@ -107,10 +107,10 @@ struct PromptTests {
 
     @Test("a half-typed password never reaches the shell when the finger matches")
     func halfTyped() throws {
-        let bench = try bench()
-        let (terminal, visit, request) = try sudo(bench, "sudo echo in-side")
+        let fixture = try fixture()
+        let (terminal, visit, request) = try sudo(fixture, "sudo echo in-side")
         try terminal.send("half-secret")
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         try terminal.expect("in-side")
         try expectShell(terminal)
         #expect(!terminal.transcript.contains("half-secret"))
@@ -118,22 +118,22 @@ struct PromptTests {
 
     @Test("messages come on lines of their own, and the prompt stands again after them")
     func messages() throws {
-        let bench = try bench()
-        let (terminal, visit, request) = try sudo(bench, "sudo echo in-side")
+        let fixture = try fixture()
+        let (terminal, visit, request) = try sudo(fixture, "sudo echo in-side")
         try visit.send(.notice(Notice(.retry, retry: .tooShort)))
         #expect(try terminal.expect("the swipe was too short").hasSuffix("\r\n"))
         try terminal.expect(Self.or)
         try visit.send(.notice(Notice(.noMatch, triesLeft: 1)))
         try terminal.expect("one try left")
         try terminal.expect(Self.or)
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         try terminal.expect("in-side")
     }
 
     @Test("^C ends sudo without another prompt, and leaves the terminal as it was")
     func interrupted() throws {
-        let bench = try bench()
-        let (terminal, visit, _) = try sudo(bench, "sudo echo in-side")
+        let fixture = try fixture()
+        let (terminal, visit, _) = try sudo(fixture, "sudo echo in-side")
         try terminal.control(.c)
         #expect(try visit.hasEnded())
         try expectShell(terminal)
@@ -142,36 +142,36 @@ struct PromptTests {
 
     @Test("^Z stops sudo with the terminal as it was; fg asks again, with a new challenge")
     func suspended() throws {
-        let bench = try bench()
-        let (terminal, visit, request) = try sudo(bench, "sudo echo in-side")
+        let fixture = try fixture()
+        let (terminal, visit, request) = try sudo(fixture, "sudo echo in-side")
         try terminal.send("half")
         try terminal.control(.z)
         try terminal.expect("Stopped")
         #expect(try visit.hasEnded())
         try expectShell(terminal)
         try terminal.sendLine("fg")
-        let (again, secondRequest) = try begin(bench)
+        let (again, secondRequest) = try begin(fixture)
         #expect(secondRequest.challenge != request.challenge)
         try terminal.expect(Self.or)
-        try again.prove(bench.proof(for: secondRequest))
+        try again.prove(fixture.proof(for: secondRequest))
         try terminal.expect("in-side")
         try expectShell(terminal)
     }
 
     @Test("a stopped sudo that goes on in the background takes no touch")
     func background() throws {
-        let bench = try bench()
-        let (terminal, visit, _) = try sudo(bench, "sudo echo in-side")
+        let fixture = try fixture()
+        let (terminal, visit, _) = try sudo(fixture, "sudo echo in-side")
         try terminal.control(.z)
         try terminal.expect("Stopped")
         #expect(try visit.hasEnded())
         try terminal.sendLine("bg; wait; jobs")
         try terminal.expect("Stopped")
-        #expect(!bench.hasVisit)
+        #expect(!fixture.hasVisit)
         try terminal.sendLine("kill -9 %1; wait; sudo echo in-side &")
         try terminal.sendLine("wait; jobs")
         try terminal.expect("Stopped")
-        #expect(!bench.hasVisit)
+        #expect(!fixture.hasVisit)
     }
 
     @Test(
@@ -180,9 +180,9 @@ struct PromptTests {
             "time", "reader", "daemon",
         ])
     func followed(_ end: String) throws {
-        let bench = try bench(options: end == "time" ? "timeout=5" : "")
+        let fixture = try fixture(options: end == "time" ? "timeout=5" : "")
         var (terminal, visit, _): (Terminal, Visit?, AuthenticateRequest) = try sudo(
-            bench, "sudo echo in-side")
+            fixture, "sudo echo in-side")
         try terminal.send("half-secret")
         if end == "reader" { try visit?.send(.denial(Denial(.readerRemoved))) }
         if end == "daemon" { visit = nil }
@@ -199,14 +199,14 @@ struct PromptTests {
             SIGTERM, SIGHUP, SIGQUIT,
         ])
     func killed(_ signal: Int32) throws {
-        let bench = try bench()
-        let terminal = try bench.stage.terminal(["bash", "-i"], as: Stage.bob)
+        let fixture = try fixture()
+        let terminal = try fixture.stage.terminal(["bash", "-i"], as: Stage.bob)
         try terminal.expect("$ ")
         try terminal.sendLine("su alice -c 'echo in-side'")
-        let (visit, _) = try begin(bench)
+        let (visit, _) = try begin(fixture)
         try terminal.expect(Self.or)
         try terminal.send("half-secret")
-        for process in bench.stage.processes(named: "su") { kill(process, signal) }
+        for process in fixture.stage.processes(named: "su") { kill(process, signal) }
         #expect(try visit.hasEnded())
         try expectShell(terminal)
         #expect(!terminal.transcript.contains("half-secret"))
@@ -214,8 +214,8 @@ struct PromptTests {
 
     @Test("the end of the terminal ends the wait")
     func hangUp() throws {
-        let bench = try bench()
-        let (terminal, visit, _) = try sudo(bench, "sudo echo in-side")
+        let fixture = try fixture()
+        let (terminal, visit, _) = try sudo(fixture, "sudo echo in-side")
         terminal.hangUp()
         #expect(try visit.hasEnded())
         try terminal.expectEnd()
@@ -227,12 +227,12 @@ struct PromptTests {
             "sudo -n echo in-side", "echo x | sudo -S echo in-side",
         ])
     func leftAlone(_ words: String) throws {
-        let bench = try bench()
-        let terminal = try bench.stage.terminal(["bash", "-i"], as: Stage.alice)
+        let fixture = try fixture()
+        let terminal = try fixture.stage.terminal(["bash", "-i"], as: Stage.alice)
         try terminal.expect("$ ")
         try terminal.sendLine("\(words); echo don\"e\"")
         try terminal.expect("done")
-        #expect(!bench.hasVisit)
+        #expect(!fixture.hasVisit)
         #expect(!terminal.transcript.contains("type the password"))
     }
 
@@ -240,16 +240,16 @@ struct PromptTests {
         "su lets in by touch and by password, and ^C ends it",
         arguments: ["touch", "password", "^C"])
     func su(_ way: String) throws {
-        let bench = try bench()
-        let terminal = try bench.stage.terminal(["bash", "-i"], as: Stage.bob)
+        let fixture = try fixture()
+        let terminal = try fixture.stage.terminal(["bash", "-i"], as: Stage.bob)
         try terminal.expect("$ ")
         try terminal.sendLine("su alice -c 'echo in-side'")
-        let (visit, request) = try begin(bench)
+        let (visit, request) = try begin(fixture)
         try terminal.expect(Self.or)
         #expect(request.purpose == [UInt8]("su alice -c 'echo in-side'".utf8))
         #expect(request.requester == [UInt8]("bob".utf8))
         switch way {
-        case "touch": try visit.prove(bench.proof(for: request))
+        case "touch": try visit.prove(fixture.proof(for: request))
         case "password": try terminal.sendLine(Stage.alice.password)
         default: try terminal.control(.c)
         }
@@ -259,14 +259,14 @@ struct PromptTests {
 
     @Test("login lets in by touch and by password", arguments: ["touch", "password"])
     func login(_ way: String) throws {
-        let bench = try bench()
-        let terminal = try bench.stage.terminal(["login", "alice"], as: Stage.root)
-        let (visit, request) = try begin(bench)
+        let fixture = try fixture()
+        let terminal = try fixture.stage.terminal(["login", "alice"], as: Stage.root)
+        let (visit, request) = try begin(fixture)
         try terminal.expect(Self.or)
         if way == "password" {
             try terminal.sendLine(Stage.alice.password)
         } else {
-            try visit.prove(bench.proof(for: request))
+            try visit.prove(fixture.proof(for: request))
         }
         try terminal.expect("alice@stage")
         try expectShell(terminal)
@@ -274,9 +274,9 @@ struct PromptTests {
 
     @Test("^C ends login")
     func interruptedLogin() throws {
-        let bench = try bench()
-        let terminal = try bench.stage.terminal(["login", "alice"], as: Stage.root)
-        let (visit, _) = try begin(bench)
+        let fixture = try fixture()
+        let terminal = try fixture.stage.terminal(["login", "alice"], as: Stage.root)
+        let (visit, _) = try begin(fixture)
         try terminal.expect(Self.or)
         try terminal.control(.c)
         #expect(try visit.hasEnded())
@@ -285,29 +285,29 @@ struct PromptTests {
 
     @Test("where the application ignores ^C, the prompt goes on")
     func ignoredInterrupt() throws {
-        let bench = try bench()
-        let terminal = try bench.stage.terminal(["bash", "-i"], as: Stage.bob)
+        let fixture = try fixture()
+        let terminal = try fixture.stage.terminal(["bash", "-i"], as: Stage.bob)
         try terminal.expect("$ ")
         try terminal.sendLine("(trap '' INT; exec su alice -c 'echo in-side')")
-        let (visit, request) = try begin(bench)
+        let (visit, request) = try begin(fixture)
         try terminal.expect(Self.or)
         try terminal.control(.c)
         try visit.send(.notice(Notice(.retry, retry: .tooFast)))
         try terminal.expect("moved too fast")
         try terminal.expect(Self.or)
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         try terminal.expect("in-side\r")
         try expectShell(terminal)
     }
 
     @Test("without a terminal the finger alone is asked for")
     func noTerminal() throws {
-        let bench = try bench()
-        let probe = try bench.start(
+        let fixture = try fixture()
+        let probe = try fixture.start(
             service: "sudo", arguments: ["ls", "-n"], environment: ["PROBE_TTY": "/dev/tty1"])
-        let (visit, request) = try begin(bench)
+        let (visit, request) = try begin(fixture)
         #expect(request.purpose == [UInt8]("sudo ls -n".utf8))
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         let lines = try probe.lines()
         #expect(lines.first == "info touch the reader to confirm: sudo ls -n (alice, tty1)")
         #expect(lines.contains("auth 0"))

@@ -14,18 +14,18 @@ struct ServerLoginTests {
     private static let url = [UInt8]("https://id.example.org".utf8)
     private static let audience = [UInt8]("corp".utf8)
 
-    let bench: Bench
+    let fixture: Fixture
     /// The server's key of verdicts.
     private let server: P256PrivateKey
 
     init() throws {
-        bench = try Bench(
+        fixture = try Fixture(
             stack: """
                 auth required pam_signet.so server=\(Self.path)
                 auth optional pam_exec.so stdout /usr/bin/env
                 """)
         server = try P256PrivateKey.generate()
-        try bench.stage.run(["mkdir", "-p", "-m", "755", "/etc/signet"])
+        try fixture.stage.run(["mkdir", "-p", "-m", "755", "/etc/signet"])
         try write()
     }
 
@@ -33,7 +33,7 @@ struct ServerLoginTests {
         let point = (key ?? server).publicPoint
         let line = try #require(SSHPublicKey(point: point)).line(comment: [])
         let key = String(decoding: line, as: UTF8.self)
-        try bench.stage.write(
+        try fixture.stage.write(
             Self.path,
             """
             url = https://id.example.org
@@ -68,10 +68,10 @@ struct ServerLoginTests {
         for request: AuthenticateRequest, _ said: ServerLines?, _ verdict: Verdict,
         key: P256PrivateKey? = nil, namespace: SignatureNamespace = .verdict, token: String? = nil
     ) throws -> Assertion {
-        var statement = bench.statement(for: request)
+        var statement = fixture.statement(for: request)
         statement.server = said
-        var assertion = try bench.assertion(statement.encoded())
-        let signed = try bench.assertion(
+        var assertion = try fixture.assertion(statement.encoded())
+        let signed = try fixture.assertion(
             verdict.encoded(), key: key ?? server, namespace: namespace)
         assertion.server = ServerProof(
             verdict: signed.statement, signature: signed.signature,
@@ -83,8 +83,8 @@ struct ServerLoginTests {
     func lines(
         answering answer: (AuthenticateRequest) throws -> Assertion
     ) throws -> [String] {
-        let probe = try bench.start()
-        let visit = try bench.visit()
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
         try visit.prove(try answer(try visit.authenticate()))
         return try probe.lines()
     }
@@ -98,8 +98,8 @@ struct ServerLoginTests {
 
     @Test("lets in by a touch and the server's yes to this very challenge")
     func accepted() throws {
-        let probe = try bench.start()
-        let visit = try bench.visit()
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
         let request = try visit.authenticate()
         #expect(
             request.server
@@ -121,7 +121,7 @@ struct ServerLoginTests {
                 verdict.expires = Instant(seconds: seconds)
                 return try proof(for: request, lines(), verdict)
             }
-            #expect(code == Bench.Code.success)
+            #expect(code == Fixture.Code.success)
         }
     }
 
@@ -129,16 +129,16 @@ struct ServerLoginTests {
     func noServer() throws {
         for said in [nil, ServerLines(url: Self.url + [0x2f], account: [0x61], mode: .online)] {
             #expect(
-                try code { try proof(for: $0, said, verdict(for: $0)) } == Bench.Code.authError)
+                try code { try proof(for: $0, said, verdict(for: $0)) } == Fixture.Code.authError)
         }
-        #expect(try code { try bench.proof(for: $0) } == Bench.Code.authError)
+        #expect(try code { try fixture.proof(for: $0) } == Fixture.Code.authError)
         let bare = try code { request in
             var assertion = try proof(for: request, lines(), verdict(for: request))
             assertion.server = nil
             return assertion
         }
-        #expect(bare == Bench.Code.authError)
-        try bench.stage.journal.expect("an alert") {
+        #expect(bare == Fixture.Code.authError)
+        try fixture.stage.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("no verdict")
         }
     }
@@ -160,8 +160,8 @@ struct ServerLoginTests {
             Self.alterations[index].1(&verdict)
             return try proof(for: request, lines(), verdict)
         }
-        #expect(code == Bench.Code.authError, "\(Self.alterations[index].0)")
-        try bench.stage.journal.expect("an alert") {
+        #expect(code == Fixture.Code.authError, "\(Self.alterations[index].0)")
+        try fixture.stage.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("verdict does not let")
         }
     }
@@ -172,7 +172,7 @@ struct ServerLoginTests {
         let answers: [(AuthenticateRequest) throws -> Assertion] = [
             { try proof(for: $0, lines(), verdict(for: $0), key: other) },
             // The device's own key is no server's.
-            { try proof(for: $0, lines(), verdict(for: $0), key: bench.key) },
+            { try proof(for: $0, lines(), verdict(for: $0), key: fixture.key) },
             { try proof(for: $0, lines(), verdict(for: $0), namespace: .login) },
             { try proof(for: $0, lines(), verdict(for: $0), namespace: .operation) },
             { request in
@@ -191,7 +191,7 @@ struct ServerLoginTests {
                 return try replacing(good, text: good.statement, signature: good.signature)
             },
         ]
-        for answer in answers { #expect(try code(answering: answer) == Bench.Code.authError) }
+        for answer in answers { #expect(try code(answering: answer) == Fixture.Code.authError) }
     }
 
     private func replacing(
@@ -207,8 +207,8 @@ struct ServerLoginTests {
     func otherPin() throws {
         try write(key: try P256PrivateKey.generate())
         #expect(
-            try code { try proof(for: $0, lines(), verdict(for: $0)) } == Bench.Code.authError)
-        try bench.stage.journal.expect("an alert") {
+            try code { try proof(for: $0, lines(), verdict(for: $0)) } == Fixture.Code.authError)
+        try fixture.stage.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("another key than the server's")
         }
     }
@@ -221,23 +221,23 @@ struct ServerLoginTests {
             try code { request in
                 kept = verdict(for: request)
                 return try proof(for: request, lines(), verdict(for: request))
-            } == Bench.Code.success)
+            } == Fixture.Code.success)
         let old = try #require(kept)
-        #expect(try code { try proof(for: $0, lines(), old) } == Bench.Code.authError)
+        #expect(try code { try proof(for: $0, lines(), old) } == Fixture.Code.authError)
         // Said to be offline at the touch, it is what the file allows.
-        #expect(try code { try proof(for: $0, lines(.offline), old) } == Bench.Code.success)
+        #expect(try code { try proof(for: $0, lines(.offline), old) } == Fixture.Code.success)
     }
 
     @Test("an offline login is refused unless the file allows it, and beyond its hours")
     func offline() throws {
         let hour: UInt64 = 3_600
         for (setting, age, expected) in [
-            ("", 0, Bench.Code.authError), ("offline = refuse", 0, Bench.Code.authError),
-            ("offline = 2 hours", 0, Bench.Code.success),
-            ("offline = 2 hours", 2 * hour - 60, Bench.Code.success),
-            ("offline = 2 hours", 2 * hour + 60, Bench.Code.authError),
-            ("offline = 720 hours", 720 * hour - 60, Bench.Code.success),
-            ("offline = 720 hours", 720 * hour + 60, Bench.Code.authError),
+            ("", 0, Fixture.Code.authError), ("offline = refuse", 0, Fixture.Code.authError),
+            ("offline = 2 hours", 0, Fixture.Code.success),
+            ("offline = 2 hours", 2 * hour - 60, Fixture.Code.success),
+            ("offline = 2 hours", 2 * hour + 60, Fixture.Code.authError),
+            ("offline = 720 hours", 720 * hour - 60, Fixture.Code.success),
+            ("offline = 720 hours", 720 * hour + 60, Fixture.Code.authError),
         ] {
             try write(setting)
             let code = try code { request in
@@ -255,7 +255,8 @@ struct ServerLoginTests {
     func future() throws {
         try write("offline = 2 hours")
         for (ahead, expected) in [
-            (200, Bench.Code.success), (400, Bench.Code.authError), (86_400, Bench.Code.authError),
+            (200, Fixture.Code.success), (400, Fixture.Code.authError),
+            (86_400, Fixture.Code.authError),
         ] as [(UInt64, Int)] {
             let code = try code { request in
                 var verdict = verdict(for: request)
@@ -275,11 +276,11 @@ struct ServerLoginTests {
             verdict.account = [UInt8]("a.smith".utf8)
             return try proof(for: request, lines(as: said), verdict)
         }
-        #expect(try code { try answer($0, "a.smith") } == Bench.Code.authError)
+        #expect(try code { try answer($0, "a.smith") } == Fixture.Code.authError)
         try write("names = any")
-        #expect(try code { try answer($0, "a.smith") } == Bench.Code.success)
-        #expect(try code { try answer($0, "alice") } == Bench.Code.authError)
-        #expect(try code { try answer($0, "b.smith") } == Bench.Code.authError)
+        #expect(try code { try answer($0, "a.smith") } == Fixture.Code.success)
+        #expect(try code { try answer($0, "alice") } == Fixture.Code.authError)
+        #expect(try code { try answer($0, "b.smith") } == Fixture.Code.authError)
     }
 
     @Test("whom the file is not for logs in as before, and whom it is for does not")
@@ -289,24 +290,24 @@ struct ServerLoginTests {
             var wish: ServerLoginRequest?
             let code = try code { request in
                 wish = request.server
-                return try bench.proof(for: request)
+                return try fixture.proof(for: request)
             }
-            #expect(code == Bench.Code.success && wish == nil)
+            #expect(code == Fixture.Code.success && wish == nil)
         }
         for names in ["alice", "bob alice", "@alice", "@tty @alice"] {
             try write("accounts = \(names)")
             var wish: ServerLoginRequest?
             let code = try code { request in
                 wish = request.server
-                return try bench.proof(for: request)
+                return try fixture.proof(for: request)
             }
-            #expect(code == Bench.Code.authError && wish != nil, "\(names)")
+            #expect(code == Fixture.Code.authError && wish != nil, "\(names)")
         }
         // Who is in a group that nobody knows, nobody knows.
         try write("accounts = @nowhere")
-        #expect(try bench.start().codes() == [Bench.Code.authError])
-        #expect(!bench.hasVisit)
-        try bench.stage.journal.expect("an alert") {
+        #expect(try fixture.start().codes() == [Fixture.Code.authError])
+        #expect(!fixture.hasVisit)
+        try fixture.stage.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("group")
         }
     }
@@ -319,11 +320,11 @@ struct ServerLoginTests {
             "rm corp && mkdir corp", "truncate -s 2049 corp",
         ])
     func untrusted(_ command: String) throws {
-        let done = try bench.stage.run(["/bin/sh", "-c", "cd /etc/signet && \(command)"])
+        let done = try fixture.stage.run(["/bin/sh", "-c", "cd /etc/signet && \(command)"])
         #expect(done.succeeded, "\(done)")
-        #expect(try bench.start().codes() == [Bench.Code.authError])
-        #expect(!bench.hasVisit)
-        try bench.stage.journal.expect("an alert") {
+        #expect(try fixture.start().codes() == [Fixture.Code.authError])
+        #expect(!fixture.hasVisit)
+        try fixture.stage.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("not to be trusted")
         }
     }
@@ -338,11 +339,11 @@ struct ServerLoginTests {
             ("sed -i s/nistp256/nistp384/ corp", 3), ("echo 'accounts =' >>corp", 5),
         ])
     func mistaken(_ command: String, _ line: Int) throws {
-        let done = try bench.stage.run(["/bin/sh", "-c", "cd /etc/signet && \(command)"])
+        let done = try fixture.stage.run(["/bin/sh", "-c", "cd /etc/signet && \(command)"])
         #expect(done.succeeded, "\(done)")
-        #expect(try bench.start().codes() == [Bench.Code.serviceError])
-        #expect(!bench.hasVisit)
-        try bench.stage.journal.expect("an alert") {
+        #expect(try fixture.start().codes() == [Fixture.Code.serviceError])
+        #expect(!fixture.hasVisit)
+        try fixture.stage.journal.expect("an alert") {
             $0.priority == 1
                 && $0.message.contains(line > 0 ? "line \(line) of" : "is not there or not whole")
         }
@@ -351,20 +352,20 @@ struct ServerLoginTests {
     @Test("a server's no is a refusal, and one that cannot be asked is not")
     func denials() throws {
         for (reason, code, text) in [
-            (DenialReason.serverKeyBlocked, Bench.Code.authError, "is blocked. Ask the server's"),
-            (.serverKeyReplaced, Bench.Code.authError, "another device replaced this one"),
-            (.serverKeyRemoved, Bench.Code.authError, "the registration was removed at"),
-            (.serverRefused, Bench.Code.authError, "the server refused"),
-            (.serverUnreachable, Bench.Code.unavailable, "the request to the server failed"),
-            (.unknownServer, Bench.Code.unavailable, "is not registered at"),
-            (.serverKeyInvalidated, Bench.Code.unavailable, "the fingers have changed"),
-            (.serverTooLongAgo, Bench.Code.unavailable, "no earlier approval"),
-            (.serverLost, Bench.Code.unavailable, "before the touch, but not after it"),
-            (.serverBusy, Bench.Code.unavailable, "has not answered"),
-            (.clockSetBack, Bench.Code.unavailable, "was set back"),
+            (DenialReason.serverKeyBlocked, Fixture.Code.authError, "is blocked. Ask the server's"),
+            (.serverKeyReplaced, Fixture.Code.authError, "another device replaced this one"),
+            (.serverKeyRemoved, Fixture.Code.authError, "the registration was removed at"),
+            (.serverRefused, Fixture.Code.authError, "the server refused"),
+            (.serverUnreachable, Fixture.Code.unavailable, "the request to the server failed"),
+            (.unknownServer, Fixture.Code.unavailable, "is not registered at"),
+            (.serverKeyInvalidated, Fixture.Code.unavailable, "the fingers have changed"),
+            (.serverTooLongAgo, Fixture.Code.unavailable, "no earlier approval"),
+            (.serverLost, Fixture.Code.unavailable, "before the touch, but not after it"),
+            (.serverBusy, Fixture.Code.unavailable, "has not answered"),
+            (.clockSetBack, Fixture.Code.unavailable, "was set back"),
         ] {
-            let probe = try bench.start()
-            let visit = try bench.visit()
+            let probe = try fixture.start()
+            let visit = try fixture.visit()
             _ = try visit.authenticate()
             try visit.send(.denial(Denial(reason, subject: [UInt8]("https://h".utf8))))
             let lines = try probe.lines()

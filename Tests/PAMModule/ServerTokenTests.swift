@@ -23,11 +23,11 @@ extension ServerLoginTests {
         let told = try lines("eyJ.a-b_c.d")
         #expect(told.contains("info SIGNET_TOKEN=eyJ.a-b_c.d") && told.contains("auth 0"))
         let denied = try lines("eyJ.a.b") { $0.decision = .deny }
-        #expect(denied.contains("auth \(Bench.Code.authError)"))
+        #expect(denied.contains("auth \(Fixture.Code.authError)"))
         #expect(!denied.contains { $0.contains("SIGNET_TOKEN") })
         for token in ["a\nLD_PRELOAD=/x", "a b", "a\u{7f}", "\u{e9}"] {
             let told = try lines(token)
-            #expect(told.contains("auth \(Bench.Code.authError)"))
+            #expect(told.contains("auth \(Fixture.Code.authError)"))
             #expect(!told.contains { $0.contains("SIGNET_TOKEN") || $0.contains("LD_PRELOAD") })
         }
         // Nobody asked for this one.
@@ -37,7 +37,7 @@ extension ServerLoginTests {
         }
         #expect(unasked.contains("auth 0"))
         #expect(!unasked.contains { $0.contains("SIGNET_TOKEN") })
-        #expect(!bench.stage.journal.entries.contains { $0.message.contains("eyJ") })
+        #expect(!fixture.stage.journal.entries.contains { $0.message.contains("eyJ") })
     }
 
     @Test("a token's file is named where the daemon has written it")

@@ -24,25 +24,25 @@ struct TrustTests {
 
     @Test("a key's file that anybody but root may have changed is refused", arguments: spoilings)
     func spoiltKey(_ command: String) throws {
-        let bench = try Bench()
-        let done = try bench.stage.run(["/bin/sh", "-c", "cd /var/lib/signet/keys && \(command)"])
+        let fixture = try Fixture()
+        let done = try fixture.stage.run(["/bin/sh", "-c", "cd /var/lib/signet/keys && \(command)"])
         #expect(done.succeeded, "\(done)")
-        #expect(try bench.start().codes() == [Bench.Code.authError])
-        #expect(!bench.hasVisit)
-        try bench.stage.journal.expect("an alert") { $0.priority == 1 }
+        #expect(try fixture.start().codes() == [Fixture.Code.authError])
+        #expect(!fixture.hasVisit)
+        try fixture.stage.journal.expect("an alert") { $0.priority == 1 }
     }
 
     @Test("a point that is not on the curve is no key")
     func offCurve() throws {
-        let bench = try Bench()
+        let fixture = try Fixture()
         let point = [4] + [UInt8](repeating: 7, count: 64)
         let key = try #require(SSHPublicKey(point: point))
         let comment = "signet:alice:" + String(repeating: "5a", count: 16)
-        try bench.stage.write(Bench.keyPath, key.line(comment: [UInt8](comment.utf8)))
-        let probe = try bench.start()
-        let visit = try bench.visit()
-        try visit.prove(bench.proof(for: visit.authenticate()))
-        #expect(try probe.codes() == [Bench.Code.unavailable])
+        try fixture.stage.write(Fixture.keyPath, key.line(comment: [UInt8](comment.utf8)))
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
+        try visit.prove(fixture.proof(for: visit.authenticate()))
+        #expect(try probe.codes() == [Fixture.Code.unavailable])
     }
 
     @Test(
@@ -53,107 +53,107 @@ struct TrustTests {
             "mv ../signet ../real && ln -s real ../signet", "mv signetd.sock s && : >signetd.sock",
         ])
     func spoiltSocket(_ command: String) throws {
-        let bench = try Bench()
-        let done = try bench.stage.run(["/bin/sh", "-c", "cd /run/signet && \(command)"])
+        let fixture = try Fixture()
+        let done = try fixture.stage.run(["/bin/sh", "-c", "cd /run/signet && \(command)"])
         #expect(done.succeeded, "\(done)")
-        #expect(try bench.start().codes() == [Bench.Code.authError])
-        #expect(!bench.hasVisit)
-        try bench.stage.journal.expect("an alert") { $0.priority == 1 }
+        #expect(try fixture.start().codes() == [Fixture.Code.authError])
+        #expect(!fixture.hasVisit)
+        try fixture.stage.journal.expect("an alert") { $0.priority == 1 }
     }
 
     @Test("a daemon that is not root is refused before it is asked anything")
     func foreignDaemon() throws {
-        let bench = try Bench(listens: false)
+        let fixture = try Fixture(listens: false)
         // perl-base is essential on Debian. The uid at the time of listen(2) is the peer's.
         let script = """
             use Socket; socket(my $s, AF_UNIX, SOCK_SEQPACKET, 0) or die;
-            bind($s, sockaddr_un("\(Bench.socketPath)")) or die;
+            bind($s, sockaddr_un("\(Fixture.socketPath)")) or die;
             $> = 4243; listen($s, 5) or die; $| = 1; print "listening\\n"; sleep 60;
             """
-        let daemon = try bench.stage.start(["perl", "-e", script])
+        let daemon = try fixture.stage.start(["perl", "-e", script])
         try daemon.expect("listening")
-        #expect(try bench.start().codes() == [Bench.Code.authError])
-        try bench.stage.journal.expect("an alert") {
+        #expect(try fixture.start().codes() == [Fixture.Code.authError])
+        try fixture.stage.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("not root")
         }
     }
 
     @Test("a daemon that is absent, gone, silent or overrun leaves the way to the password")
     func absentDaemon() throws {
-        let bench = try Bench(stack: "auth required pam_signet.so timeout=3")
+        let fixture = try Fixture(stack: "auth required pam_signet.so timeout=3")
         // Gone at once, gone after the request, gone after a notice.
         for step in 0..<3 {
-            let probe = try bench.start()
-            var visit: Visit? = try bench.visit()
+            let probe = try fixture.start()
+            var visit: Visit? = try fixture.visit()
             if step > 0 { _ = try visit?.authenticate() }
             if step > 1 { try visit?.send(.notice(Notice(.touch))) }
             visit = nil
-            #expect(try probe.codes() == [Bench.Code.unavailable])
+            #expect(try probe.codes() == [Fixture.Code.unavailable])
         }
         // Never accepts; then accepts and says nothing; then stops in the middle.
-        #expect(try bench.start().codes() == [Bench.Code.unavailable])
-        _ = try bench.visit()
+        #expect(try fixture.start().codes() == [Fixture.Code.unavailable])
+        _ = try fixture.visit()
         for isBegun in [false, true] {
             let begin = ContinuousClock.now
-            let probe = try bench.start()
-            let visit = try bench.visit()
+            let probe = try fixture.start()
+            let visit = try fixture.visit()
             if isBegun { try visit.send(.notice(Notice(.noMatch, triesLeft: 1))) }
             // A mismatch was told before the time was up.
             #expect(try probe.codes() == [isBegun ? 7 : 9])
             #expect(ContinuousClock.now - begin < .seconds(10))
             #expect(try visit.hasAsked())
         }
-        let none = try Bench(listens: false)
-        #expect(try none.start().codes() == [Bench.Code.unavailable])
+        let none = try Fixture(listens: false)
+        #expect(try none.start().codes() == [Fixture.Code.unavailable])
     }
 
     @Test("a daemon that says nothing for five seconds is given up, however long the limit is")
     func silentDaemon() throws {
-        let bench = try Bench(stack: "auth required pam_signet.so timeout=170")
-        let probe = try bench.start()
-        let visit = try bench.visit()
-        #expect(try probe.codes() == [Bench.Code.unavailable])
+        let fixture = try Fixture(stack: "auth required pam_signet.so timeout=170")
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
+        #expect(try probe.codes() == [Fixture.Code.unavailable])
         #expect(try visit.hasAsked())
     }
 
     @Test("a full queue of connections holds a login up for a fifth of a second, and no longer")
     func fullQueue() throws {
-        let bench = try Bench(backlog: 0)
-        let waiting = try bench.start()
+        let fixture = try Fixture(backlog: 0)
+        let waiting = try fixture.start()
         // The first takes the only place.
-        while !bench.hasVisit { if waiting.ended != nil { break } }
+        while !fixture.hasVisit { if waiting.ended != nil { break } }
         let begin = ContinuousClock.now
-        #expect(try bench.start().codes() == [Bench.Code.unavailable])
+        #expect(try fixture.start().codes() == [Fixture.Code.unavailable])
         #expect(ContinuousClock.now - begin > .milliseconds(190))
         waiting.signal(SIGKILL)
     }
 
     @Test("a place that becomes free in that time is taken")
     func freedQueue() throws {
-        let bench = try Bench(backlog: 0)
-        let first = try bench.start()
-        while !bench.hasVisit { if first.ended != nil { break } }
-        let second = try bench.start()
+        let fixture = try Fixture(backlog: 0)
+        let first = try fixture.start()
+        while !fixture.hasVisit { if first.ended != nil { break } }
+        let second = try fixture.start()
         // It has come as far as the queue: its name is on a socket that is not connected.
         while second.ended == nil, !second.isConnecting {}
         for probe in [first, second] {
-            let visit = try bench.visit()
-            try visit.prove(bench.proof(for: visit.authenticate()))
-            #expect(try probe.codes() == [Bench.Code.success])
+            let visit = try fixture.visit()
+            try visit.prove(fixture.proof(for: visit.authenticate()))
+            #expect(try probe.codes() == [Fixture.Code.success])
         }
     }
 
     @Test("frames that are malformed in hundreds of ways never let in, and never crash")
     func mutatedFrames() throws {
-        let bench = try Bench()
+        let fixture = try Fixture()
         var random = Xorshift(state: 0x5167_6E65_7400_0001)
         let count = 600
-        let probe = try bench.start([String](repeating: "auth", count: count))
+        let probe = try fixture.start([String](repeating: "auth", count: count))
         for _ in 0..<count {
-            let visit = try bench.visit()
+            let visit = try fixture.visit()
             let request = try visit.authenticate()
             let frames: [[UInt8]] = [
-                try Answer.assertion(bench.proof(for: request)).encoded(),
+                try Answer.assertion(fixture.proof(for: request)).encoded(),
                 try Answer.notice(Notice(.waiting, subject: [UInt8]("bob".utf8))).encoded(),
                 try Answer.denial(Denial(.lockedForNow, seconds: 30)).encoded(),
                 try Answer.passwordWanted(account: request.account).encoded(),
@@ -172,28 +172,28 @@ struct TrustTests {
 
     @Test("more answers than any touch needs end the login")
     func flood() throws {
-        let bench = try Bench()
-        let probe = try bench.start()
-        let visit = try bench.visit()
+        let fixture = try Fixture()
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
         let frame = try Answer.notice(Notice(.fingerPresent)).encoded()
         while probe.ended == nil { try visit.send(frame) }
-        #expect(try probe.codes() == [Bench.Code.authError])
+        #expect(try probe.codes() == [Fixture.Code.authError])
     }
 
     @Test("an oversized frame is refused")
     func oversized() throws {
-        let bench = try Bench()
-        let probe = try bench.start()
-        let visit = try bench.visit()
+        let fixture = try Fixture()
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
         try visit.send([UInt8](repeating: 1, count: 16_385))
-        #expect(try probe.codes() == [Bench.Code.authError])
+        #expect(try probe.codes() == [Fixture.Code.authError])
     }
 
     @Test("debug writes no file, and no descriptor outlives exec or the login")
     func descriptors() throws {
-        let bench = try Bench(stack: "auth required pam_signet.so debug")
-        let probe = try bench.start(["auth", "auth", "auth"])
-        let touched = try bench.visit()
+        let fixture = try Fixture(stack: "auth required pam_signet.so debug")
+        let probe = try fixture.start(["auth", "auth", "auth"])
+        let touched = try fixture.visit()
         let request = try touched.authenticate()
         let files = probe.openFiles()
         #expect(files.contains { $0.target.hasPrefix("socket:") })
@@ -201,24 +201,24 @@ struct TrustTests {
             #expect(file.closesOnExec, "\(file)")
             #expect(!file.target.hasPrefix("/") || !file.isWritable, "\(file)")
         }
-        try touched.prove(bench.proof(for: request))
-        let denied = try bench.visit()
+        try touched.prove(fixture.proof(for: request))
+        let denied = try fixture.visit()
         _ = try denied.authenticate()
         try denied.send(.denial(Denial(.lockedForNow, seconds: 30)))
-        let malformed = try bench.visit()
+        let malformed = try fixture.visit()
         _ = try malformed.authenticate()
         try malformed.send([0])
         let lines = try probe.lines()
         #expect(lines.filter { $0.hasPrefix("auth") } == ["auth 0", "auth 9", "auth 7"])
         #expect(lines.last == "left mapped=0 threads=1 files=0 signals=0")
-        try bench.stage.journal.expect("a step") { $0.priority == 7 }
+        try fixture.stage.journal.expect("a step") { $0.priority == 7 }
     }
 
     @Test("where no file can be opened any more, nobody is let in")
     func noFiles() throws {
-        let bench = try Bench()
+        let fixture = try Fixture()
         for limit in 3..<8 {
-            let codes = try bench.start(["files:\(limit)", "auth"]).codes()
+            let codes = try fixture.start(["files:\(limit)", "auth"]).codes()
             #expect(codes.allSatisfy { $0 != 0 }, "\(limit): \(codes)")
         }
     }

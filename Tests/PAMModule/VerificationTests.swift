@@ -10,9 +10,9 @@ import Testing
 struct VerificationTests {
     @Test("a touch that is proven lets in, and leaves nothing of the module behind")
     func proven() throws {
-        let bench = try Bench()
-        let probe = try bench.start(environment: ["PROBE_TTY": "/dev/pts/77"])
-        let visit = try bench.visit()
+        let fixture = try Fixture()
+        let probe = try fixture.start(environment: ["PROBE_TTY": "/dev/pts/77"])
+        let visit = try fixture.visit()
         let request = try visit.authenticate()
         #expect(request.account == [UInt8]("alice".utf8))
         #expect(request.service == [UInt8]("probe".utf8))
@@ -21,7 +21,7 @@ struct VerificationTests {
         #expect(request.timeoutMilliseconds == 30_000)
         #expect(request.maximumTries == 3)
         try visit.send(.notice(Notice(.touch, scan: .press)))
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         #expect(
             try probe.lines() == [
                 "info touch the reader (alice, pts/77)", "auth 0",
@@ -32,14 +32,14 @@ struct VerificationTests {
 
     @Test("every login has a challenge of its own")
     func freshChallenges() throws {
-        let bench = try Bench()
-        let probe = try bench.start(["auth", "auth", "auth"])
+        let fixture = try Fixture()
+        let probe = try fixture.start(["auth", "auth", "auth"])
         var seen: Set<[UInt8]> = []
         for _ in 0..<3 {
-            let visit = try bench.visit()
+            let visit = try fixture.visit()
             let request = try visit.authenticate()
             seen.insert(request.challenge)
-            try visit.prove(bench.proof(for: request))
+            try visit.prove(fixture.proof(for: request))
         }
         #expect(seen.count == 3)
         #expect(try probe.lines().prefix(3) == ["auth 0", "auth 0", "auth 0"])
@@ -47,9 +47,9 @@ struct VerificationTests {
 
     @Test("a notice that asks for it is acknowledged once it was shown, and no other")
     func shown() throws {
-        let bench = try Bench()
-        let probe = try bench.start()
-        let visit = try bench.visit()
+        let fixture = try Fixture()
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
         let request = try visit.authenticate()
         let subject = [UInt8]("su (bob, pts/1)".utf8)
         try visit.send(.notice(Notice(.touch, requester: [UInt8]("bob".utf8))))
@@ -57,7 +57,7 @@ struct VerificationTests {
         try visit.send(.notice(Notice(.contended, subject: subject, wantsAcknowledgement: true)))
         #expect(try visit.request() == .shown)
         try probe.expect("info another request has arrived: su (bob, pts/1)\n")
-        try visit.prove(bench.proof(for: request))
+        try visit.prove(fixture.proof(for: request))
         let lines = try probe.lines()
         #expect(lines.first == "info touch the reader (alice, asked by bob)")
         #expect(lines.contains("auth 0"))
@@ -65,36 +65,36 @@ struct VerificationTests {
 
     @Test("what cannot be shown is not acknowledged")
     func quiet() throws {
-        let bench = try Bench(stack: "auth required pam_signet.so prompt=off")
-        let probe = try bench.start()
-        let visit = try bench.visit()
+        let fixture = try Fixture(stack: "auth required pam_signet.so prompt=off")
+        let probe = try fixture.start()
+        let visit = try fixture.visit()
         let request = try visit.authenticate()
         try visit.send(.notice(Notice(.contended, wantsAcknowledgement: true)))
         // The next that comes is the question about the proof.
-        try visit.prove(bench.proof(for: request))
-        #expect(try probe.codes() == [Bench.Code.success])
+        try visit.prove(fixture.proof(for: request))
+        #expect(try probe.codes() == [Fixture.Code.success])
     }
 
     @Test(
         "a command is asked for with the digest of all of it; one that is not clear is not asked for"
     )
     func command() throws {
-        let bench = try Bench()
-        try bench.writeServices(["sudo"], options: "")
+        let fixture = try Fixture()
+        try fixture.writeServices(["sudo"], options: "")
         let words = ["V=1", "echo", String(repeating: "x", count: 40_000), "end"]
-        let probe = try bench.start(service: "sudo", arguments: words)
-        let visit = try bench.visit()
+        let probe = try fixture.start(service: "sudo", arguments: words)
+        let visit = try fixture.visit()
         let request = try visit.authenticate()
         #expect(request.purpose.starts(with: "sudo echo ".utf8))
         let line = (["\(Layout.products)/PAMModuleProbe"] + words).map { $0 + "\0" }.joined()
         #expect(request.commandDigest == (try SHA256.digest([UInt8](line.utf8))))
-        try visit.prove(bench.proof(for: request))
-        #expect(try probe.codes() == [Bench.Code.success])
+        try visit.prove(fixture.proof(for: request))
+        #expect(try probe.codes() == [Fixture.Code.success])
         for words in [["--no-such", "id"], [String(repeating: "A=b ", count: 5_000), "id"]] {
-            let unclear = try bench.start(service: "sudo", arguments: words)
+            let unclear = try fixture.start(service: "sudo", arguments: words)
             let lines = try unclear.lines()
             #expect(lines.contains { $0.contains("it is unclear what") }, "\(lines)")
-            #expect(!bench.hasVisit)
+            #expect(!fixture.hasVisit)
         }
     }
 
@@ -116,36 +116,36 @@ struct VerificationTests {
 
     @Test("a well-signed statement about anything else is refused", arguments: alterations.indices)
     func altered(_ index: Int) throws {
-        let bench = try Bench()
-        let probe = try bench.start(environment: ["PROBE_RUSER": "alice"])
-        let visit = try bench.visit()
-        var statement = bench.statement(for: try visit.authenticate())
+        let fixture = try Fixture()
+        let probe = try fixture.start(environment: ["PROBE_RUSER": "alice"])
+        let visit = try fixture.visit()
+        var statement = fixture.statement(for: try visit.authenticate())
         VerificationTests.alterations[index].1(&statement)
-        try visit.prove(bench.assertion(statement.encoded()))
-        #expect(try probe.lines().contains("auth \(Bench.Code.authError)"))
-        try bench.stage.journal.expect("an alert") { $0.priority == 1 }
+        try visit.prove(fixture.assertion(statement.encoded()))
+        #expect(try probe.lines().contains("auth \(Fixture.Code.authError)"))
+        try fixture.stage.journal.expect("an alert") { $0.priority == 1 }
     }
 
     @Test("another's key, another use, and a key that only claims to be the account's are refused")
     func foreignSignatures() throws {
-        let bench = try Bench()
+        let fixture = try Fixture()
         let other = try P256PrivateKey.generate()
-        let probe = try bench.start(["auth", "auth", "auth"])
+        let probe = try fixture.start(["auth", "auth", "auth"])
         let makers: [([UInt8]) throws -> Assertion] = [
-            { try bench.assertion($0, key: other) },
-            { try bench.assertion($0, namespace: .request) },
+            { try fixture.assertion($0, key: other) },
+            { try fixture.assertion($0, namespace: .request) },
             {
                 // Signed by another, under the registered key's name.
-                let theirs = try SSHSignature(blob: bench.assertion($0, key: other).signature)
-                let key = try #require(SSHPublicKey(point: bench.key.publicPoint))
+                let theirs = try SSHSignature(blob: fixture.assertion($0, key: other).signature)
+                let key = try #require(SSHPublicKey(point: fixture.key.publicPoint))
                 let claim = SSHSignature(
                     publicKey: key, namespace: .login, r: theirs.r, s: theirs.s)
                 return Assertion(statement: $0, signature: claim.blob)
             },
         ]
         for make in makers {
-            let visit = try bench.visit()
-            let text = bench.statement(for: try visit.authenticate()).encoded()
+            let visit = try fixture.visit()
+            let text = fixture.statement(for: try visit.authenticate()).encoded()
             try visit.prove(make(text))
         }
         #expect(try probe.codes() == [7, 7, 7])
@@ -153,12 +153,12 @@ struct VerificationTests {
 
     @Test("an assertion that was good once is refused when it comes again")
     func replayed() throws {
-        let bench = try Bench()
-        let probe = try bench.start(["auth", "auth"])
-        let first = try bench.visit()
-        let proof = try bench.proof(for: first.authenticate())
+        let fixture = try Fixture()
+        let probe = try fixture.start(["auth", "auth"])
+        let first = try fixture.visit()
+        let proof = try fixture.proof(for: first.authenticate())
         try first.prove(proof)
-        let second = try bench.visit()
+        let second = try fixture.visit()
         _ = try second.authenticate()
         try second.prove(proof)
         #expect(try probe.codes() == [0, 7])
@@ -166,7 +166,7 @@ struct VerificationTests {
 
     @Test("a statement or signature with any byte changed, cut or added is refused")
     func everyByte() throws {
-        let bench = try Bench()
+        let fixture = try Fixture()
         // Longer than both are; past the end, the last byte is changed or cut once more.
         var cases: [(inout Assertion) -> Void] = []
         for index in 0..<430 {
@@ -179,37 +179,37 @@ struct VerificationTests {
         }
         cases.append { $0.statement += [10] }
         cases.append { $0.signature += [0] }
-        let probe = try bench.start([String](repeating: "auth", count: cases.count))
+        let probe = try fixture.start([String](repeating: "auth", count: cases.count))
         for change in cases {
-            let visit = try bench.visit()
+            let visit = try fixture.visit()
             let request = try visit.authenticate()
-            var proof = try bench.proof(for: request)
+            var proof = try fixture.proof(for: request)
             change(&proof)
             #expect(proof.statement.count <= 430 && proof.signature.count <= 290)
             try visit.prove(proof)
         }
         let codes = try probe.codes(within: .seconds(120))
         #expect(codes.count == cases.count)
-        #expect(codes.allSatisfy { $0 == Bench.Code.authError })
+        #expect(codes.allSatisfy { $0 == Fixture.Code.authError })
     }
 
     @Test("a number in another form than the canonical one is refused, though it is signed")
     func otherForm() throws {
-        let bench = try Bench()
-        let probe = try bench.start(["auth", "auth"])
+        let fixture = try Fixture()
+        let probe = try fixture.start(["auth", "auth"])
         for (from, to) in [("counter: 1", "counter: 01"), ("uid: 4242", "uid: +4242")] {
-            let visit = try bench.visit()
-            let text = bench.statement(for: try visit.authenticate()).encoded()
+            let visit = try fixture.visit()
+            let text = fixture.statement(for: try visit.authenticate()).encoded()
             let changed = String(decoding: text, as: UTF8.self).replacing(from, with: to)
             #expect([UInt8](changed.utf8) != text || from == "counter: 1")
-            try visit.prove(bench.assertion([UInt8](changed.utf8)))
+            try visit.prove(fixture.assertion([UInt8](changed.utf8)))
         }
         #expect(try probe.codes() == [7, 7])
     }
 
     @Test("numbers of a signature that are zero, the order or beyond it are refused")
     func extremeNumbers() throws {
-        let bench = try Bench()
+        let fixture = try Fixture()
         let zero = [UInt8](repeating: 0, count: 32)
         let most = [UInt8](repeating: 0xFF, count: 32)
         let order = try #require(
@@ -219,11 +219,11 @@ struct VerificationTests {
         let pairs = [
             (zero, one), (one, zero), (order, one), (one, order), (most, most), (one, one),
         ]
-        let probe = try bench.start([String](repeating: "auth", count: pairs.count))
+        let probe = try fixture.start([String](repeating: "auth", count: pairs.count))
         for (r, s) in pairs {
-            let visit = try bench.visit()
-            let text = bench.statement(for: try visit.authenticate()).encoded()
-            let key = try #require(SSHPublicKey(point: bench.key.publicPoint))
+            let visit = try fixture.visit()
+            let text = fixture.statement(for: try visit.authenticate()).encoded()
+            let key = try #require(SSHPublicKey(point: fixture.key.publicPoint))
             let signature = SSHSignature(publicKey: key, namespace: .login, r: r, s: s)
             try visit.prove(Assertion(statement: text, signature: signature.blob))
         }

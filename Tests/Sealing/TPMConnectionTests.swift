@@ -12,50 +12,50 @@ struct TPMConnectionTests {
     @Test("one command lies between the touch and the signature, and one before opened data")
     func oneCommand() throws {
         for pcrs in [[], [7]] {
-            let bench = try TPMBench(pcrs: pcrs)
-            let made = try bench.vault.create(try sealing())
-            let data = try bench.vault.seal(try secret([1]), context: try sealing(use: .keyring))
-            let key = try bench.vault.ready(key: made.sealed, context: try sealing())
-            let item = try bench.vault.ready(data: data, context: try sealing(use: .keyring))
-            let before = bench.vault.commands
+            let fixture = try TPMFixture(pcrs: pcrs)
+            let made = try fixture.vault.create(try sealing())
+            let data = try fixture.vault.seal(try secret([1]), context: try sealing(use: .keyring))
+            let key = try fixture.vault.ready(key: made.sealed, context: try sealing())
+            let item = try fixture.vault.ready(data: data, context: try sealing(use: .keyring))
+            let before = fixture.vault.commands
             _ = try key.sign([1], try sealing())
-            #expect(bench.vault.commands == before + 1)
+            #expect(fixture.vault.commands == before + 1)
             _ = try item.open(try sealing(use: .keyring))
-            #expect(bench.vault.commands == before + 2)
+            #expect(fixture.vault.commands == before + 2)
             key.release()
             item.release()
-            #expect(try bench.leftovers().isEmpty)
+            #expect(try fixture.leftovers().isEmpty)
         }
     }
 
     @Test("a hundred keys made, used and given back, in whatever order, leave nothing in the TPM")
     func rounds() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
         for round in 0..<100 {
-            let key = try bench.vault.ready(key: made.sealed, context: try sealing())
+            let key = try fixture.vault.ready(key: made.sealed, context: try sealing())
             switch round % 4 {
             case 0: _ = try key.sign([1], try sealing())
             case 1:
                 #expect(throws: VaultError.doesNotOpen) { try key.sign([1], try sealing(uid: 1)) }
             case 2: break
             default:
-                _ = try bench.vault.create(try sealing())
+                _ = try fixture.vault.create(try sealing())
                 continue
             }
             key.release()
             key.release()
             #expect(throws: VaultError.self) { try key.sign([1], try sealing()) }
         }
-        #expect(try bench.leftovers().isEmpty)
-        #expect(try bench.tpm.persistentHandles == [0x8100_0001])
+        #expect(try fixture.leftovers().isEmpty)
+        #expect(try fixture.tpm.persistentHandles == [0x8100_0001])
     }
 
     @Test("a key may sign twice")
     func twice() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
-        let key = try bench.vault.ready(key: made.sealed, context: try sealing())
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
+        let key = try fixture.vault.ready(key: made.sealed, context: try sealing())
         let verifier = try P256PublicKey(point: made.publicPoint)
         for message in [[1], [2, 3], []] as [[UInt8]] {
             #expect(try verifier.verifies(key.sign(message, try sealing()), message: message))
@@ -64,41 +64,41 @@ struct TPMConnectionTests {
 
     @Test("a TPM that lost its power while a key was ready signs all the same, or not at all")
     func powerLoss() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
         let verifier = try P256PublicKey(point: made.publicPoint)
-        let key = try bench.vault.ready(key: made.sealed, context: try sealing())
-        try bench.tpm.restart()
+        let key = try fixture.vault.ready(key: made.sealed, context: try sealing())
+        try fixture.tpm.restart()
         #expect(try verifier.verifies(key.sign([1], try sealing()), message: [1]))
-        let again = try bench.vault.ready(key: made.sealed, context: try sealing())
-        bench.tpm.kill()
+        let again = try fixture.vault.ready(key: made.sealed, context: try sealing())
+        fixture.tpm.kill()
         #expect(throws: VaultError.self) { try again.sign([1], try sealing()) }
-        try bench.tpm.start()
+        try fixture.tpm.start()
         #expect(try verifier.verifies(again.sign([1], try sealing()), message: [1]))
         #expect(throws: VaultError.doesNotOpen) { try again.sign([1], try sealing(uid: 0)) }
-        let last = try bench.vault.ready(key: made.sealed, context: try sealing())
-        try bench.tpm.clear()
+        let last = try fixture.vault.ready(key: made.sealed, context: try sealing())
+        try fixture.tpm.clear()
         #expect(throws: VaultError.trouble(.anotherRoot)) { try last.sign([1], try sealing()) }
     }
 
     @Test("what a killed process left is flushed by the next, whichever command was its last")
     func killed() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
-        bench.vault.rest()
-        let bus = try TPMInterposer(bench.tpm)
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
+        fixture.vault.rest()
+        let bus = try TPMInterposer(fixture.tpm)
         defer { bus.stop() }
         var left = 0
         for command in 1...12 {
             for moment in TPMInterposer.Moment.allCases {
                 bus.cut(at: command, moment) {}
-                let victim = try TPMVault(host: bench.host, tcti: bus.tcti, pin: bench.pin)
+                let victim = try TPMVault(host: fixture.host, tcti: bus.tcti, pin: fixture.pin)
                 _ = try? victim.sign(made.sealed, try sealing())
                 _ = try? victim.create(try sealing())
                 bus.removeRules()
-                left += try bench.leftovers().count
-                _ = try bench.another().sign(made.sealed, try sealing())
-                #expect(try bench.leftovers().isEmpty)
+                left += try fixture.leftovers().count
+                _ = try fixture.another().sign(made.sealed, try sealing())
+                #expect(try fixture.leftovers().isEmpty)
             }
         }
         #expect(left > 0)
@@ -107,42 +107,42 @@ struct TPMConnectionTests {
     @Test("killed while the first root key is made, it leaves one or none, and the next goes on")
     func killedAtFirst() throws {
         for command in 1...9 {
-            let bench = try TPMBench()
-            let bus = try TPMInterposer(bench.tpm)
+            let fixture = try TPMFixture()
+            let bus = try TPMInterposer(fixture.tpm)
             defer { bus.stop() }
             bus.cut(at: command, .answer) {}
-            let victim = try TPMVault(host: bench.host, tcti: bus.tcti, pin: bench.pin)
+            let victim = try TPMVault(host: fixture.host, tcti: bus.tcti, pin: fixture.pin)
             #expect(throws: VaultError.self) { try victim.create(try sealing()) }
-            let pinned = try bench.pin.load()
-            let made = try bench.vault.create(try sealing())
-            _ = try bench.vault.sign(made.sealed, try sealing())
-            #expect(try pinned == nil || pinned == bench.pin.load())
-            #expect(try bench.tpm.persistentHandles == [0x8100_0001])
-            #expect(try bench.leftovers().isEmpty)
+            let pinned = try fixture.pin.load()
+            let made = try fixture.vault.create(try sealing())
+            _ = try fixture.vault.sign(made.sealed, try sealing())
+            #expect(try pinned == nil || pinned == fixture.pin.load())
+            #expect(try fixture.tpm.persistentHandles == [0x8100_0001])
+            #expect(try fixture.leftovers().isEmpty)
         }
     }
 
     @Test("callers on several threads have their turns")
     func threads() async throws {
-        let bench = try TPMBench()
+        let fixture = try TPMFixture()
         let made = try await withThrowingTaskGroup(of: NewCredential.self) { group in
             for number in UInt32(0)..<8 {
-                group.addTask { try bench.vault.create(try sealing(uid: number)) }
+                group.addTask { try fixture.vault.create(try sealing(uid: number)) }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(Set(made.map(\.publicPoint)).count == 8)
-        #expect(try bench.leftovers().isEmpty)
+        #expect(try fixture.leftovers().isEmpty)
     }
 
     @Test("an answer that was altered on its way is never believed")
     func alteredAnswers() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
-        let data = try bench.vault.seal(try secret([4, 5, 6]), context: try sealing())
-        bench.vault.rest()
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
+        let data = try fixture.vault.seal(try secret([4, 5, 6]), context: try sealing())
+        fixture.vault.rest()
         let verifier = try P256PublicKey(point: made.publicPoint)
-        let bus = try TPMInterposer(bench.tpm)
+        let bus = try TPMInterposer(fixture.tpm)
         defer { bus.stop() }
         let count = try commands(bus) { try use($0, made, data, verifier) }
         for number in 1...count {
@@ -155,7 +155,7 @@ struct TPMConnectionTests {
                     answer[position < 0 ? answer.count + position : position] ^= 1
                     return .answer(answer)
                 }
-                let vault = try TPMVault(host: bench.host, tcti: bus.tcti, pin: bench.pin)
+                let vault = try TPMVault(host: fixture.host, tcti: bus.tcti, pin: fixture.pin)
                 do {
                     try use(vault, made, data, verifier)
                 } catch let error as VaultError {
@@ -166,11 +166,11 @@ struct TPMConnectionTests {
                 vault.rest()
             }
         }
-        try use(bench.vault, made, data, verifier)
-        #expect(try bench.leftovers().isEmpty)
+        try use(fixture.vault, made, data, verifier)
+        #expect(try fixture.leftovers().isEmpty)
 
         func commands(_ bus: TPMInterposer, _ body: (TPMVault) throws -> Void) throws -> Int {
-            let vault = try TPMVault(host: bench.host, tcti: bus.tcti, pin: bench.pin)
+            let vault = try TPMVault(host: fixture.host, tcti: bus.tcti, pin: fixture.pin)
             try body(vault)
             return vault.commands
         }
@@ -178,11 +178,11 @@ struct TPMConnectionTests {
 
     @Test("one word of refusal is not enough to call a key closed")
     func refusedOnce() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
-        let bus = try TPMInterposer(bench.tpm)
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
+        let bus = try TPMInterposer(fixture.tpm)
         defer { bus.stop() }
-        let vault = try TPMVault(host: bench.host, tcti: bus.tcti, pin: bench.pin)
+        let vault = try TPMVault(host: fixture.host, tcti: bus.tcti, pin: fixture.pin)
         for code: UInt32 in [0x9a2, 0x98e, 0x901, 0x910, 0x918, 0x101, 0x922, 0x128] {
             let signs = Mutex(0)
             bus.setRule(at: .command) { exchange in
@@ -201,7 +201,7 @@ struct TPMConnectionTests {
             try vault.sign(made.sealed, try sealing(uid: 1))
         }
         vault.rest()
-        #expect(try bench.leftovers().isEmpty)
+        #expect(try fixture.leftovers().isEmpty)
     }
 
     /// Signs and opens; what comes out has to be right.
@@ -215,10 +215,10 @@ struct TPMConnectionTests {
 
     @Test("neither secret, nor unsealed data, nor what is signed crosses the bus in clear")
     func secrecy() throws {
-        let bench = try TPMBench()
-        let bus = try TPMInterposer(bench.tpm)
+        let fixture = try TPMFixture()
+        let bus = try TPMInterposer(fixture.tpm)
         defer { bus.stop() }
-        let vault = try TPMVault(host: bench.host, tcti: bus.tcti, pin: bench.pin)
+        let vault = try TPMVault(host: fixture.host, tcti: bus.tcti, pin: fixture.pin)
         let made = try vault.create(try sealing())
         let plain = try randomBytes(40)
         let data = try vault.seal(try secret(plain), context: try sealing())
@@ -234,12 +234,12 @@ struct TPMConnectionTests {
 
     @Test("a faked root key gets nothing")
     func faked() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
-        let bus = try TPMInterposer(bench.tpm)
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
+        let bus = try TPMInterposer(fixture.tpm)
         defer { bus.stop() }
         bus.fakePrimary(with: try AttackerKey())
-        let vault = try TPMVault(host: bench.host, tcti: bus.tcti, pin: bench.pin)
+        let vault = try TPMVault(host: fixture.host, tcti: bus.tcti, pin: fixture.pin)
         #expect(throws: VaultError.trouble(.anotherRoot)) {
             try vault.sign(made.sealed, try sealing())
         }

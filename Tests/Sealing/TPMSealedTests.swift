@@ -11,29 +11,29 @@ struct TPMSealedTests {
     private static let root = 8..<42
     private static let registers = 42..<45
 
-    let bench: TPMBench
+    let fixture: TPMFixture
 
-    init() throws { bench = try TPMBench() }
+    init() throws { fixture = try TPMFixture() }
 
     @Test("cut or extended bytes are refused at every length, before the TPM sees them")
     func truncated() throws {
-        let sealed = try bench.vault.create(try sealing()).sealed
-        let data = try bench.vault.seal(try secret([1]), context: try sealing())
-        let before = bench.vault.commands
+        let sealed = try fixture.vault.create(try sealing()).sealed
+        let data = try fixture.vault.seal(try secret([1]), context: try sealing())
+        let before = fixture.vault.commands
         for count in 0..<sealed.count { refused(Array(sealed[..<count]), .malformed) }
         for count in 0..<data.count {
             #expect(throws: VaultError.malformed) {
-                try bench.vault.open(Array(data[..<count]), try sealing())
+                try fixture.vault.open(Array(data[..<count]), try sealing())
             }
         }
         refused(sealed + [0], .malformed)
         refused(sealed + [UInt8](repeating: 0, count: VaultLimit.sealed), .malformed)
-        #expect(bench.vault.commands == before)
+        #expect(fixture.vault.commands == before)
     }
 
     @Test("one altered bit is refused wherever it is")
     func altered() throws {
-        let sealed = try bench.vault.create(try sealing()).sealed
+        let sealed = try fixture.vault.create(try sealing()).sealed
         let publicPart = 47..<(45 + 2 + 120)
         for index in sealed.indices {
             // The private part goes to the TPM: some of its bytes stand for all.
@@ -42,7 +42,7 @@ struct TPMSealedTests {
                 var copy = sealed
                 copy[index] ^= 1 << bit
                 let error = #expect(throws: VaultError.self) {
-                    try bench.vault.sign(copy, try sealing())
+                    try fixture.vault.sign(copy, try sealing())
                 }
                 #expect([.malformed, .doesNotOpen].contains(error), "byte \(index)")
                 if index < 8 { #expect(error == .malformed) }
@@ -51,14 +51,14 @@ struct TPMSealedTests {
                 if publicPart.contains(index) { #expect(error == .doesNotOpen, "byte \(index)") }
             }
         }
-        #expect(try bench.leftovers().isEmpty)
-        _ = try bench.vault.sign(sealed, try sealing())
+        #expect(try fixture.leftovers().isEmpty)
+        _ = try fixture.vault.sign(sealed, try sealing())
     }
 
     @Test("a weaker public area reaches no TPM")
     func weaker() throws {
-        let sealed = try bench.vault.create(try sealing()).sealed
-        let before = bench.vault.commands
+        let sealed = try fixture.vault.create(try sealing()).sealed
+        let before = fixture.vault.commands
         // Attributes: userWithAuth set, noDA and fixedTPM cleared, decrypt set; hash, scheme, curve.
         for (index, bit) in [
             (54, 6), (53, 2), (54, 1), (52, 1), (50, 2), (93, 0), (95, 2), (97, 1),
@@ -67,13 +67,13 @@ struct TPMSealedTests {
             copy[index] ^= 1 << bit
             refused(copy, .doesNotOpen)
         }
-        #expect(bench.vault.commands == before)
+        #expect(fixture.vault.commands == before)
     }
 
     @Test("another key's public or private part does not fit")
     func swapped() throws {
-        let one = try bench.vault.create(try sealing()).sealed
-        let two = try bench.vault.create(try sealing()).sealed
+        let one = try fixture.vault.create(try sealing()).sealed
+        let two = try fixture.vault.create(try sealing()).sealed
         let middle = 45 + 2 + 120
         #expect(one.count == two.count)
         refused(Array(one[..<middle] + two[middle...]), .doesNotOpen)
@@ -82,13 +82,13 @@ struct TPMSealedTests {
 
     @Test("data do not open as a key, nor a key as data, nor what another vault made")
     func kinds() throws {
-        let key = try bench.vault.create(try sealing()).sealed
-        let data = try bench.vault.seal(try secret([1]), context: try sealing())
-        let file = FileVault(host: bench.host)
+        let key = try fixture.vault.create(try sealing()).sealed
+        let data = try fixture.vault.seal(try secret([1]), context: try sealing())
+        let file = FileVault(host: fixture.host)
         let filed = try file.create(try sealing()).sealed
         refused(data, .malformed)
         refused(filed, .malformed)
-        #expect(throws: VaultError.malformed) { try bench.vault.open(key, try sealing()) }
+        #expect(throws: VaultError.malformed) { try fixture.vault.open(key, try sealing()) }
         #expect(throws: VaultError.malformed) { try file.ready(key: key, context: try sealing()) }
         #expect(throws: VaultError.malformed) { try file.ready(data: data, context: try sealing()) }
         for kind in [UInt8](0...8) where kind != 2 {
@@ -97,16 +97,16 @@ struct TPMSealedTests {
         // As if data had been renamed to a key, and the other way round.
         refused(Array(data[..<7]) + [2] + data[8...], .doesNotOpen)
         #expect(throws: VaultError.doesNotOpen) {
-            try bench.vault.open(Array(key[..<7]) + [4] + key[8...], try sealing())
+            try fixture.vault.open(Array(key[..<7]) + [4] + key[8...], try sealing())
         }
     }
 
     @Test("another TPM's key does not open, also not with this one's Name written over its own")
     func otherMachine() throws {
-        let other = try TPMBench()
+        let other = try TPMFixture()
         let foreign = try other.vault.create(try sealing()).sealed
-        let own = try bench.vault.create(try sealing()).sealed
-        let vault = try TPMVault(host: other.host, tcti: bench.tpm.tcti, pin: bench.pin)
+        let own = try fixture.vault.create(try sealing()).sealed
+        let vault = try TPMVault(host: other.host, tcti: fixture.tpm.tcti, pin: fixture.pin)
         #expect(throws: VaultError.doesNotOpen) { try vault.sign(foreign, try sealing()) }
         let renamed = Array(foreign[..<8] + own[Self.root] + foreign[42...])
         #expect(throws: VaultError.doesNotOpen) { try vault.sign(renamed, try sealing()) }
@@ -126,6 +126,6 @@ struct TPMSealedTests {
     }
 
     private func refused(_ sealed: [UInt8], _ expected: VaultError) {
-        #expect(throws: expected) { try bench.vault.sign(sealed, try sealing()) }
+        #expect(throws: expected) { try fixture.vault.sign(sealed, try sealing()) }
     }
 }

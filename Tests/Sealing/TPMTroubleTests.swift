@@ -10,12 +10,12 @@ import Testing
 struct TPMTroubleTests {
     @Test("without a TPM it says what was tried, and works when it is back")
     func absent() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
-        try bench.tpm.stop()
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
+        try fixture.tpm.stop()
         for _ in 0..<2 {
             let error = #expect(throws: VaultError.self) {
-                try bench.vault.sign(made.sealed, try sealing())
+                try fixture.vault.sign(made.sealed, try sealing())
             }
             guard case .trouble(.absent(let why)) = error else {
                 Issue.record("\(error as Any)")
@@ -23,47 +23,47 @@ struct TPMTroubleTests {
             }
             #expect(!why.isEmpty)
         }
-        #expect(throws: VaultError.self) { try bench.vault.describe() }
-        try bench.tpm.start()
-        _ = try bench.vault.sign(made.sealed, try sealing())
+        #expect(throws: VaultError.self) { try fixture.vault.describe() }
+        try fixture.tpm.start()
+        _ = try fixture.vault.sign(made.sealed, try sealing())
         let nowhere = try TPMVault(
-            host: bench.host, tcti: "device:/dev/signet-no-such-tpm", pin: bench.pin)
+            host: fixture.host, tcti: "device:/dev/signet-no-such-tpm", pin: fixture.pin)
         let error = #expect(throws: VaultError.self) { try nowhere.describe() }
         #expect("\(error as Any)".contains("No such file"))
     }
 
     @Test("a TPM in lockout opens keys all the same")
     func lockout() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
-        try bench.tpm.enterLockout()
-        _ = try bench.vault.sign(made.sealed, try sealing())
-        _ = try bench.vault.create(try sealing())
-        let data = try bench.vault.seal(try secret([1]), context: try sealing())
-        #expect(try bench.vault.open(data, try sealing()) == [1])
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
+        try fixture.tpm.enterLockout()
+        _ = try fixture.vault.sign(made.sealed, try sealing())
+        _ = try fixture.vault.create(try sealing())
+        let data = try fixture.vault.seal(try secret([1]), context: try sealing())
+        #expect(try fixture.vault.open(data, try sealing()) == [1])
     }
 
     @Test("wrong fingers, however often, lock neither the key nor the TPM")
     func noLockout() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
         for _ in 0..<40 {
             #expect(throws: VaultError.doesNotOpen) {
-                try bench.vault.sign(made.sealed, try sealing(generation: 8))
+                try fixture.vault.sign(made.sealed, try sealing(generation: 8))
             }
         }
-        _ = try bench.vault.sign(made.sealed, try sealing())
+        _ = try fixture.vault.sign(made.sealed, try sealing())
     }
 
     @Test("after a TPM was cleared or replaced nothing secret is sent until it is trusted anew")
     func cleared() throws {
         for replaces in [false, true] {
-            let bench = try TPMBench()
-            let made = try bench.vault.create(try sealing())
-            let old = try bench.pin.load()
-            if replaces { try bench.tpm.replace() } else { try bench.tpm.clear() }
-            let vault = try bench.another()
-            for other in [vault, replaces ? vault : bench.vault] {
+            let fixture = try TPMFixture()
+            let made = try fixture.vault.create(try sealing())
+            let old = try fixture.pin.load()
+            if replaces { try fixture.tpm.replace() } else { try fixture.tpm.clear() }
+            let vault = try fixture.another()
+            for other in [vault, replaces ? vault : fixture.vault] {
                 // Where it is looked at before anything fails, too.
                 #expect(throws: VaultError.trouble(.anotherRoot)) { try other.describe() }
                 #expect(throws: VaultError.trouble(.anotherRoot)) {
@@ -74,11 +74,11 @@ struct TPMTroubleTests {
                 }
                 #expect(throws: VaultError.trouble(.anotherRoot)) { try other.describe() }
             }
-            #expect(try bench.pin.load() == old)
-            #expect(try bench.tpm.persistentHandles.isEmpty)
+            #expect(try fixture.pin.load() == old)
+            #expect(try fixture.tpm.persistentHandles.isEmpty)
             let change = try vault.trust()
             #expect(change.old == old && change.new != old)
-            #expect(try bench.pin.load() == change.new)
+            #expect(try fixture.pin.load() == change.new)
             #expect(throws: VaultError.doesNotOpen) {
                 try vault.sign(made.sealed, try sealing())
             }
@@ -89,163 +89,164 @@ struct TPMTroubleTests {
 
     @Test("the same TPM with its root key removed makes the same one again")
     func evicted() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
-        try bench.tpm.evict(0x8100_0001)
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
+        try fixture.tpm.evict(0x8100_0001)
         // Who only looks makes none.
-        #expect(try bench.another().describe().root == [])
-        #expect(try bench.tpm.persistentHandles.isEmpty)
-        _ = try bench.another().sign(made.sealed, try sealing())
-        #expect(try bench.tpm.persistentHandles == [0x8100_0001])
+        #expect(try fixture.another().describe().root == [])
+        #expect(try fixture.tpm.persistentHandles.isEmpty)
+        _ = try fixture.another().sign(made.sealed, try sealing())
+        #expect(try fixture.tpm.persistentHandles == [0x8100_0001])
     }
 
     @Test("a root key that others made is used, and another one in its place is noticed")
     func found() throws {
-        let bench = try TPMBench()
-        let theirs = try bench.tpm.makeStorageRootKey(unique: [1, 2, 3])
-        try bench.tpm.persist(theirs, at: 0x8100_0001)
-        try bench.tpm.flush(theirs)
-        let made = try bench.vault.create(try sealing())
-        #expect(try bench.pin.load() == (try bench.tpm.readPublic(0x8100_0001).name))
-        try bench.tpm.evict(0x8100_0001)
-        let swapped = try bench.tpm.makeStorageRootKey(unique: [3, 2, 1])
-        try bench.tpm.persist(swapped, at: 0x8100_0001)
-        try bench.tpm.flush(swapped)
+        let fixture = try TPMFixture()
+        let theirs = try fixture.tpm.makeStorageRootKey(unique: [1, 2, 3])
+        try fixture.tpm.persist(theirs, at: 0x8100_0001)
+        try fixture.tpm.flush(theirs)
+        let made = try fixture.vault.create(try sealing())
+        #expect(try fixture.pin.load() == (try fixture.tpm.readPublic(0x8100_0001).name))
+        try fixture.tpm.evict(0x8100_0001)
+        let swapped = try fixture.tpm.makeStorageRootKey(unique: [3, 2, 1])
+        try fixture.tpm.persist(swapped, at: 0x8100_0001)
+        try fixture.tpm.flush(swapped)
         #expect(throws: VaultError.trouble(.anotherRoot)) {
-            try bench.another().sign(made.sealed, try sealing())
+            try fixture.another().sign(made.sealed, try sealing())
         }
         // Without the pin, the Name in the key itself still tells.
-        bench.pin.forget()
+        fixture.pin.forget()
         #expect(throws: VaultError.trouble(.anotherRoot)) {
-            try bench.another().sign(made.sealed, try sealing())
+            try fixture.another().sign(made.sealed, try sealing())
         }
-        #expect(try bench.pin.load() == nil)
+        #expect(try fixture.pin.load() == nil)
     }
 
     @Test("an owner with a password is told of, and needed only to make a root key")
     func owned() throws {
-        let bench = try TPMBench()
-        try bench.tpm.setOwnerAuth([1, 2, 3])
-        #expect(throws: VaultError.self) { try bench.vault.describe() }
-        let error = #expect(throws: VaultError.self) { try bench.vault.create(try sealing()) }
+        let fixture = try TPMFixture()
+        try fixture.tpm.setOwnerAuth([1, 2, 3])
+        #expect(throws: VaultError.self) { try fixture.vault.describe() }
+        let error = #expect(throws: VaultError.self) { try fixture.vault.create(try sealing()) }
         guard case .trouble(.notPermitted(let why)) = error else {
             Issue.record("\(error as Any)")
             return
         }
         #expect(why.contains("owner"))
-        #expect(try bench.leftovers().isEmpty)
-        #expect(try bench.pin.load() == nil)
-        let root = try bench.tpm.makeStorageRootKey()
-        try bench.tpm.persist(root, at: 0x8100_0001)
-        try bench.tpm.flush(root)
-        let made = try bench.vault.create(try sealing())
-        _ = try bench.vault.sign(made.sealed, try sealing())
+        #expect(try fixture.leftovers().isEmpty)
+        #expect(try fixture.pin.load() == nil)
+        let root = try fixture.tpm.makeStorageRootKey()
+        try fixture.tpm.persist(root, at: 0x8100_0001)
+        try fixture.tpm.flush(root)
+        let made = try fixture.vault.create(try sealing())
+        _ = try fixture.vault.sign(made.sealed, try sealing())
     }
 
     @Test("a TPM that nobody has started is started, and its keys open")
     func notStarted() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
-        let client = TPMClient(path: bench.tpm.path)
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
+        let client = TPMClient(path: fixture.tpm.path)
         // CMD_INIT of swtpm's control channel, no flags: as after a reset.
         let reset: [UInt8] = [0, 0, 0, 2, 0, 0, 0, 0]
         #expect(try client.control(reset) == 0)
         #expect(try client.ask(TPMCommand(.getRandom, parameters: [0, 1])).code == 0x100)
-        _ = try bench.vault.sign(made.sealed, try sealing())
+        _ = try fixture.vault.sign(made.sealed, try sealing())
         #expect(try client.control(reset) == 0)
-        _ = try bench.another().sign(made.sealed, try sealing())
+        _ = try fixture.another().sign(made.sealed, try sealing())
     }
 
     @Test("a key bound to registers opens until one of them changes, and again when it is back")
     func registers() throws {
-        let bench = try TPMBench(pcrs: [7, 23])
-        let made = try bench.vault.create(try sealing())
-        let data = try bench.vault.seal(try secret([1]), context: try sealing())
-        _ = try bench.vault.sign(made.sealed, try sealing())
+        let fixture = try TPMFixture(pcrs: [7, 23])
+        let made = try fixture.vault.create(try sealing())
+        let data = try fixture.vault.seal(try secret([1]), context: try sealing())
+        _ = try fixture.vault.sign(made.sealed, try sealing())
         // Registers that do not count may change, also while a key is ready.
-        let ready = try bench.vault.ready(key: made.sealed, context: try sealing())
-        try bench.tpm.extend(pcr: 16)
+        let ready = try fixture.vault.ready(key: made.sealed, context: try sealing())
+        try fixture.tpm.extend(pcr: 16)
         _ = try ready.sign([1], try sealing())
         ready.release()
         // One that counts may not, neither before nor while a key is ready.
-        let late = try bench.vault.ready(key: made.sealed, context: try sealing())
-        try bench.tpm.extend(pcr: 7)
+        let late = try fixture.vault.ready(key: made.sealed, context: try sealing())
+        try fixture.tpm.extend(pcr: 7)
         #expect(throws: VaultError.trouble(.platformChanged)) {
             try late.sign([1], try sealing())
         }
         late.release()
         #expect(throws: VaultError.trouble(.platformChanged)) {
-            try bench.vault.ready(key: made.sealed, context: try sealing())
+            try fixture.vault.ready(key: made.sealed, context: try sealing())
         }
         #expect(throws: VaultError.trouble(.platformChanged)) {
-            try bench.another().open(data, try sealing())
+            try fixture.another().open(data, try sealing())
         }
-        #expect(try bench.leftovers().isEmpty)
-        try bench.tpm.restart()
-        _ = try bench.another().sign(made.sealed, try sealing())
+        #expect(try fixture.leftovers().isEmpty)
+        try fixture.tpm.restart()
+        _ = try fixture.another().sign(made.sealed, try sealing())
     }
 
     @Test("a key that was made before registers were listed keeps opening, and says so")
     func registersLater() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
-        try bench.tpm.extend(pcr: 7)
-        _ = try bench.another(pcrs: [7]).sign(made.sealed, try sealing())
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
+        try fixture.tpm.extend(pcr: 7)
+        _ = try fixture.another(pcrs: [7]).sign(made.sealed, try sealing())
     }
 
     @Test("with registers listed, altered registers or digest in the file open nothing")
     func registersAltered() throws {
-        let bench = try TPMBench(pcrs: [7])
-        let made = try bench.vault.create(try sealing())
+        let fixture = try TPMFixture(pcrs: [7])
+        let made = try fixture.vault.create(try sealing())
         for index in 42..<77 {
             var copy = made.sealed
             copy[index] ^= 4
-            #expect(throws: VaultError.self) { try bench.vault.sign(copy, try sealing()) }
+            #expect(throws: VaultError.self) { try fixture.vault.sign(copy, try sealing()) }
         }
         // As if the file said that there are none.
         let none = Array(made.sealed[..<42] + [0, 0, 0] + made.sealed[77...])
-        #expect(throws: VaultError.doesNotOpen) { try bench.vault.sign(none, try sealing()) }
+        #expect(throws: VaultError.doesNotOpen) { try fixture.vault.sign(none, try sealing()) }
     }
 
     @Test("a full TPM gets room where only the dead hold it, and else says that it is full")
     func slots() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
-        try bench.tpm.fillSlots()
-        _ = try bench.vault.sign(made.sealed, try sealing())
-        try bench.tpm.fillSessions()
-        _ = try bench.vault.sign(made.sealed, try sealing())
-        #expect(try bench.leftovers().isEmpty)
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
+        try fixture.tpm.fillSlots()
+        _ = try fixture.vault.sign(made.sealed, try sealing())
+        try fixture.tpm.fillSessions()
+        _ = try fixture.vault.sign(made.sealed, try sealing())
+        #expect(try fixture.leftovers().isEmpty)
         // What the vault itself holds is not taken away.
         let held = try (0..<2).map { _ in
-            try bench.vault.ready(key: made.sealed, context: try sealing())
+            try fixture.vault.ready(key: made.sealed, context: try sealing())
         }
         #expect(throws: VaultError.trouble(.outOfSlots)) {
-            try (0..<3).map { _ in try bench.vault.ready(key: made.sealed, context: try sealing()) }
+            try (0..<3).map { _ in try fixture.vault.ready(key: made.sealed, context: try sealing())
+            }
         }
         for key in held { _ = try key.sign([1], try sealing()) }
         for key in held { key.release() }
-        #expect(try bench.leftovers().isEmpty)
+        #expect(try fixture.leftovers().isEmpty)
     }
 
     @Test("without a pin that can be read and written, nothing is made and nothing is opened")
     func pin() throws {
-        let bench = try TPMBench()
-        let made = try bench.vault.create(try sealing())
+        let fixture = try TPMFixture()
+        let made = try fixture.vault.create(try sealing())
         for pin in [BrokenPin(onLoad: true), BrokenPin(onLoad: false)] {
-            let vault = try TPMVault(host: bench.host, tcti: bench.tpm.tcti, pin: pin)
+            let vault = try TPMVault(host: fixture.host, tcti: fixture.tpm.tcti, pin: pin)
             let error = #expect(throws: VaultError.self) { try vault.create(try sealing()) }
             guard case .trouble(.failed) = error else {
                 Issue.record("\(error as Any)")
                 return
             }
         }
-        try bench.pin.save([1, 2, 3])
-        #expect(throws: VaultError.self) { try bench.another().sign(made.sealed, try sealing()) }
-        #expect(try bench.leftovers().isEmpty)
+        try fixture.pin.save([1, 2, 3])
+        #expect(throws: VaultError.self) { try fixture.another().sign(made.sealed, try sealing()) }
+        #expect(try fixture.leftovers().isEmpty)
         // Root can get out of it.
-        #expect(try bench.vault.trust().old == [1, 2, 3])
-        _ = try bench.another().sign(made.sealed, try sealing())
+        #expect(try fixture.vault.trust().old == [1, 2, 3])
+        _ = try fixture.another().sign(made.sealed, try sealing())
     }
 }
 

@@ -8,35 +8,35 @@ import Testing
 
 @Suite("the TPM vault")
 struct TPMVaultTests {
-    let bench: TPMBench
+    let fixture: TPMFixture
 
-    init() throws { bench = try TPMBench() }
+    init() throws { fixture = try TPMFixture() }
 
     @Test("a key opens for what it was made for, and signs under its public half")
     func opens() throws {
-        let made = try bench.vault.create(try sealing())
-        let signature = try bench.vault.sign(made.sealed, try sealing())
+        let made = try fixture.vault.create(try sealing())
+        let signature = try fixture.vault.sign(made.sealed, try sealing())
         let verifier = try P256PublicKey(point: made.publicPoint)
         #expect(try verifier.verifies(signature, message: [1, 2, 3]))
         #expect(try !verifier.verifies(signature, message: [1, 2]))
         #expect(made.sealed.count <= VaultLimit.sealed)
-        #expect(try bench.vault.create(try sealing()).publicPoint != made.publicPoint)
+        #expect(try fixture.vault.create(try sealing()).publicPoint != made.publicPoint)
     }
 
     @Test("a key opens for another process that has host secret and pin, also after a power cycle")
     func stays() throws {
-        let made = try bench.vault.create(try sealing())
-        bench.vault.rest()
-        try bench.tpm.restart()
-        let signature = try bench.another().sign(made.sealed, try sealing())
+        let made = try fixture.vault.create(try sealing())
+        fixture.vault.rest()
+        try fixture.tpm.restart()
+        let signature = try fixture.another().sign(made.sealed, try sealing())
         #expect(
             try P256PublicKey(point: made.publicPoint).verifies(signature, message: [1, 2, 3]))
     }
 
     @Test("stock openssl verifies the signature")
     func openssl() throws {
-        let made = try bench.vault.create(try sealing())
-        let signature = try bench.vault.sign(made.sealed, try sealing())
+        let made = try fixture.vault.create(try sealing())
+        let signature = try fixture.vault.sign(made.sealed, try sealing())
         let scratch = try Scratch()
         // SubjectPublicKeyInfo of a P-256 key: RFC 5480.
         let prefix: [UInt8] = [
@@ -61,16 +61,16 @@ struct TPMVaultTests {
 
     @Test("a key opens for no other account, uid, credential, use, party, generation or fingers")
     func otherContext() throws {
-        let made = try bench.vault.create(try sealing())
+        let made = try fixture.vault.create(try sealing())
         for other in try otherContexts() {
             #expect(throws: VaultError.doesNotOpen) {
-                try bench.vault.sign(made.sealed, other)
+                try fixture.vault.sign(made.sealed, other)
             }
         }
         // What counts is the context after the match, not the one that it was got ready with.
-        let key = try bench.vault.ready(key: made.sealed, context: try sealing(uid: 0))
+        let key = try fixture.vault.ready(key: made.sealed, context: try sealing(uid: 0))
         _ = try key.sign([1], try sealing())
-        let late = try bench.vault.ready(key: made.sealed, context: try sealing())
+        let late = try fixture.vault.ready(key: made.sealed, context: try sealing())
         #expect(throws: VaultError.doesNotOpen) { try late.sign([1], try sealing(generation: 8)) }
         _ = try late.sign([1], try sealing())
     }
@@ -78,18 +78,18 @@ struct TPMVaultTests {
     @Test("data open for what they were sealed to, byte for byte, and for nothing else")
     func data() throws {
         for plain in [[0], [UInt8](repeating: 0, count: 128), Array(1...100)] {
-            let sealed = try bench.vault.seal(
+            let sealed = try fixture.vault.seal(
                 try secret(plain), context: try sealing(use: .secret(name: [7])))
-            #expect(try bench.vault.open(sealed, try sealing(use: .secret(name: [7]))) == plain)
+            #expect(try fixture.vault.open(sealed, try sealing(use: .secret(name: [7]))) == plain)
             #expect(sealed.count <= VaultLimit.sealed)
         }
-        let sealed = try bench.vault.seal(try secret([1, 2]), context: try sealing())
+        let sealed = try fixture.vault.seal(try secret([1, 2]), context: try sealing())
         for other in try otherContexts() {
-            #expect(throws: VaultError.doesNotOpen) { try bench.vault.open(sealed, other) }
+            #expect(throws: VaultError.doesNotOpen) { try fixture.vault.open(sealed, other) }
         }
         for count in [0, 129] {
             #expect(throws: VaultError.malformed) {
-                try bench.vault.seal(
+                try fixture.vault.seal(
                     try SecretBytes(count: count) { _ in }, context: try sealing())
             }
         }
@@ -97,43 +97,43 @@ struct TPMVaultTests {
 
     @Test("with another host secret nothing opens")
     func otherHost() throws {
-        let made = try bench.vault.create(try sealing())
-        let data = try bench.vault.seal(try secret([1]), context: try sealing())
-        let other = try TPMVault(host: machine(), tcti: bench.tpm.tcti, pin: bench.pin)
+        let made = try fixture.vault.create(try sealing())
+        let data = try fixture.vault.seal(try secret([1]), context: try sealing())
+        let other = try TPMVault(host: machine(), tcti: fixture.tpm.tcti, pin: fixture.pin)
         #expect(throws: VaultError.doesNotOpen) { try other.sign(made.sealed, try sealing()) }
         #expect(throws: VaultError.doesNotOpen) { try other.open(data, try sealing()) }
     }
 
     @Test("a key sealed to other fingers is the same key, opens for them and not by the old bytes")
     func resealed() throws {
-        let made = try bench.vault.create(try sealing())
+        let made = try fixture.vault.create(try sealing())
         let later = try sealing(generation: 8, prints: [print(1)])
-        let again = try bench.vault.reseal(key: made.sealed, from: try sealing(), to: later)
-        let signature = try bench.vault.sign(again, later)
+        let again = try fixture.vault.reseal(key: made.sealed, from: try sealing(), to: later)
+        let signature = try fixture.vault.sign(again, later)
         #expect(
             try P256PublicKey(point: made.publicPoint).verifies(signature, message: [1, 2, 3]))
-        #expect(throws: VaultError.doesNotOpen) { try bench.vault.sign(again, try sealing()) }
-        #expect(throws: VaultError.doesNotOpen) { try bench.vault.sign(made.sealed, later) }
+        #expect(throws: VaultError.doesNotOpen) { try fixture.vault.sign(again, try sealing()) }
+        #expect(throws: VaultError.doesNotOpen) { try fixture.vault.sign(made.sealed, later) }
         #expect(throws: VaultError.doesNotOpen) {
-            try bench.vault.reseal(key: made.sealed, from: later, to: later)
+            try fixture.vault.reseal(key: made.sealed, from: later, to: later)
         }
         #expect(throws: VaultError.malformed) {
-            try bench.vault.reseal(key: [1], from: later, to: later)
+            try fixture.vault.reseal(key: [1], from: later, to: later)
         }
-        #expect(try bench.leftovers().isEmpty)
+        #expect(try fixture.leftovers().isEmpty)
     }
 
     @Test("it says who made the TPM, what opens a key, and which root key it has")
     func describes() throws {
-        let before = try bench.vault.describe()
+        let before = try fixture.vault.describe()
         #expect(before.kind == .tpm)
         #expect(before.maker.hasPrefix("IBM SW"))
         #expect(before.registers == [] && before.root == [])
-        _ = try bench.vault.create(try sealing())
-        let after = try bench.vault.describe()
-        #expect(after.root == (try bench.pin.load()))
-        #expect(after.root == (try bench.tpm.readPublic(0x8100_0001).name))
-        let bound = try bench.another(pcrs: [7, 4]).describe()
+        _ = try fixture.vault.create(try sealing())
+        let after = try fixture.vault.describe()
+        #expect(after.root == (try fixture.pin.load()))
+        #expect(after.root == (try fixture.tpm.readPublic(0x8100_0001).name))
+        let bound = try fixture.another(pcrs: [7, 4]).describe()
         #expect(bound.registers == [4, 7])
         #expect(bound.policy.hasPrefix("PCR 4, PCR 7, "))
     }
@@ -142,12 +142,12 @@ struct TPMVaultTests {
     func settings() throws {
         for name in ["cmd:tpm2_send", "/tmp/evil.so", "", "none"] {
             #expect(throws: TPMSettingFault.self) {
-                try TPMVault(host: bench.host, tcti: name, pin: bench.pin)
+                try TPMVault(host: fixture.host, tcti: name, pin: fixture.pin)
             }
         }
         for pcrs in [[24], [-1], [7, 7]] {
             #expect(throws: TPMSettingFault.self) {
-                try TPMVault(host: bench.host, pcrs: pcrs, pin: bench.pin)
+                try TPMVault(host: fixture.host, pcrs: pcrs, pin: fixture.pin)
             }
         }
     }

@@ -13,32 +13,32 @@ struct AccountStampTests {
     private static let all: AccountPart = [
         .prints, .credential, .lockout, .keyring, .secrets, .servers,
     ]
-    private let bench: Bench
+    private let fixture: Fixture
     private let print: String
 
     init() throws {
-        bench = try Bench()
-        print = "prints/" + hexadecimal(try bench.add(1))
-        try bench.issue()
-        try bench.keep([1, 2, 3], as: "mail", replacing: true)
+        fixture = try Fixture()
+        print = "prints/" + hexadecimal(try fixture.add(1))
+        try fixture.issue()
+        try fixture.keep([1, 2, 3], as: "mail", replacing: true)
     }
 
     /// The records that a touch depends on, by the part that they belong to.
     private var records: [(AccountPart, String)] {
         [
-            (.prints, bench.file("account")), (.prints, bench.file(print)),
-            (.credential, bench.file("credential")), (.credential, bench.file("signers")),
-            (.credential, bench.publicKey), (.lockout, bench.file("lockout")),
+            (.prints, fixture.file("account")), (.prints, fixture.file(print)),
+            (.credential, fixture.file("credential")), (.credential, fixture.file("signers")),
+            (.credential, fixture.publicKey), (.lockout, fixture.file("lockout")),
         ]
     }
 
     @Test("holds as long as nothing is written, and looking changes nothing")
     func holds() throws {
         let stamp = try settled(Self.all)
-        _ = try bench.account.prints.enrolment()
-        _ = try bench.account.credential.state()
-        _ = bench.account.lockout.load()
-        #expect(bench.account.isUnchanged(since: stamp))
+        _ = try fixture.account.prints.enrolment()
+        _ = try fixture.account.credential.state()
+        _ = fixture.account.lockout.load()
+        #expect(fixture.account.isUnchanged(since: stamp))
         #expect(try reopened().isUnchanged(since: stamp))
     }
 
@@ -46,9 +46,9 @@ struct AccountStampTests {
     func replaced() throws {
         for (part, path) in records {
             let stamp = try settled(part)
-            try bench.overwrite(path, try bench.contents(path))
-            #expect(unsafe chmod(path, path == bench.publicKey ? 0o644 : 0o600) == 0)
-            #expect(!bench.account.isUnchanged(since: stamp), "\(path)")
+            try fixture.overwrite(path, try fixture.contents(path))
+            #expect(unsafe chmod(path, path == fixture.publicKey ? 0o644 : 0o600) == 0)
+            #expect(!fixture.account.isUnchanged(since: stamp), "\(path)")
         }
     }
 
@@ -65,7 +65,7 @@ struct AccountStampTests {
             let after = try self.status(path)
             #expect(after.st_ino == status.st_ino && after.st_size == status.st_size)
             #expect(after.st_mtim.tv_nsec == status.st_mtim.tv_nsec)
-            #expect(!bench.account.isUnchanged(since: stamp), "\(path)")
+            #expect(!fixture.account.isUnchanged(since: stamp), "\(path)")
         }
     }
 
@@ -75,22 +75,24 @@ struct AccountStampTests {
             let stamp = try settled(part)
             let aside = path + ".aside"
             #expect(unsafe rename(path, aside) == 0)
-            #expect(!bench.account.isUnchanged(since: stamp), "\(path)")
+            #expect(!fixture.account.isUnchanged(since: stamp), "\(path)")
             // Put back, it is the same file, and the change time tells all the same.
             #expect(unsafe rename(aside, path) == 0)
-            #expect(!bench.account.isUnchanged(since: stamp), "\(path)")
+            #expect(!fixture.account.isUnchanged(since: stamp), "\(path)")
         }
         let stamp = try settled([.prints, .keyring])
-        try bench.overwrite(bench.file("prints/\(String(repeating: "0", count: 32))"), [1])
-        #expect(!bench.account.isUnchanged(since: stamp))
+        try fixture.overwrite(fixture.file("prints/\(String(repeating: "0", count: 32))"), [1])
+        #expect(!fixture.account.isUnchanged(since: stamp))
         let other = try settled(.keyring)
-        try bench.overwrite(bench.file("keyring"), [1])
-        #expect(!bench.account.isUnchanged(since: other))
+        try fixture.overwrite(fixture.file("keyring"), [1])
+        #expect(!fixture.account.isUnchanged(since: other))
     }
 
     @Test("does not hold after a directory was exchanged, even for a copy of hard links")
     func swapped() throws {
-        for directory in [bench.file("prints"), bench.scratch.at("private/accounts/\(Bench.uid)")] {
+        for directory in [
+            fixture.file("prints"), fixture.scratch.at("private/accounts/\(Fixture.uid)"),
+        ] {
             let account = try reopened()
             let stamp = try settled(Self.all, of: account)
             #expect(unsafe rename(directory, directory + ".aside") == 0)
@@ -106,24 +108,24 @@ struct AccountStampTests {
     @Test("does not hold after permissions were changed, and changed back")
     func permissions() throws {
         let stamp = try settled(.prints)
-        #expect(unsafe chmod(bench.file("account"), 0o644) == 0)
-        #expect(!bench.account.isUnchanged(since: stamp))
-        #expect(unsafe chmod(bench.file("account"), 0o600) == 0)
-        #expect(!bench.account.isUnchanged(since: stamp))
+        #expect(unsafe chmod(fixture.file("account"), 0o644) == 0)
+        #expect(!fixture.account.isUnchanged(since: stamp))
+        #expect(unsafe chmod(fixture.file("account"), 0o600) == 0)
+        #expect(!fixture.account.isUnchanged(since: stamp))
         let other = try settled(.prints)
-        #expect(unsafe chmod(bench.file("prints"), 0o755) == 0)
-        #expect(!bench.account.isUnchanged(since: other))
+        #expect(unsafe chmod(fixture.file("prints"), 0o755) == 0)
+        #expect(!fixture.account.isUnchanged(since: other))
     }
 
     @Test("what the store itself writes shows: fingers, credential, failures, secrets")
     func store() throws {
-        let account = bench.account
+        let account = fixture.account
         let changes: [(AccountPart, () throws -> Void)] = [
             (.lockout, { try account.lockout.save(Lockout()) }),
-            (.secrets, { try bench.keep([1, 2, 3], as: "mail", replacing: true) }),
-            (.prints, { try bench.add(2, .leftIndex) }),
-            (.credential, { _ = try bench.issue() }),
-            (.credential, { try account.credential.disable(now: Bench.now) }),
+            (.secrets, { try fixture.keep([1, 2, 3], as: "mail", replacing: true) }),
+            (.prints, { try fixture.add(2, .leftIndex) }),
+            (.credential, { _ = try fixture.issue() }),
+            (.credential, { try account.credential.disable(now: Fixture.now) }),
         ]
         for (part, change) in changes {
             let stamp = try settled(part)
@@ -137,13 +139,13 @@ struct AccountStampTests {
     @Test("that was taken in the tick of a change never holds: a second change would not show")
     func racy() throws {
         for _ in 0..<100 {
-            try bench.account.lockout.save(Lockout())
-            let stamp = try bench.account.stamp(.lockout)
+            try fixture.account.lockout.save(Lockout())
+            let stamp = try fixture.account.stamp(.lockout)
             // The disk may have taken longer than a tick.
             guard !stamp.isSettled else { continue }
-            #expect(!bench.account.isUnchanged(since: stamp))
+            #expect(!fixture.account.isUnchanged(since: stamp))
             let later = try settled(.lockout)
-            #expect(bench.account.isUnchanged(since: later))
+            #expect(fixture.account.isUnchanged(since: later))
             return
         }
     }
@@ -152,22 +154,22 @@ struct AccountStampTests {
     func cost() throws {
         for (number, finger) in [Finger.leftIndex, .leftThumb, .rightThumb, .leftRing].enumerated()
         {
-            try bench.add(UInt8(number + 2), finger)
+            try fixture.add(UInt8(number + 2), finger)
         }
-        try bench.issue()
+        try fixture.issue()
         let parts: AccountPart = [.prints, .credential, .lockout]
         let stamp = try settled(parts)
         let clock = ContinuousClock()
         let reading = try clock.measure {
             for _ in 0..<200 {
                 let account = try #require(
-                    try bench.state.account(Bench.alice, uid: Bench.uid))
+                    try fixture.state.account(Fixture.alice, uid: Fixture.uid))
                 _ = try account.credential.state(for: try account.prints.enrolment())
                 _ = account.lockout.load()
             }
         }
         let checking = clock.measure {
-            for _ in 0..<200 { #expect(bench.account.isUnchanged(since: stamp)) }
+            for _ in 0..<200 { #expect(fixture.account.isUnchanged(since: stamp)) }
         }
         Swift.print("five fingers: read in \(reading / 200), checked in \(checking / 200)")
         #expect(checking < reading)
@@ -177,7 +179,7 @@ struct AccountStampTests {
     private func settled(
         _ parts: AccountPart, of account: AccountState? = nil
     ) throws -> AccountStamp {
-        let account = account ?? bench.account
+        let account = account ?? fixture.account
         var stamp = try account.stamp(parts)
         while !stamp.isSettled { stamp = try account.stamp(parts) }
         return stamp
@@ -190,7 +192,7 @@ struct AccountStampTests {
     }
 
     private func reopened() throws -> AccountState {
-        let state = try StateDirectory.open(bench.scratch.path)
-        return try #require(try state.account(Bench.alice, uid: Bench.uid))
+        let state = try StateDirectory.open(fixture.scratch.path)
+        return try #require(try state.account(Fixture.alice, uid: Fixture.uid))
     }
 }

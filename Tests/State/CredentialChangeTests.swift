@@ -24,56 +24,56 @@ struct CredentialChangeTests {
             case .first, .add, .replace, .remove: isChanged && isNew
             case .removeAll: isChanged && after.state == .none
             case .enable, .enableAgain: !isChanged && isNew
-            case .disable: !isChanged && after.state == .disabled(since: Bench.now)
+            case .disable: !isChanged && after.state == .disabled(since: Fixture.now)
             case .destroy:
-                !isChanged && after.state == .destroyed(.fingerAdded, since: Bench.now)
+                !isChanged && after.state == .destroyed(.fingerAdded, since: Fixture.now)
             }
         }
 
         /// The state to begin with.
-        func prepare(_ bench: Bench) throws {
+        func prepare(_ fixture: Fixture) throws {
             guard self != .first else { return }
-            try bench.add(1, .rightIndex)
-            try bench.add(2, .leftIndex)
-            try bench.issue()
-            if self == .enable { try bench.account.credential.disable(now: Bench.now) }
+            try fixture.add(1, .rightIndex)
+            try fixture.add(2, .leftIndex)
+            try fixture.issue()
+            if self == .enable { try fixture.account.credential.disable(now: Fixture.now) }
         }
 
-        func run(_ account: AccountState, _ bench: Bench) throws {
+        func run(_ account: AccountState, _ fixture: Fixture) throws {
             let store = account.credential
             switch self {
-            case .first: try change(account, bench, add(account, .rightIndex))
-            case .add: try change(account, bench, add(account, .leftThumb))
-            case .replace: try change(account, bench, add(account, .leftIndex))
+            case .first: try change(account, fixture, add(account, .rightIndex))
+            case .add: try change(account, fixture, add(account, .leftThumb))
+            case .replace: try change(account, fixture, add(account, .leftIndex))
             case .remove:
                 let gone = try #require(try account.prints.enrolment().prints.first)
                 try change(
-                    account, bench, try account.prints.draft(removing: [gone.identifier]))
+                    account, fixture, try account.prints.draft(removing: [gone.identifier]))
             case .removeAll:
                 let all = try account.prints.enrolment().prints.map(\.identifier)
                 try account.prints.commit(try account.prints.draft(removing: all))
                 try store.withdraw()
             case .enable, .enableAgain:
                 _ = try store.issue(
-                    try account.prints.enrolment(), vault: bench.vault, now: Bench.now)
-            case .disable: try store.disable(now: Bench.now)
-            case .destroy: try store.destroy(.fingerAdded, now: Bench.now)
+                    try account.prints.enrolment(), vault: fixture.vault, now: Fixture.now)
+            case .disable: try store.disable(now: Fixture.now)
+            case .destroy: try store.destroy(.fingerAdded, now: Fixture.now)
             }
         }
 
         private func add(_ account: AccountState, _ finger: Finger) throws -> PrintChange {
             var template = [UInt8](repeating: 7, count: 500)
             return try account.prints.draft(
-                adding: &template, finger: finger, reader: Bench.reader, now: Bench.now)
+                adding: &template, finger: finger, reader: Fixture.reader, now: Fixture.now)
         }
 
         private func change(
-            _ account: AccountState, _ bench: Bench, _ change: PrintChange
+            _ account: AccountState, _ fixture: Fixture, _ change: PrintChange
         ) throws {
             let draft = try account.credential.draft(change.enrolment)
             try account.credential.publish(
-                draft, made: try bench.vault.create(draft.context), by: .file, with: change,
-                now: Bench.now)
+                draft, made: try fixture.vault.create(draft.context), by: .file, with: change,
+                now: Fixture.now)
         }
     }
 
@@ -82,22 +82,22 @@ struct CredentialChangeTests {
         arguments: Kind.allCases)
     func stops(_ kind: Kind) throws {
         for step in 0..<80 {
-            let bench = try Bench()
-            try kind.prepare(bench)
-            let before = try Look(bench)
+            let fixture = try Fixture()
+            try kind.prepare(fixture)
+            let before = try Look(fixture)
             #expect((before.credential != nil) == kind.isOnBefore)
             let plan = FaultPlan()
-            let account = try bench.account(failing: plan)
+            let account = try fixture.account(failing: plan)
             plan.arm(after: step)
-            let done: Void? = try? kind.run(account, bench)
+            let done: Void? = try? kind.run(account, fixture)
             let points = plan.reached.count
             plan.disarm()
             // As after a crash: what is there is opened anew, and no account is asked about yet.
-            let state = try StateDirectory.open(bench.scratch.path)
+            let state = try StateDirectory.open(fixture.scratch.path)
             state.recover()
-            let keys = Layout.entries(of: bench.scratch.at("keys"))
+            let keys = Layout.entries(of: fixture.scratch.at("keys"))
             #expect(keys.allSatisfy { ["1000.pub", "1000.off"].contains($0) }, "step \(step)")
-            let after = try Look(bench, try state.account(Bench.alice, uid: 1000))
+            let after = try Look(fixture, try state.account(Fixture.alice, uid: 1000))
             let isOld = after.enrolment == before.enrolment && after.state == before.state
             let isNew = kind.isDone(before, after)
             #expect(isOld || isNew, "step \(step): \(after.state)")
@@ -116,13 +116,13 @@ struct CredentialChangeTests {
         var points = 0
         for step in 0..<60 {
             for second in 0..<40 {
-                let bench = try Bench()
-                try kind.prepare(bench)
-                let before = try Look(bench)
+                let fixture = try Fixture()
+                try kind.prepare(fixture)
+                let before = try Look(fixture)
                 let plan = FaultPlan()
-                let account = try bench.account(failing: plan)
+                let account = try fixture.account(failing: plan)
                 plan.arm(after: step)
-                let done: Void? = try? kind.run(account, bench)
+                let done: Void? = try? kind.run(account, fixture)
                 plan.disarm()
                 if done != nil {
                     print("\(kind), stopped twice: \(points) points")
@@ -130,18 +130,18 @@ struct CredentialChangeTests {
                 }
                 let again = FaultPlan()
                 again.arm(after: second)
-                let opened = try? StateDirectory.open(bench.scratch.path, faults: again.faults)
+                let opened = try? StateDirectory.open(fixture.scratch.path, faults: again.faults)
                 opened?.recover()
-                let found = try? opened?.account(Bench.alice, uid: Bench.uid)
+                let found = try? opened?.account(Fixture.alice, uid: Fixture.uid)
                 if let enrolment = try? found?.prints.enrolment() {
                     _ = try? found?.credential.recover(for: enrolment)
                 }
                 let isThrough = again.reached.count <= second
                 again.disarm()
                 points += 1
-                let state = try StateDirectory.open(bench.scratch.path)
+                let state = try StateDirectory.open(fixture.scratch.path)
                 state.recover()
-                let after = try Look(bench, state.account(Bench.alice, uid: Bench.uid))
+                let after = try Look(fixture, state.account(Fixture.alice, uid: Fixture.uid))
                 let isOld = after.enrolment == before.enrolment && after.state == before.state
                 #expect(isOld || kind.isDone(before, after), "\(step), \(second)")
                 if isThrough { break }
@@ -152,46 +152,48 @@ struct CredentialChangeTests {
 
     @Test("a change that another one came before is refused, and nothing is changed")
     func stale() throws {
-        let bench = try Bench()
-        try Kind.add.prepare(bench)
+        let fixture = try Fixture()
+        try Kind.add.prepare(fixture)
         var template: [UInt8] = [7]
-        let late = try bench.account.prints.draft(
-            adding: &template, finger: .leftThumb, reader: Bench.reader, now: Bench.now)
-        let draft = try bench.account.credential.draft(late.enrolment)
-        let made = try bench.vault.create(draft.context)
-        try Kind.remove.run(bench.account, bench)
-        let before = try Look(bench)
+        let late = try fixture.account.prints.draft(
+            adding: &template, finger: .leftThumb, reader: Fixture.reader, now: Fixture.now)
+        let draft = try fixture.account.credential.draft(late.enrolment)
+        let made = try fixture.vault.create(draft.context)
+        try Kind.remove.run(fixture.account, fixture)
+        let before = try Look(fixture)
         #expect(throws: StoreFault.changedMeanwhile) {
-            try bench.account.credential.publish(
-                draft, made: made, by: .file, with: late, now: Bench.now)
+            try fixture.account.credential.publish(
+                draft, made: made, by: .file, with: late, now: Fixture.now)
         }
-        let after = try Look(bench)
+        let after = try Look(fixture)
         #expect(after.enrolment == before.enrolment && after.state == before.state)
     }
 
     @Test("a change that was begun and never made is dropped, also after a change of another kind")
     func abandoned() throws {
-        let bench = try Bench()
-        try Kind.add.prepare(bench)
+        let fixture = try Fixture()
+        try Kind.add.prepare(fixture)
         let plan = FaultPlan()
-        let account = try bench.account(failing: plan)
+        let account = try fixture.account(failing: plan)
         // Until the record is there, and not the prints.
         for step in 0..<40 {
             plan.arm(after: step)
-            _ = try? Kind.add.run(account, bench)
+            _ = try? Kind.add.run(account, fixture)
             plan.disarm()
-            let text = String(decoding: try bench.contents(bench.file("credential")), as: UTF8.self)
+            let text = String(
+                decoding: try fixture.contents(fixture.file("credential")), as: UTF8.self)
             if text.contains("state: changing") { break }
         }
-        try bench.add(8, .leftRing)
-        guard case .issued(let credential) = try bench.account.credential.state() else {
+        try fixture.add(8, .leftRing)
+        guard case .issued(let credential) = try fixture.account.credential.state() else {
             Issue.record("not issued")
             return
         }
-        let enrolment = try bench.account.prints.enrolment()
-        #expect(!bench.account.credential.fits(credential, enrolment: enrolment))
+        let enrolment = try fixture.account.prints.enrolment()
+        #expect(!fixture.account.credential.fits(credential, enrolment: enrolment))
         #expect(
-            try bench.account.credential.explain(credential, enrolment: enrolment) == .fingerAdded)
+            try fixture.account.credential.explain(credential, enrolment: enrolment) == .fingerAdded
+        )
     }
 
     /// What there is, after the key was tried on the fingers.
@@ -201,21 +203,21 @@ struct CredentialChangeTests {
         /// The id of a credential that opens and whose public key is published.
         let credential: [UInt8]?
 
-        init(_ bench: Bench, _ account: AccountState? = nil) throws {
-            let account = account ?? bench.account
+        init(_ fixture: Fixture, _ account: AccountState? = nil) throws {
+            let account = account ?? fixture.account
             let now = try account.prints.enrolment()
             #expect(now.damaged.isEmpty)
             enrolment = now.state
             state = try account.credential.state()
-            let published = bench.exists(bench.publicKey)
+            let published = fixture.exists(fixture.publicKey)
             guard case .issued(let found) = state else {
                 credential = nil
                 #expect(!published)
                 return
             }
-            let line = try SSHPublicKey.parse(line: try bench.contents(bench.publicKey))
+            let line = try SSHPublicKey.parse(line: try fixture.contents(fixture.publicKey))
             #expect(line.key == found.publicKey)
-            let signature = try bench.sign([1], found, now)
+            let signature = try fixture.sign([1], found, now)
             #expect(
                 try P256PublicKey(point: line.key.point).verifies(signature, message: [1]))
             credential = found.identifier

@@ -11,25 +11,25 @@ extension CredentialStoreTests {
     func storage() throws {
         let now = ReaderStorage(
             driver: "driver", device: "0", serial: "1", prints: [[UInt8](repeating: 1, count: 32)])
-        let enrolment = try bench.account.prints.enrolment()
-        let store = bench.account.credential
+        let enrolment = try fixture.account.prints.enrolment()
+        let store = fixture.account.credential
         let draft = try store.draft(enrolment, covering: [now])
-        let made = try bench.vault.create(draft.context)
-        try store.publish(draft, made: made, by: .file, now: Bench.now)
+        let made = try fixture.vault.create(draft.context)
+        try store.publish(draft, made: made, by: .file, now: Fixture.now)
         guard case .issued(let found) = try store.state() else {
             Issue.record("not issued")
             return
         }
         #expect(found.storage == [now])
-        _ = try bench.sign([1], found, enrolment)
+        _ = try fixture.sign([1], found, enrolment)
         for other in [[], [now, now]] {
             let context = try store.context(of: found, enrolment: enrolment, covering: other)
             #expect(throws: VaultError.doesNotOpen) {
-                _ = try bench.vault.ready(key: found.sealed, context: context).sign([1], context)
+                _ = try fixture.vault.ready(key: found.sealed, context: context).sign([1], context)
             }
         }
         let more = ReaderStorage(driver: "another", device: "0", serial: nil, prints: [])
-        let resealed = try bench.vault.reseal(
+        let resealed = try fixture.vault.reseal(
             key: found.sealed, from: try store.context(of: found, enrolment: enrolment),
             to: try store.context(of: found, enrolment: enrolment, covering: [now, more]))
         try store.keep(found, resealed: resealed, covering: [now, more])
@@ -41,6 +41,6 @@ extension CredentialStoreTests {
             return
         }
         #expect(again.storage == [now, more] && again.publicKey == found.publicKey)
-        _ = try bench.sign([1], again, enrolment)
+        _ = try fixture.sign([1], again, enrolment)
     }
 }

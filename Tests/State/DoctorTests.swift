@@ -14,25 +14,25 @@ import Testing
 
 @Suite("the doctor, about the state")
 struct DoctorTests {
-    private let bench: Bench
+    private let fixture: Fixture
 
-    init() throws { bench = try Bench() }
+    init() throws { fixture = try Fixture() }
 
     @Test("knows every file that is kept, and tells of one that is not of the store's making")
     func everyFile() throws {
         try keepMachine()
-        let receipts = try bench.account.receipts()
+        let receipts = try fixture.account.receipts()
         try keepAccount()
         #expect(try receipts.prepare().counter == 1)
         try keepKeys()
-        let names = Set(Layout.entries(of: bench.file("")))
+        let names = Set(Layout.entries(of: fixture.file("")))
         #expect(
             names == [
                 "account", "counter", "credential", "keyring", "lockout", "mac-tokens", "prints",
                 "receipts", "refusals", "secrets", "servers", "signers",
             ])
-        #expect(Layout.entries(of: bench.file("servers")).contains { $0.hasSuffix(".verdict") })
-        let all = Set(Layout.entries(of: bench.scratch.at("private")))
+        #expect(Layout.entries(of: fixture.file("servers")).contains { $0.hasSuffix(".verdict") })
+        let all = Set(Layout.entries(of: fixture.scratch.at("private")))
         #expect(
             all == [
                 "accounts", "comparisons", "host-secret", "offers", "reader-work", "stored",
@@ -41,39 +41,39 @@ struct DoctorTests {
             ])
         let root = try installed()
         #expect(findings(below: root) == [])
-        let stranger = "var/lib/signet/private/accounts/\(Bench.uid)/notes"
+        let stranger = "var/lib/signet/private/accounts/\(Fixture.uid)/notes"
         try root.write(stranger, "x")
         #expect(findings(below: root) == ["file-foreign /\(stranger)"])
     }
 
     private func keepMachine() throws {
-        try bench.state.keep(EnrolmentOffers())
+        try fixture.state.keep(EnrolmentOffers())
         var work = ReaderWork()
         work.enrolling = [
             ReaderStorage(
                 driver: "driver", device: "0", serial: nil,
                 prints: [[UInt8](repeating: 1, count: 32)])
         ]
-        try bench.state.keep(work)
-        try bench.state.owners.remember(
-            Bench.uid, asOwnerOf: [UInt8](repeating: 1, count: 32))
-        try bench.state.rootPin.save([0, 11] + [UInt8](repeating: 7, count: 32))
+        try fixture.state.keep(work)
+        try fixture.state.owners.remember(
+            Fixture.uid, asOwnerOf: [UInt8](repeating: 1, count: 32))
+        try fixture.state.rootPin.save([0, 11] + [UInt8](repeating: 7, count: 32))
         let identifier = [UInt8](repeating: 5, count: 16)
         let secret = try SecretBytes.random(32)
         let context = try #require(SealingContext.templates(identifier))
-        try bench.state.templateKeys.keep(
+        try fixture.state.templateKeys.keep(
             SealedTemplateKey(
                 identifier: identifier, vault: .file,
-                sealed: try bench.vault.seal(secret, context: context)),
+                sealed: try fixture.vault.seal(secret, context: context)),
             opened: try TemplateSeal(key: secret))
     }
 
     private func keepAccount() throws {
-        try bench.add(1)
-        try bench.issue()
-        try bench.keep([1, 2, 3], as: "mail")
-        try bench.keep(try SecretBytes.random(16), try Bench.entry())
-        try bench.account.refusals.save(RefusalList())
+        try fixture.add(1)
+        try fixture.issue()
+        try fixture.keep([1, 2, 3], as: "mail")
+        try fixture.keep(try SecretBytes.random(16), try Fixture.entry())
+        try fixture.account.refusals.save(RefusalList())
     }
 
     /// A key for a server with a last yes and a MAC token, and the signing key.
@@ -84,31 +84,31 @@ struct DoctorTests {
             application: Bytes("shop".utf8), audience: Bytes("shop".utf8), challenge: [],
             expires: 0)
         let key = try make(0xc1, at: ServerRegistration(server: server, begun: begun))
-        _ = try make(0xc2, at: .signing(Bench.alice))
+        _ = try make(0xc2, at: .signing(Fixture.alice))
         let verdict = Verdict(
-            audience: Bytes("shop".utf8), account: Bytes("al".utf8), local: Bench.alice,
-            device: bench.state.device, challenge: Bytes(repeating: 3, count: 32),
-            module: Bytes(repeating: 4, count: 32), decision: .allow, issued: Bench.now,
-            expires: Instant(seconds: Bench.now.seconds + 60))
-        try bench.account.servers.keep(
+            audience: Bytes("shop".utf8), account: Bytes("al".utf8), local: Fixture.alice,
+            device: fixture.state.device, challenge: Bytes(repeating: 3, count: 32),
+            module: Bytes(repeating: 4, count: 32), decision: .allow, issued: Fixture.now,
+            expires: Instant(seconds: Fixture.now.seconds + 60))
+        try fixture.account.servers.keep(
             try #require(
                 CachedVerdict(
                     text: verdict.encoded(), signature: [1, 2, 3], boot: Bytes("b".utf8),
                     moment: 7)), for: key)
         let token = MACToken(
             Bytes("ci".utf8), for: key, identifier: Bytes(repeating: 0xa1, count: 16),
-            created: Bench.now, expires: Instant(seconds: Bench.now.seconds + 60))
-        try bench.account.macTokens.keep(token, secret: try SecretBytes.random(32))
+            created: Fixture.now, expires: Instant(seconds: Fixture.now.seconds + 60))
+        try fixture.account.macTokens.keep(token, secret: try SecretBytes.random(32))
     }
 
     private func make(_ credential: UInt8, at place: ServerRegistration) throws -> ServerKey {
-        let servers = bench.account.servers
+        let servers = fixture.account.servers
         let context = try servers.context(
             Bytes(repeating: credential, count: 16), server: place.server,
-            enrolment: try bench.present)
+            enrolment: try fixture.present)
         return try servers.keep(
-            try bench.vault.create(context), context: context, by: .file, at: place, state: .good,
-            now: Bench.now)
+            try fixture.vault.create(context), context: context, by: .file, at: place, state: .good,
+            now: Fixture.now)
     }
 
     /// A root directory below which the state lies where an installed daemon has it.
@@ -116,7 +116,7 @@ struct DoctorTests {
         let root = try Scratch()
         try root.write("var/lib/none", "")
         let place = root.at("var/lib/signet")
-        try #require(unsafe rename(bench.scratch.path, place) == 0)
+        try #require(unsafe rename(fixture.scratch.path, place) == 0)
         return root
     }
 
@@ -127,7 +127,7 @@ struct DoctorTests {
         machine.uid = 0
         machine.isClockKept = true
         machine.journal = { _ in .failed }
-        machine.nameService.account = { $0 == Bench.uid ? "alice" : nil }
+        machine.nameService.account = { $0 == Fixture.uid ? "alice" : nil }
         return machine.examine { DaemonView(.absent) }
             .map { "\($0.code) \(String(decoding: $0.subject, as: UTF8.self))" }
             // Tests write to a file system in memory.

@@ -10,14 +10,14 @@ import Testing
 struct EnrolmentComparisonStoreTests {
     private static let bob = Array("bob".utf8)
     private static let bobUID: UInt32 = 1001
-    private let bench: Bench
+    private let fixture: Fixture
 
-    init() throws { bench = try Bench() }
+    init() throws { fixture = try Fixture() }
 
     @Test("are none for an account that nothing is kept for, and kept before anything else is")
     func saves() throws {
         #expect(store.load(uid: Self.bobUID) == EnrolmentComparisons())
-        #expect(!bench.exists(path(Self.bobUID)), "a question writes nothing")
+        #expect(!fixture.exists(path(Self.bobUID)), "a question writes nothing")
         let moment = Lockout.Moment(
             boot: Array("7f9c0d4e-boot".utf8), sinceBoot: .seconds(86_400) + .nanoseconds(123))
         let states = [
@@ -29,20 +29,20 @@ struct EnrolmentComparisonStoreTests {
             try store.save(comparisons, uid: Self.bobUID)
             #expect(try reopened().load(uid: Self.bobUID) == comparisons)
         }
-        #expect(store.load(uid: Bench.uid) == EnrolmentComparisons())
-        _ = try bench.state.makeAccount(Self.bob, uid: Self.bobUID, now: Bench.now)
+        #expect(store.load(uid: Fixture.uid) == EnrolmentComparisons())
+        _ = try fixture.state.makeAccount(Self.bob, uid: Self.bobUID, now: Fixture.now)
         #expect(store.load(uid: Self.bobUID) == .unreadable, "the account is made beside them")
     }
 
     @Test("a record that is gone is a lock once there is an account, not a pardon")
     func missing() throws {
-        #expect(store.load(uid: Bench.uid) == EnrolmentComparisons())
-        #expect(unsafe unlink(path(Bench.uid)) == 0)
-        #expect(store.load(uid: Bench.uid) == .unreadable)
-        _ = try bench.state.makeAccount(Bench.alice, uid: Bench.uid, now: Bench.now)
-        #expect(try reopened().load(uid: Bench.uid) == .unreadable)
-        #expect(unsafe rmdir(bench.scratch.at("private/comparisons")) == 0)
-        #expect(try reopened().load(uid: Bench.uid) == .unreadable)
+        #expect(store.load(uid: Fixture.uid) == EnrolmentComparisons())
+        #expect(unsafe unlink(path(Fixture.uid)) == 0)
+        #expect(store.load(uid: Fixture.uid) == .unreadable)
+        _ = try fixture.state.makeAccount(Fixture.alice, uid: Fixture.uid, now: Fixture.now)
+        #expect(try reopened().load(uid: Fixture.uid) == .unreadable)
+        #expect(unsafe rmdir(fixture.scratch.at("private/comparisons")) == 0)
+        #expect(try reopened().load(uid: Fixture.uid) == .unreadable)
     }
 
     @Test(
@@ -58,35 +58,35 @@ struct EnrolmentComparisonStoreTests {
             "signet-comparisons: 1\ncount: 5\ncompletions: 0\nboot: x\n",
         ])
     func damaged(_ text: String) throws {
-        try bench.overwrite(path(Bench.uid), Array(text.utf8))
-        #expect(store.load(uid: Bench.uid) == .unreadable)
-        try bench.overwrite(path(Self.bobUID), Array(text.utf8))
+        try fixture.overwrite(path(Fixture.uid), Array(text.utf8))
+        #expect(store.load(uid: Fixture.uid) == .unreadable)
+        try fixture.overwrite(path(Self.bobUID), Array(text.utf8))
         #expect(store.load(uid: Self.bobUID) == .unreadable, "also without an account")
     }
 
     @Test("a record that is a link, a directory, or readable by others is a lock")
     func untrusted() throws {
-        let path = path(Bench.uid)
+        let path = path(Fixture.uid)
         #expect(unsafe chmod(path, 0o644) == 0)
-        #expect(store.load(uid: Bench.uid) == .unreadable)
+        #expect(store.load(uid: Fixture.uid) == .unreadable)
         #expect(unsafe unlink(path) == 0)
         #expect(unsafe symlink("1001", path) == 0)
-        #expect(store.load(uid: Bench.uid) == .unreadable)
+        #expect(store.load(uid: Fixture.uid) == .unreadable)
         #expect(unsafe unlink(path) == 0)
         #expect(unsafe mkdir(path, 0o700) == 0)
-        #expect(store.load(uid: Bench.uid) == .unreadable)
+        #expect(store.load(uid: Fixture.uid) == .unreadable)
     }
 
     @Test("outlive the removal of the account, and the next owner of the uid")
     func removal() throws {
         let comparisons = EnrolmentComparisons(count: 19, completions: 3, pausedAt: nil)
-        try store.save(comparisons, uid: Bench.uid)
-        try bench.state.removeAccount(uid: Bench.uid)
-        #expect(try reopened().load(uid: Bench.uid) == comparisons)
-        for name in [Self.bob, Bench.alice] {
-            _ = try bench.state.makeAccount(name, uid: Bench.uid, now: Bench.now)
-            #expect(store.load(uid: Bench.uid) == comparisons)
-            try bench.state.removeAccount(uid: Bench.uid)
+        try store.save(comparisons, uid: Fixture.uid)
+        try fixture.state.removeAccount(uid: Fixture.uid)
+        #expect(try reopened().load(uid: Fixture.uid) == comparisons)
+        for name in [Self.bob, Fixture.alice] {
+            _ = try fixture.state.makeAccount(name, uid: Fixture.uid, now: Fixture.now)
+            #expect(store.load(uid: Fixture.uid) == comparisons)
+            try fixture.state.removeAccount(uid: Fixture.uid)
         }
     }
 
@@ -95,12 +95,12 @@ struct EnrolmentComparisonStoreTests {
         let old = EnrolmentComparisons(count: 1, completions: 0, pausedAt: nil)
         let new = EnrolmentComparisons(count: 2, completions: 0, pausedAt: nil)
         for step in 0..<20 {
-            try store.save(old, uid: Bench.uid)
+            try store.save(old, uid: Fixture.uid)
             let plan = FaultPlan()
-            let failing = try StateDirectory.open(bench.scratch.path, faults: plan.faults)
+            let failing = try StateDirectory.open(fixture.scratch.path, faults: plan.faults)
             plan.arm(after: step)
-            let saved: Void? = try? failing.comparisons.save(new, uid: Bench.uid)
-            let found = store.load(uid: Bench.uid)
+            let saved: Void? = try? failing.comparisons.save(new, uid: Fixture.uid)
+            let found = store.load(uid: Fixture.uid)
             #expect(found == old || found == new)
             if saved != nil {
                 #expect(found == new)
@@ -115,12 +115,12 @@ struct EnrolmentComparisonStoreTests {
         for step in 0..<40 {
             let uid = 2_000 + UInt32(step)
             let plan = FaultPlan()
-            let failing = try StateDirectory.open(bench.scratch.path, faults: plan.faults)
+            let failing = try StateDirectory.open(fixture.scratch.path, faults: plan.faults)
             plan.arm(after: step)
-            let made = try? failing.makeAccount(Self.bob, uid: uid, now: Bench.now)
+            let made = try? failing.makeAccount(Self.bob, uid: uid, now: Fixture.now)
             plan.disarm()
             #expect(store.load(uid: uid) == EnrolmentComparisons(), "step \(step)")
-            _ = try bench.state.makeAccount(Self.bob, uid: uid, now: Bench.now)
+            _ = try fixture.state.makeAccount(Self.bob, uid: uid, now: Fixture.now)
             #expect(store.load(uid: uid) == EnrolmentComparisons(), "step \(step)")
             if made != nil { return }
         }
@@ -129,22 +129,22 @@ struct EnrolmentComparisonStoreTests {
 
     @Test("accounts of a version that counted none begin at none")
     func migrated() throws {
-        #expect(unsafe unlink(path(Bench.uid)) == 0)
-        #expect(unsafe rmdir(bench.scratch.at("private/comparisons")) == 0)
-        let version = bench.scratch.at("version")
-        try bench.overwrite(version, Array("signet-state: 2\n".utf8))
+        #expect(unsafe unlink(path(Fixture.uid)) == 0)
+        #expect(unsafe rmdir(fixture.scratch.at("private/comparisons")) == 0)
+        let version = fixture.scratch.at("version")
+        try fixture.overwrite(version, Array("signet-state: 2\n".utf8))
         #expect(unsafe chmod(version, 0o644) == 0)
-        #expect(try reopened().load(uid: Bench.uid) == EnrolmentComparisons())
-        #expect(try bench.contents(version) == Array("signet-state: 3\n".utf8))
-        #expect(unsafe unlink(path(Bench.uid)) == 0)
-        #expect(try reopened().load(uid: Bench.uid) == .unreadable, "and only once")
+        #expect(try reopened().load(uid: Fixture.uid) == EnrolmentComparisons())
+        #expect(try fixture.contents(version) == Array("signet-state: 3\n".utf8))
+        #expect(unsafe unlink(path(Fixture.uid)) == 0)
+        #expect(try reopened().load(uid: Fixture.uid) == .unreadable, "and only once")
     }
 
-    private var store: EnrolmentComparisonStore { bench.state.comparisons }
+    private var store: EnrolmentComparisonStore { fixture.state.comparisons }
 
-    private func path(_ uid: UInt32) -> String { bench.scratch.at("private/comparisons/\(uid)") }
+    private func path(_ uid: UInt32) -> String { fixture.scratch.at("private/comparisons/\(uid)") }
 
     private func reopened() throws -> EnrolmentComparisonStore {
-        try StateDirectory.open(bench.scratch.path).comparisons
+        try StateDirectory.open(fixture.scratch.path).comparisons
     }
 }

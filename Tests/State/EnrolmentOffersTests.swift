@@ -7,12 +7,12 @@ import Testing
 
 @Suite("when accounts were told that they could enrol")
 struct EnrolmentOffersTests {
-    private let bench: Bench
+    private let fixture: Fixture
     private static let day = EnrolmentOffers.interval
 
-    init() throws { bench = try Bench() }
+    init() throws { fixture = try Fixture() }
 
-    private var file: String { bench.scratch.at("private/offers") }
+    private var file: String { fixture.scratch.at("private/offers") }
 
     @Test("each is told once a day, and again where the clock was set back")
     func daily() {
@@ -33,14 +33,14 @@ struct EnrolmentOffersTests {
 
     @Test("is kept, for the newest accounts, and read in one form only")
     func form() throws {
-        #expect(try bench.state.offers() == EnrolmentOffers())
+        #expect(try fixture.state.offers() == EnrolmentOffers())
         var offers = EnrolmentOffers()
         for uid in 0..<UInt32(100) { offers.note(uid, at: .max) }
         #expect(offers.offers.count == EnrolmentOffers.limit && offers.offers.last?.uid == 99)
         let contents = offers.encoded()
         #expect(contents.count < EnrolmentOffers.cap)
-        try bench.state.keep(offers)
-        #expect(try StateDirectory.open(bench.scratch.path).offers() == offers)
+        try fixture.state.keep(offers)
+        #expect(try StateDirectory.open(fixture.scratch.path).offers() == offers)
         for length in 0..<contents.count {
             #expect(throws: LineFault.self) {
                 try EnrolmentOffers(contents: Array(contents.prefix(length)))
@@ -56,8 +56,8 @@ struct EnrolmentOffersTests {
             "signet-offers: 1\noffers: 1\nuid: 4294967296\nsaid: 1\n",
         ])
     func damaged(_ text: String) throws {
-        try bench.state.keep(EnrolmentOffers())
-        try bench.overwrite(file, Array(text.utf8))
-        #expect(try bench.state.offers() == EnrolmentOffers())
+        try fixture.state.keep(EnrolmentOffers())
+        try fixture.overwrite(file, Array(text.utf8))
+        #expect(try fixture.state.offers() == EnrolmentOffers())
     }
 }

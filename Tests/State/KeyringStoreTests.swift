@@ -13,29 +13,29 @@ import Testing
 
 @Suite("the login password on disk")
 struct KeyringStoreTests {
-    let bench: Bench
+    let fixture: Fixture
     private let secret: SecretBytes
 
     init() throws {
-        bench = try Bench()
-        try bench.add(1, .rightIndex)
+        fixture = try Fixture()
+        try fixture.add(1, .rightIndex)
         secret = try SecretBytes.random(1_023)
     }
 
-    private var store: KeyringStore { bench.account.keyring }
+    private var store: KeyringStore { fixture.account.keyring }
 
     private func entry(_ hash: String = "$6$salt$hash", changed: Int = 20_000) throws -> ShadowEntry
     {
-        try Bench.entry(hash, changed: changed)
+        try Fixture.entry(hash, changed: changed)
     }
 
     @discardableResult
     private func keep(_ entry: ShadowEntry?) throws -> KeyringPassword {
-        try bench.keep(secret, entry)
+        try fixture.keep(secret, entry)
     }
 
     private func open(_ password: KeyringPassword) throws -> SecretBytes {
-        try bench.open(password)
+        try fixture.open(password)
     }
 
     @Test("what was kept opens for the same prints, and nothing of it is in the record")
@@ -43,10 +43,10 @@ struct KeyringStoreTests {
         #expect(try store.state() == .off)
         let password = try keep(try entry())
         #expect(try open(password).equals(secret))
-        #expect(password.vault == .file && password.created == Bench.now && !password.isUnwatched)
-        let enrolment = try bench.account.prints.enrolment()
+        #expect(password.vault == .file && password.created == Fixture.now && !password.isUnwatched)
+        let enrolment = try fixture.account.prints.enrolment()
         #expect(try store.loss(of: password, enrolment: enrolment, entry: try entry()) == nil)
-        let record = try bench.contents(bench.file("keyring"))
+        let record = try fixture.contents(fixture.file("keyring"))
         let text = String(decoding: record, as: UTF8.self)
         #expect(!text.contains("hash") && text.hasPrefix("signet-keyring: 1\n"))
         #expect(try open(try keep(try entry())).equals(secret), "kept anew, in its place")
@@ -55,7 +55,7 @@ struct KeyringStoreTests {
     @Test("a changed password is told, however it was changed")
     func passwordChanged() throws {
         let password = try keep(try entry())
-        let enrolment = try bench.account.prints.enrolment()
+        let enrolment = try fixture.account.prints.enrolment()
         for other in [
             try entry("$6$salt$othe"), try entry(changed: 20_001), try entry(changed: 0), nil,
         ] {
@@ -74,8 +74,8 @@ struct KeyringStoreTests {
     @Test("after a change of the prints it does not open, and the cause is told")
     func fingersChanged() throws {
         let password = try keep(try entry())
-        try bench.add(2, .leftIndex)
-        let enrolment = try bench.account.prints.enrolment()
+        try fixture.add(2, .leftIndex)
+        let enrolment = try fixture.account.prints.enrolment()
         #expect(
             try store.loss(of: password, enrolment: enrolment, entry: try entry())
                 == .fingersChanged)
@@ -85,13 +85,13 @@ struct KeyringStoreTests {
     @Test("its key alone is sealed anew, by the vault that it is moved to")
     func moved() throws {
         let password = try keep(try entry())
-        let enrolment = try bench.account.prints.enrolment()
+        let enrolment = try fixture.account.prints.enrolment()
         let context = try store.context(of: password, enrolment: enrolment)
-        let key = try bench.vault.seal(
-            try bench.vault.ready(data: password.sealed.key, context: context).open(context),
+        let key = try fixture.vault.seal(
+            try fixture.vault.ready(data: password.sealed.key, context: context).open(context),
             context: context)
         try store.keep(password, resealed: key, by: .file)
-        guard case .kept(let again) = try store.state() else { throw Bench.NotKept() }
+        guard case .kept(let again) = try store.state() else { throw Fixture.NotKept() }
         #expect(again.sealed.key == key && again.sealed.content == password.sealed.content)
         #expect(try open(again).equals(secret))
         #expect(try store.loss(of: again, enrolment: enrolment, entry: try entry()) == nil)
@@ -101,8 +101,8 @@ struct KeyringStoreTests {
     func tombstones() throws {
         try keep(nil)
         for loss in KeyringLoss.allCases {
-            try store.drop(loss, now: Bench.now)
-            #expect(try store.state() == .dropped(loss, since: Bench.now))
+            try store.drop(loss, now: Fixture.now)
+            #expect(try store.state() == .dropped(loss, since: Fixture.now))
         }
         try store.remove()
         #expect(try store.state() == .off)
@@ -112,7 +112,7 @@ struct KeyringStoreTests {
     @Test("a record in any other form is damage, not a password")
     func damaged() throws {
         try keep(try entry())
-        let record = try bench.contents(bench.file("keyring"))
+        let record = try fixture.contents(fixture.file("keyring"))
         let text = String(decoding: record, as: UTF8.self)
         var others = stride(from: 0, to: record.count, by: 7).map { Array(record[..<$0]) }
         others += [record + [10], record + record]
@@ -123,24 +123,24 @@ struct KeyringStoreTests {
         ].map { Array(text.replacing($0.0, with: $0.1).utf8) }
         for other in others {
             #expect(other != record)
-            try bench.overwrite(bench.file("keyring"), other)
+            try fixture.overwrite(fixture.file("keyring"), other)
             #expect(try store.state() == .damaged)
         }
-        #expect(unsafe chmod(bench.file("keyring"), 0o644) == 0)
+        #expect(unsafe chmod(fixture.file("keyring"), 0o644) == 0)
         #expect(try store.state() == .damaged)
     }
 
     @Test("another account's record does not open")
     func swapped() throws {
         try keep(try entry())
-        let record = try bench.contents(bench.file("keyring"))
-        let bob = try bench.state.makeAccount(Array("bob".utf8), uid: 1001, now: Bench.now)
-        try bench.overwrite(bench.scratch.at("private/accounts/1001/keyring"), record)
-        guard case .kept(let password) = try bob.keyring.state() else { throw Bench.NotKept() }
-        let enrolment = try bench.account.prints.enrolment()
+        let record = try fixture.contents(fixture.file("keyring"))
+        let bob = try fixture.state.makeAccount(Array("bob".utf8), uid: 1001, now: Fixture.now)
+        try fixture.overwrite(fixture.scratch.at("private/accounts/1001/keyring"), record)
+        guard case .kept(let password) = try bob.keyring.state() else { throw Fixture.NotKept() }
+        let enrolment = try fixture.account.prints.enrolment()
         let context = try bob.keyring.context(of: password, enrolment: enrolment)
         #expect(throws: VaultError.doesNotOpen) {
-            try bench.vault.ready(data: password.sealed.key, context: context).open(context)
+            try fixture.vault.ready(data: password.sealed.key, context: context).open(context)
         }
         #expect(
             try bob.keyring.loss(of: password, enrolment: enrolment, entry: try entry())
@@ -150,18 +150,18 @@ struct KeyringStoreTests {
     @Test("a crash while it is kept leaves the old one or the new one")
     func interrupted() throws {
         let plan = FaultPlan()
-        let account = try bench.account(failing: plan)
+        let account = try fixture.account(failing: plan)
         let first = try keep(try entry())
         for step in 0..<6 {
             let draft = try account.keyring.draft(
                 try account.prints.enrolment(), entry: try entry())
-            let sealed = try SealedContent.seal(secret, context: draft.context, by: bench.vault)
+            let sealed = try SealedContent.seal(secret, context: draft.context, by: fixture.vault)
             plan.arm(after: step)
             let done: Void? = try? account.keyring.keep(
-                draft, sealed: sealed, by: .file, now: Bench.now)
+                draft, sealed: sealed, by: .file, now: Fixture.now)
             let failed = done == nil
             plan.disarm()
-            guard case .kept(let found) = try store.state() else { throw Bench.NotKept() }
+            guard case .kept(let found) = try store.state() else { throw Fixture.NotKept() }
             #expect(try open(found).equals(secret))
             #expect(failed || found != first)
         }

@@ -8,9 +8,9 @@ import Testing
 
 @Suite("failed matches on disk")
 struct LockoutStoreTests {
-    let bench: Bench
+    let fixture: Fixture
 
-    init() throws { bench = try Bench() }
+    init() throws { fixture = try Fixture() }
 
     @Test("a new account has no failures, and what was saved is loaded")
     func saves() throws {
@@ -24,18 +24,18 @@ struct LockoutStoreTests {
         for lockout in states {
             try store.save(lockout)
             #expect(store.load() == lockout)
-            let again = try StateDirectory.open(bench.scratch.path)
-            #expect(try again.account(Bench.alice, uid: Bench.uid)?.lockout.load() == lockout)
+            let again = try StateDirectory.open(fixture.scratch.path)
+            #expect(try again.account(Fixture.alice, uid: Fixture.uid)?.lockout.load() == lockout)
         }
     }
 
     @Test("a record that is gone is a lockout, not a pardon")
     func missing() throws {
         try store.save(Lockout(failures: 19, pausedAt: nil))
-        #expect(unsafe unlink(bench.file("lockout")) == 0)
+        #expect(unsafe unlink(fixture.file("lockout")) == 0)
         #expect(store.load() == .unreadable)
-        let again = try StateDirectory.open(bench.scratch.path)
-            .makeAccount(Bench.alice, uid: Bench.uid, now: Bench.now)
+        let again = try StateDirectory.open(fixture.scratch.path)
+            .makeAccount(Fixture.alice, uid: Fixture.uid, now: Fixture.now)
         #expect(again.lockout.load() == .unreadable)
     }
 
@@ -49,13 +49,13 @@ struct LockoutStoreTests {
             "signet-lockout: 1\nfailures: 5\nboot: x\npaused: 18446744073709551615\n",
         ])
     func damaged(_ text: String) throws {
-        try bench.overwrite(bench.file("lockout"), Array(text.utf8))
+        try fixture.overwrite(fixture.file("lockout"), Array(text.utf8))
         #expect(store.load() == .unreadable)
     }
 
     @Test("a record that is a link, a directory, or readable by others is a lockout")
     func untrusted() throws {
-        let path = bench.file("lockout")
+        let path = fixture.file("lockout")
         #expect(unsafe chmod(path, 0o644) == 0)
         #expect(store.load() == .unreadable)
         #expect(unsafe unlink(path) == 0)
@@ -73,7 +73,7 @@ struct LockoutStoreTests {
         for step in 0..<20 {
             try store.save(old)
             let plan = FaultPlan()
-            let account = try bench.account(failing: plan)
+            let account = try fixture.account(failing: plan)
             plan.arm(after: step)
             let saved: Void? = try? account.lockout.save(new)
             let found = store.load()
@@ -86,5 +86,5 @@ struct LockoutStoreTests {
         Issue.record("it never came to an end")
     }
 
-    private var store: LockoutStore { bench.account.lockout }
+    private var store: LockoutStore { fixture.account.lockout }
 }

@@ -12,18 +12,18 @@ import Testing
 
 @Suite("MAC tokens on disk")
 struct MACTokenStoreTests {
-    private let bench: Bench
+    private let fixture: Fixture
     private let key: ServerKey
 
     init() throws {
-        bench = try Bench()
-        try bench.add(1)
-        key = try Self.key(for: "https://h", of: bench.account, bench, credential: 0xc1)
+        fixture = try Fixture()
+        try fixture.add(1)
+        key = try Self.key(for: "https://h", of: fixture.account, fixture, credential: 0xc1)
     }
 
     /// A key for a server, as an enabled one is kept.
     private static func key(
-        for server: String, of account: AccountState, _ bench: Bench, credential: UInt8
+        for server: String, of account: AccountState, _ fixture: Fixture, credential: UInt8
     ) throws -> ServerKey {
         let servers = account.servers
         let context = try servers.context(
@@ -35,8 +35,8 @@ struct MACTokenStoreTests {
                 registration: Bytes(repeating: 2, count: 16), account: [1], application: [2],
                 audience: Bytes("\(server)/shop".utf8), challenge: [], expires: 0))
         return try servers.keep(
-            try bench.vault.create(context), context: context, by: .file, at: place, state: .good,
-            now: Bench.now)
+            try fixture.vault.create(context), context: context, by: .file, at: place, state: .good,
+            now: Fixture.now)
     }
 
     private func token(
@@ -44,7 +44,7 @@ struct MACTokenStoreTests {
     ) -> MACToken {
         MACToken(
             Bytes(name.utf8), for: key ?? self.key, identifier: Bytes(repeating: id, count: 16),
-            created: Bench.now, expires: Instant(seconds: Bench.now.seconds + 60))
+            created: Fixture.now, expires: Instant(seconds: Fixture.now.seconds + 60))
     }
 
     private func secret(_ byte: UInt8) throws -> SecretBytes {
@@ -53,26 +53,26 @@ struct MACTokenStoreTests {
     }
 
     private func opened(_ token: MACToken) throws -> Bytes {
-        try bench.account.macTokens.secret(of: token).withBytes { span in
+        try fixture.account.macTokens.secret(of: token).withBytes { span in
             unsafe span.withUnsafeBytes { unsafe Bytes($0) }
         }
     }
 
     private func path(_ id: UInt8) -> String {
-        bench.file("mac-tokens/" + String(repeating: String(id, radix: 16), count: 16))
+        fixture.file("mac-tokens/" + String(repeating: String(id, radix: 16), count: 16))
     }
 
     @Test(
         "are found as they were kept, for their owner's eyes alone, and nothing of a secret shows")
     func kept() throws {
-        let tokens = bench.account.macTokens
+        let tokens = fixture.account.macTokens
         #expect(try tokens.list().isEmpty)
         try tokens.keep(token("b", 0xb1), secret: try secret(0x51))
         try tokens.keep(token("a", 0xa1), secret: try secret(0x52))
         let found = try tokens.list()
         #expect(found.map(\.name) == [Bytes("a".utf8), Bytes("b".utf8)])
         #expect(try found.map(opened).map(\.first) == [0x52, 0x51])
-        let text = try bench.contents(path(0xa1))
+        let text = try fixture.contents(path(0xa1))
         #expect(!String(decoding: text, as: UTF8.self).contains("UlJSUlJS"))
         var status = stat()
         #expect(unsafe stat(path(0xa1), &status) == 0 && status.st_mode & 0o777 == 0o600)
@@ -80,8 +80,8 @@ struct MACTokenStoreTests {
 
     @Test("one takes the place of the other of its name, and of no other key's")
     func replaced() throws {
-        let other = try Self.key(for: "https://i", of: bench.account, bench, credential: 0xc2)
-        let tokens = bench.account.macTokens
+        let other = try Self.key(for: "https://i", of: fixture.account, fixture, credential: 0xc2)
+        let tokens = fixture.account.macTokens
         try tokens.keep(token("a", 0xa1), secret: try secret(1))
         try tokens.keep(token("a", 0xb1, of: other), secret: try secret(2))
         try tokens.keep(token("a", 0xa2), secret: try secret(3))
@@ -90,15 +90,15 @@ struct MACTokenStoreTests {
 
     @Test("are forgotten when their key is invalidated, given up or removed, and only then")
     func withTheKey() throws {
-        let tokens = bench.account.macTokens
+        let tokens = fixture.account.macTokens
         let endings: [(ServerKey) throws -> Void] = [
-            { _ = try bench.account.servers.invalidate($0) },
-            { _ = try bench.account.servers.beginRemoval($0) },
-            { try bench.account.servers.remove($0) },
+            { _ = try fixture.account.servers.invalidate($0) },
+            { _ = try fixture.account.servers.beginRemoval($0) },
+            { try fixture.account.servers.remove($0) },
         ]
         for (number, end) in endings.enumerated() {
             let key = try Self.key(
-                for: "https://k\(number)", of: bench.account, bench,
+                for: "https://k\(number)", of: fixture.account, fixture,
                 credential: UInt8(0xd0 + number))
             try tokens.keep(token("a", 0xa1), secret: try secret(1))
             try tokens.keep(token("a", 0xb1, of: key), secret: try secret(2))
@@ -113,9 +113,9 @@ struct MACTokenStoreTests {
             "server", "credential", "name", "audience", "created", "expires", "state", "secret",
         ])
     func altered(line: String) throws {
-        let tokens = bench.account.macTokens
+        let tokens = fixture.account.macTokens
         try tokens.keep(token("abc", 0xa1), secret: try secret(1))
-        let text = String(decoding: try bench.contents(path(0xa1)), as: UTF8.self)
+        let text = String(decoding: try fixture.contents(path(0xa1)), as: UTF8.self)
         var lines = text.split(separator: "\n").map(String.init)
         let index = try #require(lines.firstIndex { $0.hasPrefix("\(line): ") })
         // One character of the value, to another of the same kind.
@@ -125,17 +125,17 @@ struct MACTokenStoreTests {
         changed[place] = value[place] == "1" ? "2" : "1"
         lines[index] = line == "state" ? "state: removing" : String(changed)
         let altered = Bytes((lines.joined(separator: "\n") + "\n").utf8)
-        try bench.overwrite(path(0xa1), altered)
+        try fixture.overwrite(path(0xa1), altered)
         for token in try tokens.list() {
             #expect(throws: StoreFault.vault(.doesNotOpen)) { try opened(token) }
         }
-        try bench.overwrite(path(0xa1), Bytes(text.utf8) + Bytes("more: 1\n".utf8))
+        try fixture.overwrite(path(0xa1), Bytes(text.utf8) + Bytes("more: 1\n".utf8))
         #expect(try tokens.list().isEmpty)
     }
 
     @Test("stay good for ending them while the server does not know, marked so that it holds")
     func removing() throws {
-        let tokens = bench.account.macTokens
+        let tokens = fixture.account.macTokens
         try tokens.keep(token("a", 0xa1), secret: try secret(1))
         try tokens.keep(token("b", 0xb1), secret: try secret(2))
         let found = try #require(try tokens.list().first)
@@ -144,21 +144,21 @@ struct MACTokenStoreTests {
         #expect(try tokens.list().first == marked)
         #expect(try opened(marked) == Bytes(repeating: 1, count: 32))
         // What was read before is sealed otherwise by now.
-        var altered = String(decoding: try bench.contents(path(0xa1)), as: UTF8.self)
+        var altered = String(decoding: try fixture.contents(path(0xa1)), as: UTF8.self)
         altered = altered.replacing("state: removing", with: "state: good")
-        try bench.overwrite(path(0xa1), Bytes(altered.utf8))
+        try fixture.overwrite(path(0xa1), Bytes(altered.utf8))
         let forged = try #require(try tokens.list().first)
         #expect(throws: StoreFault.vault(.doesNotOpen)) { try opened(forged) }
         #expect(throws: StoreFault.vault(.doesNotOpen)) { try tokens.beginRemoval(forged) }
-        try bench.overwrite(
+        try fixture.overwrite(
             path(0xa1), Bytes(altered.replacing("state: good", with: "state: gone").utf8))
         #expect(try tokens.list().map(\.name) == [Bytes("b".utf8)])
     }
 
     @Test("are good, can be ended, and are bound to their lines in a record that tells no state")
     func withoutState() throws {
-        let tokens = bench.account.macTokens
-        try bench.overwrite(path(0xa1), try older(token("a", 0xa1), try secret(1)))
+        let tokens = fixture.account.macTokens
+        try fixture.overwrite(path(0xa1), try older(token("a", 0xa1), try secret(1)))
         let found = try #require(try tokens.list().first)
         #expect(found.state == .good)
         #expect(try opened(found) == Bytes(repeating: 1, count: 32))
@@ -166,8 +166,8 @@ struct MACTokenStoreTests {
         #expect(try tokens.list() == [marked] && marked.state == .removing)
         #expect(try opened(marked) == Bytes(repeating: 1, count: 32))
         // One that was given up is not made good again by a line less.
-        let text = String(decoding: try bench.contents(path(0xa1)), as: UTF8.self)
-        try bench.overwrite(
+        let text = String(decoding: try fixture.contents(path(0xa1)), as: UTF8.self)
+        try fixture.overwrite(
             path(0xa1), Bytes(text.replacing("state: removing\n", with: "").utf8))
         let forged = try #require(try tokens.list().first)
         #expect(throws: StoreFault.vault(.doesNotOpen)) { try opened(forged) }
@@ -175,20 +175,20 @@ struct MACTokenStoreTests {
 
     /// A record as it was before there were states.
     private func older(_ token: MACToken, _ secret: SecretBytes) throws -> Bytes {
-        let tokens = bench.account.macTokens
+        let tokens = fixture.account.macTokens
         try tokens.keep(token, secret: secret)
-        let text = String(decoding: try bench.contents(path(token.identifier[0])), as: UTF8.self)
+        let text = String(decoding: try fixture.contents(path(token.identifier[0])), as: UTF8.self)
         let lines = text.split(separator: "\n").filter { !$0.hasPrefix("state: ") }
         let described = lines.dropLast().joined(separator: "\n") + "\n"
-        let sealed = try MACTokenSeal(host: bench.account.host).seal(
-            secret, account: bench.account.name, uid: bench.account.uid,
+        let sealed = try MACTokenSeal(host: fixture.account.host).seal(
+            secret, account: fixture.account.name, uid: fixture.account.uid,
             record: Bytes(described.utf8))
         return Bytes("\(described)secret: ".utf8) + Base64.encode(sealed, alphabet: .url) + [0x0a]
     }
 
     @Test("are forgotten after many tries to tell their server in vain, which are counted on disk")
     func vainTries() throws {
-        let tokens = bench.account.macTokens
+        let tokens = fixture.account.macTokens
         try tokens.keep(token("a", 0xa1), secret: try secret(1))
         var found = try #require(try tokens.list().first)
         found = try tokens.beginRemoval(found)
@@ -207,26 +207,26 @@ struct MACTokenStoreTests {
         }
         #expect(try opened(found) == Bytes(repeating: 1, count: 32))
         // Whoever takes tries away has it for nothing.
-        let text = String(decoding: try bench.contents(path(0xa1)), as: UTF8.self)
+        let text = String(decoding: try fixture.contents(path(0xa1)), as: UTF8.self)
         let mark = "vain-tries: \(MACTokenStore.vainTries - 1)\n"
         #expect(text.contains(mark))
         let without = text.split(separator: "\n", omittingEmptySubsequences: false).filter {
             !$0.hasPrefix("vain-tries: ") && !$0.hasPrefix("last-vain: ")
         }
-        try bench.overwrite(path(0xa1), Bytes(without.joined(separator: "\n").utf8))
+        try fixture.overwrite(path(0xa1), Bytes(without.joined(separator: "\n").utf8))
         let forged = try #require(try tokens.list().first)
         #expect(throws: StoreFault.vault(.doesNotOpen)) { try opened(forged) }
-        try bench.overwrite(
+        try fixture.overwrite(
             path(0xa1), Bytes(text.replacing(mark, with: "vain-tries: 0\n").utf8))
         #expect(try tokens.list().isEmpty)
-        try bench.overwrite(path(0xa1), Bytes(text.utf8))
+        try fixture.overwrite(path(0xa1), Bytes(text.utf8))
         #expect(try tokens.wasVain(found, at: now))
         #expect(try tokens.list().isEmpty)
     }
 
     @Test("another one in a token's place is not what a try in vain is counted for")
     func vainForAnother() throws {
-        let tokens = bench.account.macTokens
+        let tokens = fixture.account.macTokens
         try tokens.keep(token("a", 0xa1), secret: try secret(1))
         let old = try tokens.beginRemoval(try #require(try tokens.list().first))
         let new = try tokens.keep(token("a", 0xa2), secret: try secret(2))
@@ -239,12 +239,12 @@ struct MACTokenStoreTests {
 
     @Test("do not open as another account's, or in another's place")
     func swapped() throws {
-        let tokens = bench.account.macTokens
+        let tokens = fixture.account.macTokens
         try tokens.keep(token("abc", 0xa1), secret: try secret(1))
-        let text = try bench.contents(path(0xa1))
-        try bench.overwrite(path(0xa2), text)
+        let text = try fixture.contents(path(0xa1))
+        try fixture.overwrite(path(0xa2), text)
         #expect(try tokens.list().count == 1)
-        let bob = try bench.state.makeAccount(Bytes("bob".utf8), uid: 1_001, now: Bench.now)
+        let bob = try fixture.state.makeAccount(Bytes("bob".utf8), uid: 1_001, now: Fixture.now)
         let foreign = try #require(try tokens.list().first)
         #expect(throws: StoreFault.vault(.doesNotOpen)) { try bob.macTokens.secret(of: foreign) }
         #expect(try opened(foreign) == Bytes(repeating: 1, count: 32))

@@ -61,7 +61,7 @@ struct MigrationTests {
         var template: [UInt8] = [1]
         let credential = try credential(account)
         try account.prints.add(
-            &template, finger: .leftThumb, reader: Bench.reader, now: Bench.now)
+            &template, finger: .leftThumb, reader: Fixture.reader, now: Fixture.now)
         let changed = try account.prints.enrolment()
         let context = try account.credential.context(of: credential, enrolment: changed)
         let key = try FileVault(host: state.host).ready(key: credential.sealed, context: context)
@@ -239,7 +239,7 @@ struct MigrationTests {
             device: state.device,
             credential: credential.identifier, challenge: [UInt8](repeating: 3, count: 32),
             service: Array("sudo".utf8), terminal: [], purpose: [], factor: Factor.fingerprint,
-            enrolment: 2, counter: place.counter, previous: place.previous, issued: Bench.now
+            enrolment: 2, counter: place.counter, previous: place.previous, issued: Fixture.now
         ).encoded()
         let namespace = SignatureNamespace.login
         let signed = SSHSignature.signedData(

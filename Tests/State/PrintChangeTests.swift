@@ -10,12 +10,12 @@ import Testing
 
 @Suite("a change of prints")
 struct PrintChangeTests {
-    let bench: Bench
+    let fixture: Fixture
 
     init() throws {
-        bench = try Bench()
-        try bench.add(1, .rightIndex)
-        try bench.add(2, .leftIndex)
+        fixture = try Fixture()
+        try fixture.add(1, .rightIndex)
+        try fixture.add(2, .leftIndex)
     }
 
     /// What can be done to an account's prints, in one change.
@@ -29,10 +29,10 @@ struct PrintChangeTests {
             switch self {
             case .add:
                 return try prints.draft(
-                    adding: &template, finger: .leftThumb, reader: Bench.reader, now: Bench.now)
+                    adding: &template, finger: .leftThumb, reader: Fixture.reader, now: Fixture.now)
             case .replace:
                 return try prints.draft(
-                    adding: &template, finger: .leftIndex, reader: Bench.reader, now: Bench.now)
+                    adding: &template, finger: .leftIndex, reader: Fixture.reader, now: Fixture.now)
             case .remove: return try prints.draft(removing: [all[0]])
             case .removeAll: return try prints.draft(removing: all)
             }
@@ -53,15 +53,15 @@ struct PrintChangeTests {
         "tells beforehand what will be, and nothing of it is there before it is made",
         arguments: Kind.allCases)
     func drafts(_ kind: Kind) throws {
-        let before = try bench.account.prints.enrolment()
+        let before = try fixture.account.prints.enrolment()
         let names = try files()
-        let change = try kind.draft(bench.account.prints)
-        #expect(try bench.account.prints.enrolment().state == before.state)
+        let change = try kind.draft(fixture.account.prints)
+        #expect(try fixture.account.prints.enrolment().state == before.state)
         #expect(try files() == names)
         #expect(change.enrolment.prints.count == kind.count)
         #expect(change.enrolment.state.generation == before.state.generation + 1)
-        try bench.account.prints.commit(change)
-        let after = try bench.account.prints.enrolment()
+        try fixture.account.prints.commit(change)
+        let after = try fixture.account.prints.enrolment()
         #expect(after.state == change.enrolment.state)
         #expect(after.prints.map(\.identifier) == change.enrolment.prints.map(\.identifier))
         #expect(after.prints.map(\.template) == change.enrolment.prints.map(\.template))
@@ -75,28 +75,30 @@ struct PrintChangeTests {
     @Test("of a finger that is enrolled anew takes the old one's place in one generation")
     func replaces() throws {
         let old = try #require(
-            try bench.account.prints.enrolment().prints.first { $0.finger == .leftIndex })
-        let change = try Kind.replace.draft(bench.account.prints)
+            try fixture.account.prints.enrolment().prints.first { $0.finger == .leftIndex })
+        let change = try Kind.replace.draft(fixture.account.prints)
         #expect(change.removed.map(\.identifier) == [old.identifier])
-        try bench.account.prints.commit(change)
-        let fingers = try bench.account.prints.enrolment().prints.map(\.finger)
+        try fixture.account.prints.commit(change)
+        let fingers = try fixture.account.prints.enrolment().prints.map(\.finger)
         #expect(fingers.count == 2 && Set(fingers) == [.rightIndex, .leftIndex])
-        #expect(try bench.account.generation() == 3)
+        #expect(try fixture.account.generation() == 3)
     }
 
     @Test(
         "that another one came before, or that was made already, is refused",
         arguments: Kind.allCases)
     func stale(_ kind: Kind) throws {
-        let late = try kind.draft(bench.account.prints)
-        let first = try Kind.add.draft(bench.account.prints)
-        try bench.account.prints.commit(first)
-        let state = try bench.account.prints.enrolment().state
+        let late = try kind.draft(fixture.account.prints)
+        let first = try Kind.add.draft(fixture.account.prints)
+        try fixture.account.prints.commit(first)
+        let state = try fixture.account.prints.enrolment().state
         let names = try files()
         for change in [late, first] {
-            #expect(throws: StoreFault.changedMeanwhile) { try bench.account.prints.commit(change) }
+            #expect(throws: StoreFault.changedMeanwhile) {
+                try fixture.account.prints.commit(change)
+            }
         }
-        #expect(try bench.account.prints.enrolment().state == state)
+        #expect(try fixture.account.prints.enrolment().state == state)
         #expect(try files() == names)
     }
 
@@ -105,27 +107,27 @@ struct PrintChangeTests {
         arguments: Kind.allCases)
     func interrupted(_ kind: Kind) throws {
         for step in 0..<40 {
-            let bench = try Bench()
-            try bench.add(1, .rightIndex)
-            try bench.add(2, .leftIndex)
-            let before = try bench.account.prints.enrolment().state
+            let fixture = try Fixture()
+            try fixture.add(1, .rightIndex)
+            try fixture.add(2, .leftIndex)
+            let before = try fixture.account.prints.enrolment().state
             let plan = FaultPlan()
-            let account = try bench.account(failing: plan)
+            let account = try fixture.account(failing: plan)
             let change = try kind.draft(account.prints)
             plan.arm(after: step)
             let done: Void? = try? account.prints.commit(change)
             let isPast = plan.reached.count <= step
             plan.disarm()
-            let now = try bench.account.prints.enrolment()
+            let now = try fixture.account.prints.enrolment()
             #expect(now.damaged.isEmpty)
             let isNew = now.state == change.enrolment.state
             #expect(isNew || now.state == before, "step \(step)")
             #expect(isNew || done == nil, "step \(step)")
             // Recovery leaves nothing of what did not come about, and the change can be made then.
-            try bench.account(failing: plan).recover()
-            let names = Layout.entries(of: bench.file("prints"))
+            try fixture.account(failing: plan).recover()
+            let names = Layout.entries(of: fixture.file("prints"))
             #expect(names == now.prints.map { hexadecimal($0.identifier) }, "step \(step)")
-            try bench.account.prints.commit(try kind.draft(bench.account.prints))
+            try fixture.account.prints.commit(try kind.draft(fixture.account.prints))
             if isPast {
                 print("\(kind): \(step) points")
                 #expect(step >= 6)
@@ -137,8 +139,8 @@ struct PrintChangeTests {
 
     @Test("a list that is repeated, unsorted, too long, miscounted or of no finger is no list")
     func lists() throws {
-        let path = bench.file("account")
-        let text = String(decoding: try bench.contents(path), as: UTF8.self)
+        let path = fixture.file("account")
+        let text = String(decoding: try fixture.contents(path), as: UTF8.self)
         let head = try #require(text.firstRange(of: "prints: ")).lowerBound
         let lines = text[head...].split(separator: "\n").dropFirst().map { "\($0)\n" }
         try #require(lines.count == 4)
@@ -152,14 +154,14 @@ struct PrintChangeTests {
             (2, one + two.replacing("print: ", with: "print: 00")),
             (2, one + two.replacing("finger: ", with: "hand: ")),
         ] {
-            try bench.overwrite(path, Array("\(text[..<head])prints: \(count)\n\(list)".utf8))
+            try fixture.overwrite(path, Array("\(text[..<head])prints: \(count)\n\(list)".utf8))
             #expect(throws: StoreFault.damaged(path: path), "\(count) \(list)") {
-                _ = try bench.account.prints.enrolment()
+                _ = try fixture.account.prints.enrolment()
             }
         }
-        try bench.overwrite(path, Array(text.utf8))
-        #expect(try bench.account.prints.enrolment().prints.count == 2)
+        try fixture.overwrite(path, Array(text.utf8))
+        #expect(try fixture.account.prints.enrolment().prints.count == 2)
     }
 
-    private func files() throws -> [String] { Layout.entries(of: bench.file("prints")) }
+    private func files() throws -> [String] { Layout.entries(of: fixture.file("prints")) }
 }

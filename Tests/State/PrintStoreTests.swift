@@ -10,20 +10,20 @@ import Testing
 
 @Suite("prints on disk")
 struct PrintStoreTests {
-    let bench: Bench
+    let fixture: Fixture
 
-    init() throws { bench = try Bench() }
+    init() throws { fixture = try Fixture() }
 
     @Test("what was added is listed, with its description and template")
     func adds() throws {
-        let one = try bench.add(1, .rightIndex)
-        let two = try bench.add(2, .leftThumb)
-        let enrolment = try bench.account.prints.enrolment()
+        let one = try fixture.add(1, .rightIndex)
+        let two = try fixture.add(2, .leftThumb)
+        let enrolment = try fixture.account.prints.enrolment()
         #expect(Set(enrolment.prints.map(\.identifier)) == [one, two])
         let print = try #require(enrolment.prints.first { $0.identifier == two })
         #expect(print.finger == .leftThumb)
-        #expect(print.reader == Bench.reader)
-        #expect(print.added == Bench.now)
+        #expect(print.reader == Fixture.reader)
+        #expect(print.added == Fixture.now)
         #expect(print.template == [UInt8](repeating: 2, count: 500))
         #expect(enrolment.damaged.isEmpty)
     }
@@ -31,98 +31,98 @@ struct PrintStoreTests {
     @Test("every change has a generation and a state of its own, also going back to the same set")
     func generations() throws {
         var seen: [[UInt8]] = [try state()]
-        try bench.add(1)
+        try fixture.add(1)
         seen.append(try state())
-        try bench.add(9)
+        try fixture.add(9)
         seen.append(try state())
         try store.remove(try #require(store.enrolment().prints.first).identifier)
         seen.append(try state())
-        try bench.add(1)
+        try fixture.add(1)
         seen.append(try state())
-        try bench.add(1)
+        try fixture.add(1)
         seen.append(try state())
         #expect(Set(seen).count == seen.count)
-        #expect(try bench.account.generation() == 5)
+        #expect(try fixture.account.generation() == 5)
     }
 
     @Test("reading changes nothing")
     func reading() throws {
-        try bench.add(1)
+        try fixture.add(1)
         let before = try state()
         #expect(try state() == before)
-        let again = try StateDirectory.open(bench.scratch.path)
-        let account = try #require(try again.account(Bench.alice, uid: Bench.uid))
+        let again = try StateDirectory.open(fixture.scratch.path)
+        let account = try #require(try again.account(Fixture.alice, uid: Fixture.uid))
         #expect(try account.prints.enrolment().state.digest == before)
     }
 
     @Test("the template is not on disk in the clear")
     func sealedAtRest() throws {
-        let id = try bench.add(65)
-        let text = try bench.contents(bench.file("prints/" + hexadecimal(id)))
+        let id = try fixture.add(65)
+        let text = try fixture.contents(fixture.file("prints/" + hexadecimal(id)))
         #expect(!String(decoding: text, as: UTF8.self).contains("AAAAAAAA"))
     }
 
     @Test("a print that was altered, swapped or renamed is damaged and left out")
     func damaged() throws {
-        let one = hexadecimal(try bench.add(1, .rightIndex))
-        let two = hexadecimal(try bench.add(2, .leftIndex))
+        let one = hexadecimal(try fixture.add(1, .rightIndex))
+        let two = hexadecimal(try fixture.add(2, .leftIndex))
         let before = try state()
-        let first = try bench.contents(bench.file("prints/" + one))
-        let second = try bench.contents(bench.file("prints/" + two))
+        let first = try fixture.contents(fixture.file("prints/" + one))
+        let second = try fixture.contents(fixture.file("prints/" + two))
         var altered = first
         altered[altered.count - 20] ^= 1
         let relabelled = first.replacing(Array("right-index".utf8), with: Array("left-thumb".utf8))
         for bad in [
             altered, second, relabelled, [], first + first, Array(first.dropLast()), first + [0],
         ] {
-            try bench.overwrite(bench.file("prints/" + one), bad)
-            let enrolment = try bench.account.prints.enrolment()
+            try fixture.overwrite(fixture.file("prints/" + one), bad)
+            let enrolment = try fixture.account.prints.enrolment()
             #expect(enrolment.damaged.map { hexadecimal($0.identifier) } == [one])
             #expect(enrolment.damaged.map(\.finger) == [.rightIndex])
             #expect(enrolment.prints.map { hexadecimal($0.identifier) } == [two])
             #expect(enrolment.state.digest != before)
         }
-        try bench.overwrite(bench.file("prints/" + one), first)
+        try fixture.overwrite(fixture.file("prints/" + one), first)
         #expect(try state() == before)
     }
 
     @Test("a print that others may write to, or a link, is damaged")
     func untrusted() throws {
-        let one = bench.file("prints/" + hexadecimal(try bench.add(1)))
+        let one = fixture.file("prints/" + hexadecimal(try fixture.add(1)))
         #expect(unsafe chmod(one, 0o620) == 0)
-        #expect(try bench.account.prints.enrolment().damaged.count == 1)
+        #expect(try fixture.account.prints.enrolment().damaged.count == 1)
         #expect(unsafe chmod(one, 0o600) == 0)
-        #expect(try bench.account.prints.enrolment().damaged.isEmpty)
-        #expect(unsafe rename(one, bench.file("elsewhere")) == 0)
-        #expect(unsafe symlink(bench.file("elsewhere"), one) == 0)
-        let enrolment = try bench.account.prints.enrolment()
+        #expect(try fixture.account.prints.enrolment().damaged.isEmpty)
+        #expect(unsafe rename(one, fixture.file("elsewhere")) == 0)
+        #expect(unsafe symlink(fixture.file("elsewhere"), one) == 0)
+        let enrolment = try fixture.account.prints.enrolment()
         #expect(enrolment.damaged.count == 1)
         try store.remove(try #require(enrolment.damaged.first).identifier)
         #expect(try store.enrolment().damaged.isEmpty)
-        #expect(bench.exists(bench.file("elsewhere")))
+        #expect(fixture.exists(fixture.file("elsewhere")))
     }
 
     @Test("a print whose file is gone, or is another account's, is damaged; its finger is known")
     func gone() throws {
-        let bob = try bench.state.makeAccount(Array("bob".utf8), uid: 1001, now: Bench.now)
+        let bob = try fixture.state.makeAccount(Array("bob".utf8), uid: 1001, now: Fixture.now)
         var template: [UInt8] = [1, 2, 3]
         let theirs = try bob.prints.add(
-            &template, finger: .leftThumb, reader: Bench.reader, now: Bench.now)
-        let ours = try bench.add(1, .rightIndex)
-        let path = bench.file("prints/" + hexadecimal(ours))
-        let good = try bench.contents(path)
-        try bench.overwrite(
+            &template, finger: .leftThumb, reader: Fixture.reader, now: Fixture.now)
+        let ours = try fixture.add(1, .rightIndex)
+        let path = fixture.file("prints/" + hexadecimal(ours))
+        let good = try fixture.contents(path)
+        try fixture.overwrite(
             path,
-            try bench.contents(
-                bench.scratch.at("private/accounts/1001/prints/" + hexadecimal(theirs))))
+            try fixture.contents(
+                fixture.scratch.at("private/accounts/1001/prints/" + hexadecimal(theirs))))
         try expectDamaged(ours, .rightIndex)
         #expect(unsafe unlink(path) == 0)
         try expectDamaged(ours, .rightIndex)
-        try bench.overwrite(path, good)
+        try fixture.overwrite(path, good)
         #expect(try store.enrolment().prints.map(\.identifier) == [ours])
         // Enrolled anew, the finger takes the damaged one's place.
         #expect(unsafe unlink(path) == 0)
-        let new = try bench.add(2, .rightIndex)
+        let new = try fixture.add(2, .rightIndex)
         #expect(try store.enrolment().prints.map(\.identifier) == [new])
         #expect(try store.enrolment().damaged.isEmpty)
     }
@@ -136,28 +136,28 @@ struct PrintStoreTests {
 
     @Test("a file that is not listed counts for nothing, and recovery removes it")
     func unlisted() throws {
-        let kept = try bench.add(1, .rightIndex)
-        let deleted = try bench.add(2, .leftIndex)
-        let path = bench.file("prints/" + hexadecimal(deleted))
-        let good = try bench.contents(path)
+        let kept = try fixture.add(1, .rightIndex)
+        let deleted = try fixture.add(2, .leftIndex)
+        let path = fixture.file("prints/" + hexadecimal(deleted))
+        let good = try fixture.contents(path)
         try store.remove(deleted)
-        #expect(!bench.exists(path))
+        #expect(!fixture.exists(path))
         let before = try state()
-        try bench.overwrite(path, good)
-        try bench.overwrite(bench.file("prints/" + String(repeating: "0", count: 32)), [1])
-        try bench.overwrite(bench.file("prints/notes"), [1])
+        try fixture.overwrite(path, good)
+        try fixture.overwrite(fixture.file("prints/" + String(repeating: "0", count: 32)), [1])
+        try fixture.overwrite(fixture.file("prints/notes"), [1])
         #expect(try state() == before)
         #expect(try store.enrolment().prints.map(\.identifier) == [kept])
         #expect(try store.enrolment().damaged.isEmpty)
-        try bench.account.recover()
+        try fixture.account.recover()
         #expect(try files() == [hexadecimal(kept)])
         #expect(try state() == before)
     }
 
     @Test("there are as many prints as fingers, and what is not there is not removed")
     func limits() throws {
-        for finger in Finger.allCases { try bench.add(finger.rawValue, finger) }
-        try bench.add(11, .rightIndex)
+        for finger in Finger.allCases { try fixture.add(finger.rawValue, finger) }
+        try fixture.add(11, .rightIndex)
         #expect(try store.enrolment().prints.count == PrintStore.limit)
         let unknown = [UInt8](repeating: 0, count: 16)
         #expect(throws: StoreFault.unknownPrint) { try store.remove(unknown) }
@@ -166,21 +166,21 @@ struct PrintStoreTests {
         var template: [UInt8] = [1]
         let long = [UInt8](repeating: 65, count: 257)
         #expect(throws: StoreFault.readerNameTooLong) {
-            try store.add(&template, finger: .leftThumb, reader: long, now: Bench.now)
+            try store.add(&template, finger: .leftThumb, reader: long, now: Fixture.now)
         }
         #expect(template.isEmpty)
         try store.commit(
             try store.draft(removing: store.enrolment().prints.map(\.identifier)))
         #expect(try store.enrolment().isEmpty && files().isEmpty)
-        #expect(try bench.account.generation() == UInt64(PrintStore.limit) + 2)
+        #expect(try fixture.account.generation() == UInt64(PrintStore.limit) + 2)
     }
 
-    private var store: PrintStore { bench.account.prints }
+    private var store: PrintStore { fixture.account.prints }
 
-    private func files() throws -> [String] { Layout.entries(of: bench.file("prints")) }
+    private func files() throws -> [String] { Layout.entries(of: fixture.file("prints")) }
 
     private func state() throws -> [UInt8] {
-        try bench.account.prints.enrolment().state.digest
+        try fixture.account.prints.enrolment().state.digest
     }
 }
 

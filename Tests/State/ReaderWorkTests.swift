@@ -6,9 +6,9 @@ import Testing
 
 @Suite("work that is to be done on readers")
 struct ReaderWorkTests {
-    let bench: Bench
+    let fixture: Fixture
 
-    init() throws { bench = try Bench() }
+    init() throws { fixture = try Fixture() }
 
     private func digest(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
 
@@ -19,20 +19,20 @@ struct ReaderWorkTests {
 
     @Test("is found again as it was noted, and is gone when it is done")
     func kept() throws {
-        #expect(try bench.state.readerWork().isEmpty)
+        #expect(try fixture.state.readerWork().isEmpty)
         var work = ReaderWork()
         work.enrolling = [storage([1, 2], serial: "a serial: %\n")]
         work.delete(storage([3]))
         work.delete(storage([4], serial: "1"))
         #expect(work.deleting == [storage([3, 4])])
-        try bench.state.keep(work)
-        #expect(try bench.state.readerWork() == work)
+        try fixture.state.keep(work)
+        #expect(try fixture.state.readerWork() == work)
         work.enrolling = []
         work.deleted(storage([3, 4, 5]))
         #expect(work.isEmpty)
-        try bench.state.keep(work)
-        #expect(try bench.state.readerWork().isEmpty)
-        #expect(!bench.exists(bench.scratch.at("private/reader-work")))
+        try fixture.state.keep(work)
+        #expect(try fixture.state.readerWork().isEmpty)
+        #expect(!fixture.exists(fixture.scratch.at("private/reader-work")))
     }
 
     @Test("an enrolment that begins again never takes what the first one left for what was there")
@@ -50,24 +50,24 @@ struct ReaderWorkTests {
         var work = ReaderWork()
         for number in UInt8(0)..<40 { work.begin(on: storage([number], serial: "\(number)")) }
         #expect(work.enrolling.map(\.serial) == (32..<40).map { "\($0)" })
-        try bench.state.keep(work)
-        #expect(try bench.state.readerWork() == work)
+        try fixture.state.keep(work)
+        #expect(try fixture.state.readerWork() == work)
     }
 
     @Test("a record that is cut, extended or not in its form says nothing")
     func damaged() throws {
         var work = ReaderWork()
         work.enrolling = [storage([1, 2])]
-        try bench.state.keep(work)
-        let path = bench.scratch.at("private/reader-work")
-        let good = try bench.contents(path)
+        try fixture.state.keep(work)
+        let path = fixture.scratch.at("private/reader-work")
+        let good = try fixture.contents(path)
         let swapped = ReaderStorage(
             driver: "driver", device: "0", serial: nil, prints: [digest(2), digest(1)])
         #expect(swapped == storage([1, 2]), "there is one order")
         let newer = Array("signet-reader-work: 2\n".utf8)
         for bad in [Array(good.dropLast()), good + [10], [], newer] {
-            try bench.overwrite(path, bad)
-            #expect(try bench.state.readerWork().isEmpty)
+            try fixture.overwrite(path, bad)
+            #expect(try fixture.state.readerWork().isEmpty)
         }
     }
 
@@ -78,13 +78,13 @@ struct ReaderWorkTests {
         var new = ReaderWork()
         new.delete(storage([2]))
         for step in 0..<20 {
-            try bench.state.keep(old)
+            try fixture.state.keep(old)
             let plan = FaultPlan()
-            let state = try StateDirectory.open(bench.scratch.path, faults: plan.faults)
+            let state = try StateDirectory.open(fixture.scratch.path, faults: plan.faults)
             plan.arm(after: step)
             let done: Void? = try? state.keep(new)
             plan.disarm()
-            let found = try bench.state.readerWork()
+            let found = try fixture.state.readerWork()
             #expect(found == new || (done == nil && found == old))
             if done != nil { return }
         }
@@ -100,26 +100,26 @@ struct ReaderWorkTests {
             })
         var work = ReaderWork()
         work.delete(many)
-        #expect(throws: StoreFault.tooManyStoredPrints) { try bench.state.keep(work) }
+        #expect(throws: StoreFault.tooManyStoredPrints) { try fixture.state.keep(work) }
         #expect(throws: StoreFault.tooManyStoredPrints) {
-            _ = try bench.account.credential.draft(
-                try bench.account.prints.enrolment(), covering: [many])
+            _ = try fixture.account.credential.draft(
+                try fixture.account.prints.enrolment(), covering: [many])
         }
     }
 
     @Test("whose a print is, is remembered, and what is no such record says nothing")
     func owners() throws {
-        let owners = bench.state.owners
+        let owners = fixture.state.owners
         #expect(owners.hint(of: digest(1)) == nil)
         try owners.remember(1000, asOwnerOf: digest(1))
         try owners.remember(1001, asOwnerOf: digest(1))
         #expect(owners.hint(of: digest(1)) == 1001)
         #expect(owners.hint(of: digest(2)) == nil)
         let name = String(repeating: "01", count: 32)
-        try bench.overwrite(bench.scratch.at("private/stored/" + name), Array("x".utf8))
+        try fixture.overwrite(fixture.scratch.at("private/stored/" + name), Array("x".utf8))
         #expect(owners.hint(of: digest(1)) == nil)
         try owners.remember(nil, asOwnerOf: digest(1))
         try owners.remember(nil, asOwnerOf: digest(1))
-        #expect(!bench.exists(bench.scratch.at("private/stored/" + name)))
+        #expect(!fixture.exists(fixture.scratch.at("private/stored/" + name)))
     }
 }

@@ -12,11 +12,11 @@ import Testing
 
 @Suite("the chain of receipts")
 struct ReceiptChainTests {
-    let receipts: ReceiptBench
+    let receipts: ReceiptFixture
     let texts: [[UInt8]]
 
     init() throws {
-        receipts = try ReceiptBench()
+        receipts = try ReceiptFixture()
         for number in 0..<4 { try receipts.login(service: "service-\(number)") }
         texts = try receipts.texts()
     }
@@ -24,7 +24,7 @@ struct ReceiptChainTests {
     @Test("an untouched chain verifies, and so does an empty one of a new account")
     func good() throws {
         #expect(try receipts.verify(texts) == 4)
-        #expect(try ReceiptBench().verify([]) == 0)
+        #expect(try ReceiptFixture().verify([]) == 0)
     }
 
     @Test("a removed receipt shows, wherever it was")
@@ -96,20 +96,20 @@ struct ReceiptChainTests {
 
     @Test("receipts of a destroyed credential still verify under its registered key")
     func oldCredential() throws {
-        try receipts.bench.account.credential.destroy(.fingerAdded, now: Bench.now)
-        try receipts.bench.issue()
+        try receipts.fixture.account.credential.destroy(.fingerAdded, now: Fixture.now)
+        try receipts.fixture.issue()
         #expect(try receipts.verify(texts) == 4)
     }
 
     @Test("stock ssh-keygen accepts a receipt and refuses it with one byte changed")
     func sshKeygen() throws {
         let parts = try #require(Receipt.split(texts[2]))
-        let scratch = receipts.bench.scratch
+        let scratch = receipts.fixture.scratch
         let directory = try Directory.open(scratch.path)
         try directory.replace("statement", bytes: parts.statement)
         try directory.replace("wrong", bytes: parts.statement + [10])
         try directory.replace("signature", bytes: Armour.wrap(parts.signature))
-        try directory.replace("signers", bytes: try receipts.bench.account.credential.signers())
+        try directory.replace("signers", bytes: try receipts.fixture.account.credential.signers())
         func verify(_ message: String, _ who: String, _ namespace: String) -> Int32 {
             let command = """
                 cd '\(scratch.path)' && ssh-keygen -Y verify -f signers -I \(who) -n \(namespace) \
@@ -129,11 +129,11 @@ struct ReceiptChainTests {
         try receipts.login()
         #expect(try receipts.verify(try receipts.texts()) == 6)
         let parts = try #require(Receipt.split(released))
-        let scratch = receipts.bench.scratch
+        let scratch = receipts.fixture.scratch
         let directory = try Directory.open(scratch.path)
         try directory.replace("statement", bytes: parts.statement)
         try directory.replace("signature", bytes: Armour.wrap(parts.signature))
-        try directory.replace("signers", bytes: try receipts.bench.account.credential.signers())
+        try directory.replace("signers", bytes: try receipts.fixture.account.credential.signers())
         func verify(_ namespace: String) -> Int32 {
             unsafe system(
                 """
@@ -156,18 +156,18 @@ struct ReceiptChainTests {
 
     @Test("keys that version 0.1.0 registered for logins are good for secrets too")
     func olderSigners() throws {
-        let path = receipts.bench.file("signers")
-        let lines = String(decoding: try receipts.bench.contents(path), as: UTF8.self)
+        let path = receipts.fixture.file("signers")
+        let lines = String(decoding: try receipts.fixture.contents(path), as: UTF8.self)
         let older = lines.replacing("login@signet,secret@signet", with: "login@signet")
         try #require(older != lines)
-        try receipts.bench.overwrite(path, Array(older.utf8))
-        #expect(try receipts.bench.account.credential.signers() == Array(lines.utf8))
+        try receipts.fixture.overwrite(path, Array(older.utf8))
+        #expect(try receipts.fixture.account.credential.signers() == Array(lines.utf8))
         #expect(try receipts.verify(texts) == 4)
-        try receipts.bench.issue()
+        try receipts.fixture.issue()
         #expect(try receipts.verify(texts) == 4)
         for wrong in ["file@signet", "login@signet,file@signet", "*"] {
             let text = lines.replacing("login@signet,secret@signet", with: wrong)
-            #expect(RegisteredSigner.parse(file: Array(text.utf8), account: Bench.alice) == nil)
+            #expect(RegisteredSigner.parse(file: Array(text.utf8), account: Fixture.alice) == nil)
         }
     }
 

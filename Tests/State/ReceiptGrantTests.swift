@@ -12,9 +12,9 @@ import Testing
 
 @Suite("a receipt that was granted")
 struct ReceiptGrantTests {
-    let receipts: ReceiptBench
+    let receipts: ReceiptFixture
 
-    init() throws { receipts = try ReceiptBench() }
+    init() throws { receipts = try ReceiptFixture() }
 
     @Test("says so behind its text, and the next receipt follows both")
     func chains() throws {
@@ -33,7 +33,7 @@ struct ReceiptGrantTests {
     func stock() throws {
         let entry = try receipts.granted()
         let scratch = try Scratch()
-        try scratch.write("signers", try receipts.bench.account.credential.signers())
+        try scratch.write("signers", try receipts.fixture.account.credential.signers())
         let statement = try #require(ReceiptEntry(entry)).statement
         // All that stands behind the statement.
         try scratch.write("signature", Array(entry.dropFirst(statement.count)))
@@ -56,7 +56,7 @@ struct ReceiptGrantTests {
     @Test("is on disk before that is told; the chain's head follows with the flush")
     func durable() throws {
         let plan = FaultPlan()
-        let log = try receipts.bench.account(failing: plan).receipts()
+        let log = try receipts.fixture.account(failing: plan).receipts()
         let place = try log.prepare()
         let text = try receipts.receipt(place)
         plan.arm(after: 100)
@@ -110,13 +110,13 @@ struct ReceiptGrantTests {
     func torn() throws {
         let first = try receipts.granted()
         let second = try receipts.login(flushing: false)
-        let whole = try receipts.bench.contents(receipts.path)
+        let whole = try receipts.fixture.contents(receipts.path)
         let mark = ReceiptEntry.mark(2)
         for count in 0..<mark.count {
-            try receipts.bench.overwrite(receipts.path, whole + mark[..<count])
+            try receipts.fixture.overwrite(receipts.path, whole + mark[..<count])
             let place = try reopened().prepare()
             #expect(place.previous == (try SHA256.digest(second)), "\(count)")
-            #expect(try receipts.bench.contents(receipts.path) == whole, "\(count)")
+            #expect(try receipts.fixture.contents(receipts.path) == whole, "\(count)")
             #expect(try receipts.texts() == [first, second])
         }
     }
@@ -151,13 +151,13 @@ struct ReceiptGrantTests {
         let one = try receipts.granted()
         let text = Array(one.dropLast(ReceiptEntry.mark(1).count))
         for bad in [text, text + ReceiptEntry.mark(2)] {
-            try receipts.bench.overwrite(receipts.path, bad)
+            try receipts.fixture.overwrite(receipts.path, bad)
             let place = try reopened().prepare()
             #expect(!place.isIntact)
             #expect(place.previous == (try SHA256.digest(one)), "the gap stays")
         }
         // A second line is no entry's, and goes as what a crash left.
-        try receipts.bench.overwrite(receipts.path, one + ReceiptEntry.mark(1))
+        try receipts.fixture.overwrite(receipts.path, one + ReceiptEntry.mark(1))
         #expect(try reopened().read(from: 0, limit: 9).remainder == 11)
         #expect(try reopened().prepare().isIntact)
         #expect(try receipts.texts() == [one])
@@ -168,7 +168,7 @@ struct ReceiptGrantTests {
         let first = try receipts.granted()
         for step in 0..<10 {
             let plan = FaultPlan()
-            let log = try receipts.bench.account(failing: plan).receipts()
+            let log = try receipts.fixture.account(failing: plan).receipts()
             let place = try log.prepare()
             let text = try receipts.receipt(place)
             try log.append(text)
@@ -204,9 +204,9 @@ struct ReceiptGrantTests {
     }
 
     private func refused(_ log: ReceiptLog, _ counter: UInt64) {
-        let before = try? receipts.bench.contents(receipts.path)
+        let before = try? receipts.fixture.contents(receipts.path)
         #expect(throws: StoreFault.changedMeanwhile) { try log.granted(counter) }
-        #expect(before == (try? receipts.bench.contents(receipts.path)))
+        #expect(before == (try? receipts.fixture.contents(receipts.path)))
     }
 
     private func shows(_ entries: [[UInt8]], _ fault: ChainFault) {
@@ -214,7 +214,7 @@ struct ReceiptGrantTests {
     }
 
     private func reopened() throws -> ReceiptLog {
-        let state = try StateDirectory.open(receipts.bench.scratch.path)
-        return try #require(try state.account(Bench.alice, uid: Bench.uid)).receipts()
+        let state = try StateDirectory.open(receipts.fixture.scratch.path)
+        return try #require(try state.account(Fixture.alice, uid: Fixture.uid)).receipts()
     }
 }

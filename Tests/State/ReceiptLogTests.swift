@@ -10,9 +10,9 @@ import Testing
 
 @Suite("the receipts on disk")
 struct ReceiptLogTests {
-    let receipts: ReceiptBench
+    let receipts: ReceiptFixture
 
-    init() throws { receipts = try ReceiptBench() }
+    init() throws { receipts = try ReceiptFixture() }
 
     @Test("the first receipt follows zeros, each other one the receipt before it")
     func chains() throws {
@@ -43,7 +43,7 @@ struct ReceiptLogTests {
     @Test("a text that never reached the disk before the flush is no gap")
     func lostAppend() throws {
         let kept = try receipts.login()
-        let size = try receipts.bench.contents(receipts.path).count
+        let size = try receipts.fixture.contents(receipts.path).count
         try receipts.login(flushing: false)
         #expect(unsafe truncate(receipts.path, size) == 0)
         let next = try reopened().prepare()
@@ -53,30 +53,30 @@ struct ReceiptLogTests {
     @Test("a torn tail is cut, wherever it was torn")
     func tornTail() throws {
         let kept = try receipts.login()
-        let whole = try receipts.bench.contents(receipts.path)
+        let whole = try receipts.fixture.contents(receipts.path)
         let next = try receipts.receipt(try receipts.log.prepare())
         for count in [1, 20, next.count / 2, next.count - 30, next.count - 1] {
-            try receipts.bench.overwrite(receipts.path, whole + next[..<count])
+            try receipts.fixture.overwrite(receipts.path, whole + next[..<count])
             let place = try reopened().prepare()
             #expect(place.isIntact)
             #expect(place.previous == (try SHA256.digest(kept)))
-            #expect(try receipts.bench.contents(receipts.path) == whole)
+            #expect(try receipts.fixture.contents(receipts.path) == whole)
         }
     }
 
     @Test("a first receipt that was torn is cut to nothing")
     func tornFirst() throws {
         let text = try receipts.receipt(try receipts.log.prepare())
-        try receipts.bench.overwrite(receipts.path, Array(text.dropLast()))
+        try receipts.fixture.overwrite(receipts.path, Array(text.dropLast()))
         let place = try reopened().prepare()
         #expect(place == reservation(2, [UInt8](repeating: 0, count: 32)))
-        #expect(try receipts.bench.contents(receipts.path) == [])
+        #expect(try receipts.fixture.contents(receipts.path) == [])
     }
 
     @Test("a removed tail is noticed at once and stays to be seen")
     func removedTail() throws {
         try receipts.login()
-        let size = try receipts.bench.contents(receipts.path).count
+        let size = try receipts.fixture.contents(receipts.path).count
         let removed = try receipts.login()
         #expect(unsafe truncate(receipts.path, size) == 0)
         #expect(throws: ChainFault.tailMissing) { try receipts.verify(try receipts.texts()) }
@@ -98,9 +98,9 @@ struct ReceiptLogTests {
         for damage in ["", "signet-counter: 1\ncounter: 1\n", nil] {
             let before = try receipts.texts().count
             if let damage {
-                try receipts.bench.overwrite(receipts.bench.file("counter"), Array(damage.utf8))
+                try receipts.fixture.overwrite(receipts.fixture.file("counter"), Array(damage.utf8))
             } else {
-                #expect(unsafe unlink(receipts.bench.file("counter")) == 0)
+                #expect(unsafe unlink(receipts.fixture.file("counter")) == 0)
             }
             let log = try reopened()
             let place = try log.prepare()
@@ -115,7 +115,7 @@ struct ReceiptLogTests {
     @Test("the latest moment is the latest of all receipts, not the last one's")
     func latest() throws {
         #expect(try receipts.log.latest() == nil)
-        let (now, later) = (Bench.now, Instant(seconds: Bench.now.seconds + 7_200))
+        let (now, later) = (Fixture.now, Instant(seconds: Fixture.now.seconds + 7_200))
         try receipts.login()
         #expect(try receipts.log.latest() == now)
         try receipts.login(issued: later)
@@ -132,11 +132,11 @@ struct ReceiptLogTests {
         #expect(try reopened().latest() == latest)
         #expect(try receipts.verify(try receipts.texts()) == 5)
         // Where it was lost, and in a record of the time before it, the last receipt's.
-        let text = String(decoding: try receipts.bench.contents(counter), as: UTF8.self)
+        let text = String(decoding: try receipts.fixture.contents(counter), as: UTF8.self)
         let line = "latest: \(String(decoding: latest.text, as: UTF8.self))\n"
         let older = text.replacing(line, with: "")
         try #require(older != text)
-        try receipts.bench.overwrite(counter, Array(older.utf8))
+        try receipts.fixture.overwrite(counter, Array(older.utf8))
         #expect(try reopened().latest() == now)
         #expect(unsafe unlink(counter) == 0)
         #expect(try reopened().latest() == now)
@@ -144,7 +144,7 @@ struct ReceiptLogTests {
 
     @Test("a latest moment that was none is corrected by who knows, and not by a few seconds")
     func corrected() throws {
-        let (now, ahead) = (Bench.now, Instant(seconds: Bench.now.seconds + 400))
+        let (now, ahead) = (Fixture.now, Instant(seconds: Fixture.now.seconds + 400))
         try receipts.log.correct(to: now, leeway: 300)
         #expect(try receipts.log.latest() == nil)
         try receipts.login(issued: ahead)
@@ -159,7 +159,7 @@ struct ReceiptLogTests {
         #expect(try receipts.verify(try receipts.texts()) == 2)
     }
 
-    private var counter: String { receipts.bench.file("counter") }
+    private var counter: String { receipts.fixture.file("counter") }
 
     @Test("the cost of a preparation does not depend on the length")
     func flat() throws {
@@ -167,7 +167,7 @@ struct ReceiptLogTests {
         let junk = [UInt8](repeating: 65, count: 20 << 20)
         let text = try receipts.login()
         let end = Array("\n-----END SSH SIGNATURE-----\n".utf8)
-        try receipts.bench.overwrite(receipts.path, junk + end + text)
+        try receipts.fixture.overwrite(receipts.path, junk + end + text)
         let place = try reopened().prepare()
         #expect(place.isIntact)
         #expect(place.previous == (try SHA256.digest(text)))
@@ -181,7 +181,7 @@ struct ReceiptLogTests {
                 try receipts.log.append(bad)
             }
         }
-        #expect(try receipts.bench.contents(receipts.path) == [])
+        #expect(try receipts.fixture.contents(receipts.path) == [])
     }
 
     @Test("a full disk while reserving, appending or flushing loses nothing and repeats no counter")
@@ -191,7 +191,7 @@ struct ReceiptLogTests {
         for step in 0..<40 {
             let before = try receipts.texts()
             let plan = FaultPlan()
-            let log = try receipts.bench.account(failing: plan).receipts()
+            let log = try receipts.fixture.account(failing: plan).receipts()
             plan.arm(after: step)
             let done: Void? = try? turn(log)
             plan.disarm()
@@ -217,8 +217,8 @@ struct ReceiptLogTests {
         let second = try receipts.log.read(from: first.next, limit: 100)
         #expect(second.entries == Array(texts[2...]))
         #expect(second.remainder == 0)
-        let whole = try receipts.bench.contents(receipts.path)
-        try receipts.bench.overwrite(receipts.path, whole + [1, 2, 3])
+        let whole = try receipts.fixture.contents(receipts.path)
+        try receipts.fixture.overwrite(receipts.path, whole + [1, 2, 3])
         #expect(try reopened().read(from: second.next, limit: 9).remainder == 3)
     }
 
@@ -229,8 +229,8 @@ struct ReceiptLogTests {
     }
 
     private func reopened() throws -> ReceiptLog {
-        let state = try StateDirectory.open(receipts.bench.scratch.path)
-        return try #require(try state.account(Bench.alice, uid: Bench.uid)).receipts()
+        let state = try StateDirectory.open(receipts.fixture.scratch.path)
+        return try #require(try state.account(Fixture.alice, uid: Fixture.uid)).receipts()
     }
 
     private func reservation(_ counter: UInt64, _ previous: [UInt8]) -> Reservation {

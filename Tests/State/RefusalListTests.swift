@@ -30,11 +30,11 @@ extension RefusalList {
 
 @Suite("refused attempts on disk")
 struct RefusalListTests {
-    let bench: Bench
+    let fixture: Fixture
 
-    init() throws { bench = try Bench() }
+    init() throws { fixture = try Fixture() }
 
-    private var store: RefusalStore { bench.account.refusals }
+    private var store: RefusalStore { fixture.account.refusals }
 
     @Test("an account has none at first, and what was saved is loaded")
     func saves() throws {
@@ -48,11 +48,11 @@ struct RefusalListTests {
             to: alice)
         try store.save(list)
         #expect(try store.load() == list)
-        let again = try StateDirectory.open(bench.scratch.path)
-        #expect(try again.account(Bench.alice, uid: Bench.uid)?.refusals.load() == list)
+        let again = try StateDirectory.open(fixture.scratch.path)
+        #expect(try again.account(Fixture.alice, uid: Fixture.uid)?.refusals.load() == list)
         var status = stat()
         #expect(
-            unsafe lstat(bench.file("refusals"), &status) == 0 && status.st_mode & 0o777 == 0o600)
+            unsafe lstat(fixture.file("refusals"), &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
     @Test("attempts that are alike share an entry for a day, with a count and the last time")
@@ -192,8 +192,8 @@ struct RefusalListTests {
         list.add(refusal(), to: alice)
         let text = String(decoding: list.encoded(), as: UTF8.self)
         try #require(text.contains("\n\(good)") || text.hasPrefix(good))
-        try bench.overwrite(bench.file("refusals"), bytes(text.replacing(good, with: bad)))
-        #expect(throws: StoreFault.damaged(path: bench.file("refusals"))) { try store.load() }
+        try fixture.overwrite(fixture.file("refusals"), bytes(text.replacing(good, with: bad)))
+        #expect(throws: StoreFault.damaged(path: fixture.file("refusals"))) { try store.load() }
         // What follows is kept all the same.
         try store.save(list)
         #expect(try store.load() == list)

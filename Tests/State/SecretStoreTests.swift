@@ -14,11 +14,11 @@ private let mail = Array("mail".utf8)
 
 @Suite("secrets on disk")
 struct SecretStoreTests {
-    let bench: Bench
+    let fixture: Fixture
 
     init() throws {
-        bench = try Bench()
-        try bench.add(1)
+        fixture = try Fixture()
+        try fixture.add(1)
     }
 
     @Test("what was kept is listed and opens, whatever its bytes, up to the longest")
@@ -28,52 +28,52 @@ struct SecretStoreTests {
             [UInt8](repeating: 7, count: Limit.secret),
         ]
         for (index, content) in contents.enumerated() {
-            try bench.keep(content, as: "secret \(index)%\u{E9}")
+            try fixture.keep(content, as: "secret \(index)%\u{E9}")
         }
-        let list = try bench.account.secrets.list()
+        let list = try fixture.account.secrets.list()
         #expect(list.damaged.isEmpty)
         #expect(list.intact.map(\.size) == contents.map(\.count))
-        #expect(list.intact.map(\.created) == contents.map { _ in Bench.now })
-        #expect(list.count(fitting: try bench.present) == contents.count)
+        #expect(list.intact.map(\.created) == contents.map { _ in Fixture.now })
+        #expect(list.count(fitting: try fixture.present) == contents.count)
         for (secret, content) in zip(list.intact, contents) {
-            #expect(try bench.open(secret) == content)
-            #expect(try bench.account.secrets.secret(secret.identifier) == secret)
+            #expect(try fixture.open(secret) == content)
+            #expect(try fixture.account.secrets.secret(secret.identifier) == secret)
         }
-        let again = try StateDirectory.open(bench.scratch.path)
-        let account = try #require(try again.account(Bench.alice, uid: Bench.uid))
+        let again = try StateDirectory.open(fixture.scratch.path)
+        let account = try #require(try again.account(Fixture.alice, uid: Fixture.uid))
         #expect(try account.secrets.list().intact == list.intact)
     }
 
     @Test("neither the content nor the key of it is on disk in the clear")
     func sealedAtRest() throws {
-        let kept = try bench.keep(Array("AAAAAAAAAAAAAAAA".utf8), as: "mail")
-        let text = String(decoding: try bench.contents(bench.path(of: kept)), as: UTF8.self)
+        let kept = try fixture.keep(Array("AAAAAAAAAAAAAAAA".utf8), as: "mail")
+        let text = String(decoding: try fixture.contents(fixture.path(of: kept)), as: UTF8.self)
         #expect(text.contains("name: mail\n"))
         #expect(!text.contains("AAAAAAAA"))
     }
 
     @Test("one of the same name stays, unless it is to be replaced; then its id stays")
     func replaces() throws {
-        let first = try bench.keep([1], as: "mail")
-        let secrets = bench.account.secrets
+        let first = try fixture.keep([1], as: "mail")
+        let secrets = fixture.account.secrets
         #expect(try secrets.place(for: mail, replacing: false) == .taken)
         #expect(try secrets.place(for: mail, replacing: true) == .over(first.identifier))
-        let second = try bench.keep([2, 2], as: "mail", replacing: true)
+        let second = try fixture.keep([2, 2], as: "mail", replacing: true)
         #expect(second.identifier == first.identifier)
-        #expect(try bench.open(second) == [2, 2])
+        #expect(try fixture.open(second) == [2, 2])
         #expect(try secrets.list().intact == [second])
     }
 
     @Test("no more than 64 are kept, damaged ones counted; replacing one is still possible")
     func cap() throws {
-        for index in 0..<SecretStore.limit { try bench.keep([1], as: "\(index)") }
-        let secrets = bench.account.secrets
+        for index in 0..<SecretStore.limit { try fixture.keep([1], as: "\(index)") }
+        let secrets = fixture.account.secrets
         #expect(try secrets.place(for: mail, replacing: false) == .full)
         #expect(try secrets.place(for: mail, replacing: true) == .full)
         let first = try #require(try secrets.list().intact.first)
         #expect(
             try secrets.place(for: first.name, replacing: true) == .over(first.identifier))
-        try bench.overwrite(bench.path(of: first), [0])
+        try fixture.overwrite(fixture.path(of: first), [0])
         #expect(try secrets.place(for: mail, replacing: false) == .full)
         #expect(try secrets.delete(Array(hexadecimal(first.identifier).utf8)))
         guard case .new = try secrets.place(for: mail, replacing: false) else {
@@ -84,36 +84,36 @@ struct SecretStoreTests {
 
     @Test("after any change of fingers it does not open, also after the change was undone")
     func stale() throws {
-        let kept = try bench.keep([1, 2, 3], as: "mail")
-        let before = try bench.present
-        let id = try bench.add(3, .leftThumb)
-        try bench.account.prints.remove(id)
-        let now = try bench.present
-        let list = try bench.account.secrets.list()
+        let kept = try fixture.keep([1, 2, 3], as: "mail")
+        let before = try fixture.present
+        let id = try fixture.add(3, .leftThumb)
+        try fixture.account.prints.remove(id)
+        let now = try fixture.present
+        let list = try fixture.account.secrets.list()
         #expect(list.intact == [kept] && list.count(fitting: now) == 0)
         #expect(!kept.fits(now) && kept.fits(before))
         let sealing = try #require(kept.sealing(for: before))
         #expect(throws: VaultError.doesNotOpen) {
-            try bench.open(kept, sealing.key, under: now)
+            try fixture.open(kept, sealing.key, under: now)
         }
-        #expect(try bench.account.secrets.delete(mail))
-        #expect(try bench.account.secrets.list().intact.isEmpty)
+        #expect(try fixture.account.secrets.delete(mail))
+        #expect(try fixture.account.secrets.list().intact.isEmpty)
     }
 
     @Test("a new credential for the same fingers leaves it as it is")
     func reissued() throws {
-        try bench.issue()
-        let kept = try bench.keep([1], as: "mail")
-        try bench.issue()
-        #expect(try bench.open(kept) == [1])
+        try fixture.issue()
+        let kept = try fixture.keep([1], as: "mail")
+        try fixture.issue()
+        #expect(try fixture.open(kept) == [1])
     }
 
     @Test("one that was altered in any byte, cut or lengthened is damaged, and the rest is whole")
     func altered() throws {
-        let kept = try bench.keep([UInt8](repeating: 9, count: 300), as: "mail")
-        let other = try bench.keep([5], as: "other")
-        let path = bench.path(of: kept)
-        let whole = try bench.contents(path)
+        let kept = try fixture.keep([UInt8](repeating: 9, count: 300), as: "mail")
+        let other = try fixture.keep([5], as: "other")
+        let path = fixture.path(of: kept)
+        let whole = try fixture.contents(path)
         var bad: [[UInt8]] = [[], whole + [0], whole + whole, Array(whole.dropFirst())]
         for cut in stride(from: 1, to: whole.count, by: 13) { bad.append(Array(whole.prefix(cut))) }
         for place in stride(from: 0, to: whole.count, by: 5) {
@@ -122,32 +122,32 @@ struct SecretStoreTests {
             bad.append(altered)
         }
         for contents in bad {
-            try bench.overwrite(path, contents)
-            let list = try bench.account.secrets.list()
+            try fixture.overwrite(path, contents)
+            let list = try fixture.account.secrets.list()
             #expect(list.intact == [other] && list.damaged.count == 1)
             #expect(throws: StoreFault.damaged(path: path)) {
-                try bench.account.secrets.secret(kept.identifier)
+                try fixture.account.secrets.secret(kept.identifier)
             }
         }
-        try bench.overwrite(path, whole)
-        #expect(try bench.account.secrets.list().damaged.isEmpty)
-        #expect(try bench.open(kept) == [UInt8](repeating: 9, count: 300))
+        try fixture.overwrite(path, whole)
+        #expect(try fixture.account.secrets.list().damaged.isEmpty)
+        #expect(try fixture.open(kept) == [UInt8](repeating: 9, count: 300))
     }
 
     @Test("one damaged is deleted or replaced by the name that it tells, or by its id")
     func damagedDeleted() throws {
-        let kept = try bench.keep([1, 2, 3], as: "mail")
-        var contents = try bench.contents(bench.path(of: kept))
+        let kept = try fixture.keep([1, 2, 3], as: "mail")
+        var contents = try fixture.contents(fixture.path(of: kept))
         contents[contents.count - 1] ^= 1
-        try bench.overwrite(bench.path(of: kept), contents)
-        let secrets = bench.account.secrets
+        try fixture.overwrite(fixture.path(of: kept), contents)
+        let secrets = fixture.account.secrets
         #expect(try secrets.list().damaged.map(\.name) == [mail])
         #expect(try secrets.place(for: mail, replacing: false) == .taken)
         #expect(try secrets.place(for: mail, replacing: true) == .over(kept.identifier))
         #expect(try secrets.delete(mail))
         #expect(try !secrets.delete(mail))
-        let next = try bench.keep([1], as: "mail")
-        try bench.overwrite(bench.path(of: next), Array("nonsense".utf8))
+        let next = try fixture.keep([1], as: "mail")
+        try fixture.overwrite(fixture.path(of: next), Array("nonsense".utf8))
         let id = Array(hexadecimal(next.identifier).utf8)
         #expect(try secrets.list().damaged.map(\.name) == [id])
         #expect(try !secrets.delete(mail))
@@ -157,25 +157,25 @@ struct SecretStoreTests {
 
     @Test("one in another's place, name's, account's or machine's is damaged there")
     func swapped() throws {
-        let one = try bench.keep([1], as: "one")
-        let two = try bench.keep([2], as: "two")
-        let first = try bench.contents(bench.path(of: one))
-        let second = try bench.contents(bench.path(of: two))
-        try bench.overwrite(bench.path(of: one), second)
-        #expect(try bench.account.secrets.list().damaged.map(\.name) == [Array("two".utf8)])
+        let one = try fixture.keep([1], as: "one")
+        let two = try fixture.keep([2], as: "two")
+        let first = try fixture.contents(fixture.path(of: one))
+        let second = try fixture.contents(fixture.path(of: two))
+        try fixture.overwrite(fixture.path(of: one), second)
+        #expect(try fixture.account.secrets.list().damaged.map(\.name) == [Array("two".utf8)])
         let renamed = first.replacing(Array("name: one".utf8), with: Array("name: two".utf8))
-        try bench.overwrite(bench.path(of: one), renamed)
-        #expect(try bench.account.secrets.list().damaged.map(\.name) == [Array("two".utf8)])
-        #expect(try bench.account.secrets.list().intact == [two])
+        try fixture.overwrite(fixture.path(of: one), renamed)
+        #expect(try fixture.account.secrets.list().damaged.map(\.name) == [Array("two".utf8)])
+        #expect(try fixture.account.secrets.list().intact == [two])
 
-        let bob = try bench.state.makeAccount(Array("bob".utf8), uid: 1001, now: Bench.now)
-        let theirs = bench.scratch.at("private/accounts/1001/secrets")
+        let bob = try fixture.state.makeAccount(Array("bob".utf8), uid: 1001, now: Fixture.now)
+        let theirs = fixture.scratch.at("private/accounts/1001/secrets")
         try #require(unsafe mkdir(theirs, 0o700) == 0)
-        try bench.overwrite("\(theirs)/\(hexadecimal(two.identifier))", second)
+        try fixture.overwrite("\(theirs)/\(hexadecimal(two.identifier))", second)
         #expect(try bob.secrets.list().intact.isEmpty)
         #expect(try bob.secrets.list().damaged.count == 1)
 
-        let elsewhere = try Bench()
+        let elsewhere = try Fixture()
         try elsewhere.add(1)
         try elsewhere.keep([9], as: "own")
         try elsewhere.overwrite(elsewhere.path(of: two), second)
@@ -185,19 +185,19 @@ struct SecretStoreTests {
 
     @Test("one of the right place does not open by another's key, or for another name")
     func contexts() throws {
-        let one = try bench.keep([1], as: "one")
-        let two = try bench.keep([2], as: "two")
-        let state = try bench.present
-        let secrets = bench.account.secrets
+        let one = try fixture.keep([1], as: "one")
+        let two = try fixture.keep([2], as: "two")
+        let state = try fixture.present
+        let secrets = fixture.account.secrets
         let key = try #require(two.sealing(for: state)).key
-        #expect(throws: VaultError.doesNotOpen) { try bench.open(one, key, under: state) }
+        #expect(throws: VaultError.doesNotOpen) { try fixture.open(one, key, under: state) }
         let other = try secrets.context(one.identifier, name: mail, state: state)
         let sealed = try #require(one.sealing(for: state)).key
         #expect(throws: VaultError.doesNotOpen) {
-            try bench.vault.ready(data: sealed, context: other).open(other)
+            try fixture.vault.ready(data: sealed, context: other).open(other)
         }
         let own = try secrets.context(two.identifier, name: two.name, state: state)
-        let opened = try bench.vault.ready(data: key, context: own).open(own)
+        let opened = try fixture.vault.ready(data: key, context: own).open(own)
         #expect(throws: VaultError.doesNotOpen) {
             try SealedContent.open(
                 one.content, key: opened,
@@ -207,16 +207,16 @@ struct SecretStoreTests {
 
     @Test("a link, or a file that others may read, is damaged; a name that is no id is nothing")
     func untrusted() throws {
-        let kept = try bench.keep([1], as: "mail")
-        let path = bench.path(of: kept)
+        let kept = try fixture.keep([1], as: "mail")
+        let path = fixture.path(of: kept)
         #expect(unsafe chmod(path, 0o640) == 0)
-        #expect(try bench.account.secrets.list().damaged.count == 1)
+        #expect(try fixture.account.secrets.list().damaged.count == 1)
         #expect(unsafe chmod(path, 0o600) == 0)
-        #expect(unsafe link(path, bench.file("secrets/notes")) == 0)
-        #expect(try bench.account.secrets.list().damaged.count == 1)
-        #expect(unsafe unlink(bench.file("secrets/notes")) == 0)
-        try bench.overwrite(bench.file("secrets/notes"), [1])
-        let list = try bench.account.secrets.list()
+        #expect(unsafe link(path, fixture.file("secrets/notes")) == 0)
+        #expect(try fixture.account.secrets.list().damaged.count == 1)
+        #expect(unsafe unlink(fixture.file("secrets/notes")) == 0)
+        try fixture.overwrite(fixture.file("secrets/notes"), [1])
+        let list = try fixture.account.secrets.list()
         #expect(list.intact == [kept] && list.damaged.isEmpty)
     }
 }
@@ -224,19 +224,19 @@ struct SecretStoreTests {
 extension SecretStoreTests {
     @Test("keeping that fails at any step leaves the old one or the new one, whole")
     func interrupted() throws {
-        var old = try bench.keep([1, 1], as: "mail")
+        var old = try fixture.keep([1, 1], as: "mail")
         for step in 0..<30 {
             let plan = FaultPlan()
-            let account = try bench.account(failing: plan)
+            let account = try fixture.account(failing: plan)
             plan.arm(after: step)
             let content = [UInt8](repeating: UInt8(step), count: step + 3)
-            let kept = try? bench.keep(content, as: "mail", replacing: true, in: account)
+            let kept = try? fixture.keep(content, as: "mail", replacing: true, in: account)
             plan.disarm()
-            let list = try bench.account.secrets.list()
+            let list = try fixture.account.secrets.list()
             #expect(list.damaged.isEmpty && list.intact.count == 1)
             let found = try #require(list.intact.first)
-            if found != old { #expect(try bench.open(found) == content) }
-            #expect(try bench.open(found).count == (found == old ? old.size : content.count))
+            if found != old { #expect(try fixture.open(found) == content) }
+            #expect(try fixture.open(found).count == (found == old ? old.size : content.count))
             if kept != nil { return }
             old = found
         }
@@ -248,71 +248,71 @@ extension SecretStoreTests {
         var isKept = false
         for step in 0..<30 where !isKept {
             let plan = FaultPlan()
-            let account = try bench.account(failing: plan)
+            let account = try fixture.account(failing: plan)
             plan.arm(after: step)
-            isKept = (try? bench.keep([1], as: "mail", in: account)) != nil
+            isKept = (try? fixture.keep([1], as: "mail", in: account)) != nil
             plan.disarm()
-            let list = try bench.account.secrets.list()
+            let list = try fixture.account.secrets.list()
             #expect(list.damaged.isEmpty)
-            if !isKept, !list.intact.isEmpty { _ = try bench.account.secrets.delete(mail) }
+            if !isKept, !list.intact.isEmpty { _ = try fixture.account.secrets.delete(mail) }
         }
         try #require(isKept)
         for step in 0..<10 {
             let plan = FaultPlan()
-            let account = try bench.account(failing: plan)
+            let account = try fixture.account(failing: plan)
             plan.arm(after: step)
             if (try? account.secrets.delete(mail)) == true { return }
             plan.disarm()
-            #expect(try bench.account.secrets.list().damaged.isEmpty)
+            #expect(try fixture.account.secrets.list().damaged.isEmpty)
         }
     }
 
     @Test("what a crash left half-written is swept at recovery, and not by looking")
     func swept() throws {
-        try bench.keep([1], as: "mail")
-        let left = bench.file("secrets/.new-1-2")
-        try bench.scratch.write("private/accounts/\(Bench.uid)/secrets/.new-1-2", [1])
-        _ = try bench.account.secrets.list()
-        #expect(bench.exists(left))
-        try bench.account.recover()
-        #expect(!bench.exists(left))
-        #expect(try bench.account.secrets.list().intact.count == 1)
+        try fixture.keep([1], as: "mail")
+        let left = fixture.file("secrets/.new-1-2")
+        try fixture.scratch.write("private/accounts/\(Fixture.uid)/secrets/.new-1-2", [1])
+        _ = try fixture.account.secrets.list()
+        #expect(fixture.exists(left))
+        try fixture.account.recover()
+        #expect(!fixture.exists(left))
+        #expect(try fixture.account.secrets.list().intact.count == 1)
     }
 
     @Test("an account that goes takes its secrets with it")
     func removed() throws {
-        try bench.keep([1], as: "mail")
-        try bench.keep([2], as: "more")
-        try bench.state.removeAccount(uid: Bench.uid)
-        #expect(!bench.exists(bench.file("secrets")))
-        #expect(!bench.exists(bench.scratch.at("private/accounts/\(Bench.uid)")))
-        try bench.state.removeAccount(uid: Bench.uid)
+        try fixture.keep([1], as: "mail")
+        try fixture.keep([2], as: "more")
+        try fixture.state.removeAccount(uid: Fixture.uid)
+        #expect(!fixture.exists(fixture.file("secrets")))
+        #expect(!fixture.exists(fixture.scratch.at("private/accounts/\(Fixture.uid)")))
+        try fixture.state.removeAccount(uid: Fixture.uid)
     }
 
     @Test("sealed anew it opens, unless it was changed meanwhile")
     func moved() throws {
-        let kept = try bench.keep([4, 5], as: "mail")
-        try bench.reseal(kept)
-        let moved = try #require(try bench.account.secrets.secret(kept.identifier))
+        let kept = try fixture.keep([4, 5], as: "mail")
+        try fixture.reseal(kept)
+        let moved = try #require(try fixture.account.secrets.secret(kept.identifier))
         #expect(moved != kept && moved.name == kept.name && moved.created == kept.created)
-        #expect(try bench.open(moved) == [4, 5])
-        #expect(throws: StoreFault.changedMeanwhile) { try bench.reseal(kept) }
-        #expect(try bench.account.secrets.list().intact == [moved])
+        #expect(try fixture.open(moved) == [4, 5])
+        #expect(throws: StoreFault.changedMeanwhile) { try fixture.reseal(kept) }
+        #expect(try fixture.account.secrets.list().intact == [moved])
     }
 
     @Test("sealing anew that fails at any step leaves one that opens")
     func movingInterrupted() throws {
-        let kept = try bench.keep([4, 5], as: "mail")
+        let kept = try fixture.keep([4, 5], as: "mail")
         for step in 0..<20 {
             let plan = FaultPlan()
-            let account = try bench.account(failing: plan)
+            let account = try fixture.account(failing: plan)
             plan.arm(after: step)
-            let found = try #require(try bench.account.secrets.secret(kept.identifier))
-            let isDone = (try? bench.reseal(found, in: account)) != nil
+            let found = try #require(try fixture.account.secrets.secret(kept.identifier))
+            let isDone = (try? fixture.reseal(found, in: account)) != nil
             plan.disarm()
-            let list = try bench.account.secrets.list()
+            let list = try fixture.account.secrets.list()
             #expect(list.damaged.isEmpty && list.intact.count == 1)
-            #expect(try bench.open(try #require(list.intact.first)) == [4, 5])
+            #expect(try fixture.open(try #require(list.intact.first)) == [4, 5])
             if isDone { return }
         }
         Issue.record("it never came to an end")

@@ -8,7 +8,7 @@ import StateSupport
 import Testing
 
 /// Secrets, as the daemon keeps and opens them.
-extension Bench {
+extension Fixture {
     /// The fingers as they are.
     var present: EnrolmentState {
         get throws { try account.prints.enrolment().state }

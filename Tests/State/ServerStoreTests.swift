@@ -11,16 +11,16 @@ import Testing
 
 @Suite("keys for servers on disk")
 struct ServerStoreTests {
-    private let bench: Bench
+    private let fixture: Fixture
 
     init() throws {
-        bench = try Bench()
-        try bench.add(1)
+        fixture = try Fixture()
+        try fixture.add(1)
     }
 
-    private var servers: ServerStore { bench.account.servers }
+    private var servers: ServerStore { fixture.account.servers }
     private var fingers: EnrolmentState {
-        get throws { try bench.account.prints.enrolment().state }
+        get throws { try fixture.account.prints.enrolment().state }
     }
 
     private func place(_ server: String) -> ServerRegistration {
@@ -37,12 +37,12 @@ struct ServerStoreTests {
         _ place: ServerRegistration, _ number: UInt8, _ state: ServerKey.State = .good,
         in account: AccountState? = nil
     ) throws -> ServerKey {
-        let servers = (account ?? bench.account).servers
+        let servers = (account ?? fixture.account).servers
         let context = try servers.context(
             [UInt8](repeating: number, count: 16), server: place.server, enrolment: try fingers)
         return try servers.keep(
-            try bench.vault.create(context), context: context, by: .file, at: place, state: state,
-            now: Bench.now)
+            try fixture.vault.create(context), context: context, by: .file, at: place, state: state,
+            now: Fixture.now)
     }
 
     /// Whether the vault opens a key for these fingers, as that of a server.
@@ -51,7 +51,7 @@ struct ServerStoreTests {
         let context = try servers.context(
             key.identifier, server: server ?? key.server, enrolment: try fingers)
         do {
-            let ready = try bench.vault.ready(key: sealed, context: context)
+            let ready = try fixture.vault.ready(key: sealed, context: context)
             defer { ready.release() }
             let signature = try ready.sign([1], context)
             return try P256PublicKey(point: key.publicKey.point).verifies(signature, message: [1])
@@ -68,8 +68,8 @@ struct ServerStoreTests {
         #expect(try servers.key([UInt8](repeating: 9, count: 16)) == nil)
         #expect(try opens(first) && opens(second))
         #expect(try !opens(first, as: second.server))
-        let again = try StateDirectory.open(bench.scratch.path)
-        let account = try #require(try again.account(Bench.alice, uid: Bench.uid))
+        let again = try StateDirectory.open(fixture.scratch.path)
+        let account = try #require(try again.account(Fixture.alice, uid: Fixture.uid))
         #expect(try account.servers.list() == [first, second])
     }
 
@@ -92,7 +92,7 @@ struct ServerStoreTests {
     @Test("the signing key is none of the servers', and none of theirs is it")
     func signing() throws {
         let server = try keep(place("https://a"), 1)
-        let signing = try keep(.signing(Bench.alice), 2)
+        let signing = try keep(.signing(Fixture.alice), 2)
         #expect(signing.isSigning && !server.isSigning)
         #expect(try servers.list() == [server])
         #expect(try servers.all() == [server, signing])
@@ -102,7 +102,7 @@ struct ServerStoreTests {
     @Test("a counter is on disk before it is used, and none is taken twice")
     func counters() throws {
         let plan = FaultPlan()
-        let account = try bench.account(failing: plan)
+        let account = try fixture.account(failing: plan)
         var key = try keep(place("https://a"), 1)
         for count in 2...4 as ClosedRange<UInt64> {
             key = try servers.advance(key)
@@ -153,8 +153,8 @@ struct ServerStoreTests {
     func damaged() throws {
         let key = try keep(place("https://a"), 1)
         let name = String(repeating: "01", count: 16)
-        let path = bench.file("servers/\(name)")
-        let good = try bench.contents(path)
+        let path = fixture.file("servers/\(name)")
+        let good = try fixture.contents(path)
         let text = String(decoding: good, as: UTF8.self)
         #expect(text.hasPrefix("signet-server-key: 1\nserver: https://a\naccount: a%0Ab\n"))
         for (old, new) in [
@@ -164,12 +164,12 @@ struct ServerStoreTests {
             ("registration: 05", "registration: "), ("a%0Ab", "a\nb"), ("public: ", "public: AA"),
             (text, String(text.dropLast())), (text, text + "x: y\n"), (text, ""),
         ] {
-            try bench.overwrite(path, Array(text.replacing(old, with: new).utf8))
+            try fixture.overwrite(path, Array(text.replacing(old, with: new).utf8))
             #expect(try servers.all().isEmpty, "\(new)")
         }
-        try bench.overwrite(bench.file("servers/\(String(repeating: "02", count: 16))"), good)
-        try bench.overwrite(bench.file("servers/notes"), good)
-        try bench.overwrite(path, good)
+        try fixture.overwrite(fixture.file("servers/\(String(repeating: "02", count: 16))"), good)
+        try fixture.overwrite(fixture.file("servers/notes"), good)
+        try fixture.overwrite(path, good)
         #expect(try servers.all() == [key])
     }
 }

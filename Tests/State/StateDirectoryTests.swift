@@ -12,26 +12,26 @@ import Testing
 
 @Suite("the state directory")
 struct StateDirectoryTests {
-    let bench: Bench
+    let fixture: Fixture
 
-    init() throws { bench = try Bench() }
+    init() throws { fixture = try Fixture() }
 
     @Test("opened again, it is the same machine with the same account")
     func again() throws {
-        let state = try StateDirectory.open(bench.scratch.path)
-        #expect(state.device == bench.state.device)
+        let state = try StateDirectory.open(fixture.scratch.path)
+        #expect(state.device == fixture.state.device)
         #expect(state.device.count == 16)
-        #expect(try state.host.identifier() == bench.state.host.identifier())
-        let account = try #require(try state.account(Bench.alice, uid: Bench.uid))
-        #expect(try account.created() == Bench.now)
-        #expect(try state.accounts().map(\.uid) == [Bench.uid])
+        #expect(try state.host.identifier() == fixture.state.host.identifier())
+        let account = try #require(try state.account(Fixture.alice, uid: Fixture.uid))
+        #expect(try account.created() == Fixture.now)
+        #expect(try state.accounts().map(\.uid) == [Fixture.uid])
         #expect(try state.account(Array("bob".utf8), uid: 1001) == nil)
     }
 
     @Test("public files are for all to read, private ones for root alone")
     func modes() throws {
-        try bench.add(1)
-        try bench.issue()
+        try fixture.add(1)
+        try fixture.issue()
         for (name, mode) in [
             ("version", 0o644), ("device-id", 0o644), ("keys", 0o755), ("private", 0o700),
             ("keys/1000.pub", 0o644), ("private/host-secret", 0o600), ("private/accounts", 0o700),
@@ -41,14 +41,14 @@ struct StateDirectoryTests {
             ("private/comparisons", 0o700), ("private/comparisons/1000", 0o600),
         ] as [(String, UInt32)] {
             var status = stat()
-            #expect(unsafe stat(bench.scratch.at(name), &status) == 0, "\(name)")
+            #expect(unsafe stat(fixture.scratch.at(name), &status) == 0, "\(name)")
             #expect(status.st_mode & 0o7777 == mode, "\(name)")
         }
     }
 
     @Test("a root that others may write to, another's, a link, or a relative one is refused")
     func root() throws {
-        let path = bench.scratch.path
+        let path = fixture.scratch.path
         #expect(unsafe chmod(path, 0o775) == 0)
         refused(path, .file(.untrusted(path: path, .mode(0o775))))
         #expect(unsafe chmod(path, 0o755) == 0)
@@ -64,78 +64,78 @@ struct StateDirectoryTests {
 
     @Test("a private directory that others may enter is refused")
     func privacy() throws {
-        let path = bench.scratch.at("private")
+        let path = fixture.scratch.at("private")
         #expect(unsafe chmod(path, 0o711) == 0)
-        refused(bench.scratch.path, .file(.untrusted(path: path, .mode(0o711))))
+        refused(fixture.scratch.path, .file(.untrusted(path: path, .mode(0o711))))
     }
 
     @Test("a later version is refused by its number, a damaged one as damaged")
     func version() throws {
-        let path = bench.scratch.at("version")
+        let path = fixture.scratch.at("version")
         for text in ["signet-state: 4\n", "signet-state: 4\nmore: yes\n"] {
-            try bench.overwrite(path, Array(text.utf8))
-            refused(bench.scratch.path, .newerVersion(4))
-            #expect(try bench.contents(path) == Array(text.utf8))
+            try fixture.overwrite(path, Array(text.utf8))
+            refused(fixture.scratch.path, .newerVersion(4))
+            #expect(try fixture.contents(path) == Array(text.utf8))
         }
         for text in ["", "2\n", "signet-state: 3", "signet-state: 0\n", "signet-state: 3\n\n"] {
-            try bench.overwrite(path, Array(text.utf8))
-            refused(bench.scratch.path, .damaged(path: path))
+            try fixture.overwrite(path, Array(text.utf8))
+            refused(fixture.scratch.path, .damaged(path: path))
         }
     }
 
     @Test("a damaged device id is refused, not made anew")
     func device() throws {
-        let path = bench.scratch.at("device-id")
-        let good = try bench.contents(path)
+        let path = fixture.scratch.at("device-id")
+        let good = try fixture.contents(path)
         for bad in [[], Array(good.dropLast()), good + [10], Array("x".utf8) + good.dropFirst()] {
-            try bench.overwrite(path, bad)
-            refused(bench.scratch.path, .damaged(path: path))
-            #expect(try bench.contents(path) == bad)
+            try fixture.overwrite(path, bad)
+            refused(fixture.scratch.path, .damaged(path: path))
+            #expect(try fixture.contents(path) == bad)
         }
     }
 
     @Test("a uid whose records carry another name is somebody else's")
     func reusedUid() throws {
         let bob = Array("bob".utf8)
-        #expect(throws: StoreFault.anotherAccount(name: Bench.alice)) {
-            try bench.state.account(bob, uid: Bench.uid)
+        #expect(throws: StoreFault.anotherAccount(name: Fixture.alice)) {
+            try fixture.state.account(bob, uid: Fixture.uid)
         }
-        #expect(throws: StoreFault.anotherAccount(name: Bench.alice)) {
-            try bench.state.makeAccount(bob, uid: Bench.uid, now: Bench.now)
+        #expect(throws: StoreFault.anotherAccount(name: Fixture.alice)) {
+            try fixture.state.makeAccount(bob, uid: Fixture.uid, now: Fixture.now)
         }
-        try bench.add(1)
-        try bench.issue()
-        try bench.state.removeAccount(uid: Bench.uid)
-        #expect(!bench.exists(bench.publicKey))
-        let fresh = try bench.state.makeAccount(bob, uid: Bench.uid, now: Bench.now)
+        try fixture.add(1)
+        try fixture.issue()
+        try fixture.state.removeAccount(uid: Fixture.uid)
+        #expect(!fixture.exists(fixture.publicKey))
+        let fresh = try fixture.state.makeAccount(bob, uid: Fixture.uid, now: Fixture.now)
         #expect(try fresh.prints.enrolment().isEmpty)
         #expect(try fresh.credential.state() == .none)
-        #expect(try bench.state.account(bob, uid: Bench.uid) != nil)
+        #expect(try fixture.state.account(bob, uid: Fixture.uid) != nil)
     }
 
     @Test("removing an account that fails anywhere leaves no public key, and is completed later")
     func interruptedRemoval() throws {
         for step in 0..<80 {
-            let account = try bench.state.makeAccount(
-                Bench.alice, uid: Bench.uid, now: Bench.now)
+            let account = try fixture.state.makeAccount(
+                Fixture.alice, uid: Fixture.uid, now: Fixture.now)
             var template: [UInt8] = [1]
             _ = try account.prints.add(
-                &template, finger: .rightIndex, reader: Bench.reader, now: Bench.now)
+                &template, finger: .rightIndex, reader: Fixture.reader, now: Fixture.now)
             _ = try account.credential.issue(
-                try account.prints.enrolment(), vault: bench.vault, now: Bench.now)
+                try account.prints.enrolment(), vault: fixture.vault, now: Fixture.now)
             let plan = FaultPlan()
-            let state = try StateDirectory.open(bench.scratch.path, faults: plan.faults)
+            let state = try StateDirectory.open(fixture.scratch.path, faults: plan.faults)
             plan.arm(after: step)
-            let done: Void? = try? state.removeAccount(uid: Bench.uid)
+            let done: Void? = try? state.removeAccount(uid: Fixture.uid)
             plan.disarm()
-            #expect(step == 0 || !bench.exists(bench.publicKey))
-            if let left = try state.account(Bench.alice, uid: Bench.uid) {
+            #expect(step == 0 || !fixture.exists(fixture.publicKey))
+            if let left = try state.account(Fixture.alice, uid: Fixture.uid) {
                 if case .issued = try left.credential.state(), step > 0 {
                     Issue.record("step \(step)")
                 }
             }
-            try state.removeAccount(uid: Bench.uid)
-            #expect(!bench.exists(bench.file("")))
+            try state.removeAccount(uid: Fixture.uid)
+            #expect(!fixture.exists(fixture.file("")))
             #expect(try state.accounts().isEmpty)
             if done != nil { return }
         }
@@ -145,11 +145,11 @@ struct StateDirectoryTests {
     @Test("a record moved to another uid is damaged")
     func movedRecord() throws {
         let bob = Array("bob".utf8)
-        _ = try bench.state.makeAccount(bob, uid: 1001, now: Bench.now)
-        let mine = bench.file("account")
-        try bench.overwrite(
-            bench.scratch.at("private/accounts/1001/account"), try bench.contents(mine))
-        #expect(throws: StoreFault.self) { try bench.state.account(Bench.alice, uid: 1001) }
+        _ = try fixture.state.makeAccount(bob, uid: 1001, now: Fixture.now)
+        let mine = fixture.file("account")
+        try fixture.overwrite(
+            fixture.scratch.at("private/accounts/1001/account"), try fixture.contents(mine))
+        #expect(throws: StoreFault.self) { try fixture.state.account(Fixture.alice, uid: 1001) }
     }
 
     @Test(
@@ -157,7 +157,7 @@ struct StateDirectoryTests {
         arguments: ["", "a b", "a*", "!a", "a,b", "a\"b", "#a", "a\nb", "a%b", "a:b"])
     func names(_ name: String) {
         #expect(throws: StoreFault.unsupportedName) {
-            try bench.state.makeAccount(Array(name.utf8), uid: 1001, now: Bench.now)
+            try fixture.state.makeAccount(Array(name.utf8), uid: 1001, now: Fixture.now)
         }
     }
 
@@ -168,14 +168,14 @@ struct StateDirectoryTests {
             "name: alice\nsignet-account: 2\n",
         ])
     func records(_ text: String) throws {
-        let good = try bench.contents(bench.file("account"))
+        let good = try fixture.contents(fixture.file("account"))
         for bad in [Array(text.utf8), Array(good.dropLast()), good + good, good + [10]] {
-            try bench.overwrite(bench.file("account"), bad)
-            #expect(throws: StoreFault.damaged(path: bench.file("account"))) {
-                try bench.state.account(Bench.alice, uid: Bench.uid)
+            try fixture.overwrite(fixture.file("account"), bad)
+            #expect(throws: StoreFault.damaged(path: fixture.file("account"))) {
+                try fixture.state.account(Fixture.alice, uid: Fixture.uid)
             }
         }
-        #expect(try bench.state.accounts().isEmpty)
+        #expect(try fixture.state.accounts().isEmpty)
     }
 
     @Test("a first start that is interrupted anywhere is completed by the next")
@@ -188,7 +188,7 @@ struct StateDirectoryTests {
             let first = try? open(scratch, plan)
             plan.disarm()
             let account = try open(scratch, plan)
-            #expect(account.name == Bench.alice)
+            #expect(account.name == Fixture.alice)
             #expect(account.lockout.load() == .init())
             #expect(try account.receipts().prepare().counter == 1)
             if first != nil { return }
@@ -198,19 +198,19 @@ struct StateDirectoryTests {
 
     @Test("what a crash left half-written is swept at the next start")
     func sweeps() throws {
-        try bench.scratch.write("private/accounts/1000/.new-1-2", "half")
-        try bench.scratch.write("keys/.new-1-2", "half")
-        let state = try StateDirectory.open(bench.scratch.path)
-        _ = try state.account(Bench.alice, uid: Bench.uid)
-        #expect(bench.exists(bench.file(".new-1-2")), "looking sweeps nothing")
+        try fixture.scratch.write("private/accounts/1000/.new-1-2", "half")
+        try fixture.scratch.write("keys/.new-1-2", "half")
+        let state = try StateDirectory.open(fixture.scratch.path)
+        _ = try state.account(Fixture.alice, uid: Fixture.uid)
+        #expect(fixture.exists(fixture.file(".new-1-2")), "looking sweeps nothing")
         state.recover()
-        #expect(!bench.exists(bench.file(".new-1-2")))
-        #expect(!bench.exists(bench.scratch.at("keys/.new-1-2")))
+        #expect(!fixture.exists(fixture.file(".new-1-2")))
+        #expect(!fixture.exists(fixture.scratch.at("keys/.new-1-2")))
     }
 
     private func open(_ scratch: Scratch, _ plan: FaultPlan) throws -> AccountState {
         try StateDirectory.open(scratch.path, faults: plan.faults)
-            .makeAccount(Bench.alice, uid: Bench.uid, now: Bench.now)
+            .makeAccount(Fixture.alice, uid: Fixture.uid, now: Fixture.now)
     }
 
     private func refused(_ path: String, _ fault: StoreFault) {

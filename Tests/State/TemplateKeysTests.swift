@@ -11,13 +11,15 @@ import Testing
 @Suite("keys of templates")
 struct TemplateKeysTests {
     private static let key = [UInt8](repeating: 5, count: 16)
-    private let bench: Bench
+    private let fixture: Fixture
 
-    init() throws { bench = try Bench() }
+    init() throws { fixture = try Fixture() }
 
-    private var store: PrintStore { bench.account.prints }
-    private var keys: TemplateKeys { bench.state.templateKeys }
-    private var path: String { bench.scratch.at("private/template-keys/" + hexadecimal(Self.key)) }
+    private var store: PrintStore { fixture.account.prints }
+    private var keys: TemplateKeys { fixture.state.templateKeys }
+    private var path: String {
+        fixture.scratch.at("private/template-keys/" + hexadecimal(Self.key))
+    }
 
     /// Keeps a key, sealed by the file vault, which opens as well as any.
     @discardableResult
@@ -26,7 +28,7 @@ struct TemplateKeysTests {
         let context = try #require(SealingContext.templates(Self.key))
         let key = SealedTemplateKey(
             identifier: Self.key, vault: .file,
-            sealed: try bench.vault.seal(secret, context: context))
+            sealed: try fixture.vault.seal(secret, context: context))
         try keys.keep(key, opened: try TemplateSeal(key: secret))
         return key
     }
@@ -36,17 +38,17 @@ struct TemplateKeysTests {
     private func add(_ number: UInt8, _ finger: Finger = .rightIndex) throws -> [UInt8] {
         var template = [UInt8](repeating: number, count: 500)
         return try store.add(
-            &template, finger: finger, reader: Bench.reader, sealedWith: .kept(Self.key),
-            now: Bench.now)
+            &template, finger: finger, reader: Fixture.reader, sealedWith: .kept(Self.key),
+            now: Fixture.now)
     }
 
     /// The account as a later start of the daemon finds it: no key is open.
     ///
     /// `error` is why the key cannot be opened then, nil before anybody has tried.
     private func later(_ error: VaultError? = nil) throws -> (StateDirectory, AccountState) {
-        let state = try StateDirectory.open(bench.scratch.path)
+        let state = try StateDirectory.open(fixture.scratch.path)
         if let error { state.templateKeys.settle(Self.key, .failure(error)) }
-        return (state, try #require(try state.account(Bench.alice, uid: Bench.uid)))
+        return (state, try #require(try state.account(Fixture.alice, uid: Fixture.uid)))
     }
 
     @Test("what a kept key seals opens with it, and with it alone")
@@ -63,7 +65,7 @@ struct TemplateKeysTests {
         state.templateKeys.settle(Self.key, .success(another))
         #expect(try account.prints.enrolment().damaged.count == 1)
         let context = try #require(SealingContext.templates(Self.key))
-        let opened = try bench.vault.ready(data: key.sealed, context: context).open(context)
+        let opened = try fixture.vault.ready(data: key.sealed, context: context).open(context)
         state.templateKeys.settle(Self.key, .success(try TemplateSeal(key: opened)))
         #expect(try account.prints.enrolment().state == (try store.enrolment().state))
     }
@@ -71,7 +73,7 @@ struct TemplateKeysTests {
     @Test("a key that is closed for now says nothing about any finger")
     func closed() throws {
         try keep()
-        try bench.add(2, .leftIndex)
+        try fixture.add(2, .leftIndex)
         try add(1)
         let trouble = VaultError.trouble(.lockout)
         let (state, account) = try later(trouble)
@@ -80,7 +82,7 @@ struct TemplateKeysTests {
         var template: [UInt8] = [1]
         #expect(throws: StoreFault.closed(trouble)) {
             try account.prints.add(
-                &template, finger: .leftThumb, reader: Bench.reader, now: Bench.now)
+                &template, finger: .leftThumb, reader: Fixture.reader, now: Fixture.now)
         }
         #expect(throws: StoreFault.closed(trouble)) { try account.prints.seal(with: .host) }
         #expect(try account.prints.count() == 2)
@@ -90,7 +92,7 @@ struct TemplateKeysTests {
     @Test("a key that does not open damages its own fingers and no other")
     func lost() throws {
         try keep()
-        try bench.add(2, .leftIndex)
+        try fixture.add(2, .leftIndex)
         try add(1)
         for error in [VaultError.doesNotOpen, .malformed] {
             let (_, account) = try later(error)
@@ -113,32 +115,32 @@ struct TemplateKeysTests {
     @Test("all fingers can be taken away with the key closed, and new ones added after that")
     func startsAnew() throws {
         try keep()
-        try bench.add(2, .leftIndex)
+        try fixture.add(2, .leftIndex)
         try add(1)
         let (_, account) = try later(.trouble(.lockout))
         let change = try account.prints.draftRemovingAll()
         #expect(change.removed.map(\.finger) == [.leftIndex] && change.enrolment.isEmpty)
         try account.prints.commit(change)
         #expect(try account.prints.enrolment().isEmpty)
-        #expect(Layout.entries(of: bench.file("prints")).isEmpty)
+        #expect(Layout.entries(of: fixture.file("prints")).isEmpty)
         var template: [UInt8] = [3]
         try account.prints.add(
-            &template, finger: .rightIndex, reader: Bench.reader, now: Bench.now)
+            &template, finger: .rightIndex, reader: Fixture.reader, now: Fixture.now)
         #expect(try account.prints.enrolment().prints.count == 1)
     }
 
     @Test("another key takes over without a change of state, whatever step it stops at")
     func moves() throws {
         try keep()
-        try bench.add(2, .leftIndex)
+        try fixture.add(2, .leftIndex)
         try add(1)
         let before = try store.enrolment().state
         for target in [TemplateKeyID.host, .kept(Self.key)] {
             var step = 0
             while true {
                 let plan = FaultPlan()
-                let state = try StateDirectory.open(bench.scratch.path, faults: plan.faults)
-                let account = try #require(try state.account(Bench.alice, uid: Bench.uid))
+                let state = try StateDirectory.open(fixture.scratch.path, faults: plan.faults)
+                let account = try #require(try state.account(Fixture.alice, uid: Fixture.uid))
                 try open(in: state)
                 plan.arm(after: step)
                 let done: Void? = try? account.prints.seal(with: target)
@@ -156,7 +158,7 @@ struct TemplateKeysTests {
     private func open(in state: StateDirectory) throws {
         let context = try #require(SealingContext.templates(Self.key))
         let key = try #require(try state.templateKeys.key(Self.key))
-        let opened = try bench.vault.ready(data: key.sealed, context: context).open(context)
+        let opened = try fixture.vault.ready(data: key.sealed, context: context).open(context)
         state.templateKeys.settle(Self.key, .success(try TemplateSeal(key: opened)))
     }
 
@@ -166,9 +168,9 @@ struct TemplateKeysTests {
         let old = try add(1)
         var template: [UInt8] = [9]
         let change = try store.draft(
-            adding: &template, finger: .leftThumb, reader: Bench.reader,
+            adding: &template, finger: .leftThumb, reader: Fixture.reader,
             sealedWith: .kept(Self.key),
-            now: Bench.now)
+            now: Fixture.now)
         try store.seal(with: .host)
         try keys.remove(Self.key)
         #expect(throws: StoreFault.changedMeanwhile) { try store.commit(change) }
@@ -178,8 +180,8 @@ struct TemplateKeysTests {
     @Test("a print that names another key, or none, is damaged")
     func renamed() throws {
         try keep()
-        let print = bench.file("prints/" + hexadecimal(try add(1)))
-        let whole = try bench.contents(print)
+        let print = fixture.file("prints/" + hexadecimal(try add(1)))
+        let whole = try fixture.contents(print)
         let line = Array("key: \(hexadecimal(Self.key))\n".utf8)
         let other = [UInt8](repeating: 6, count: 16)
         keys.settle(other, .failure(.doesNotOpen))
@@ -192,17 +194,17 @@ struct TemplateKeysTests {
             whole.replacing(Array("signet-print: 2".utf8), with: Array("signet-print: 3".utf8)),
         ] {
             #expect(bad != whole)
-            try bench.overwrite(print, bad)
+            try fixture.overwrite(print, bad)
             #expect(try store.enrolment().damaged.count == 1)
         }
-        try bench.overwrite(print, whole)
+        try fixture.overwrite(print, whole)
         #expect(try store.enrolment().damaged.isEmpty)
     }
 
     @Test("a key's file that is cut, repeated, extended or of another form is damaged")
     func records() throws {
         try keep()
-        let whole = try bench.contents(path)
+        let whole = try fixture.contents(path)
         for bad in [
             [], whole + whole, whole + [10], Array(whole.dropLast()), Array(whole.dropFirst()),
             whole.replacing(Array("key: 1".utf8), with: Array("key: 2".utf8)),
@@ -210,10 +212,10 @@ struct TemplateKeysTests {
             [UInt8](repeating: 65, count: 3_000),
         ] {
             #expect(bad != whole)
-            try bench.overwrite(path, bad)
+            try fixture.overwrite(path, bad)
             #expect(throws: StoreFault.damaged(path: path)) { try keys.key(Self.key) }
         }
-        try bench.overwrite(path, whole)
+        try fixture.overwrite(path, whole)
         #expect(try keys.key(Self.key) != nil)
         try keys.remove(Self.key)
         #expect(try keys.key(Self.key) == nil && !keys.isOpen(Self.key))
@@ -222,26 +224,26 @@ struct TemplateKeysTests {
     @Test("a key is in use as long as a print names it; unless all can be read, nobody can tell")
     func inUse() throws {
         try keep()
-        #expect(try bench.state.templateKeysInUse().isEmpty)
+        #expect(try fixture.state.templateKeysInUse().isEmpty)
         let print = try add(1)
-        #expect(try bench.state.templateKeysInUse() == [Self.key])
-        let bob = try bench.state.makeAccount(Array("bob".utf8), uid: 1001, now: Bench.now)
+        #expect(try fixture.state.templateKeysInUse() == [Self.key])
+        let bob = try fixture.state.makeAccount(Array("bob".utf8), uid: 1001, now: Fixture.now)
         #expect(try bob.prints.count() == 0)
-        let path = bench.file("prints/" + hexadecimal(print))
-        let whole = try bench.contents(path)
-        try bench.overwrite(path, [])
+        let path = fixture.file("prints/" + hexadecimal(print))
+        let whole = try fixture.contents(path)
+        try fixture.overwrite(path, [])
         #expect(throws: StoreFault.damaged(path: path)) {
-            try bench.state.templateKeysInUse()
+            try fixture.state.templateKeysInUse()
         }
-        try bench.overwrite(path, whole)
-        let record = bench.scratch.at("private/accounts/1001/account")
-        try bench.overwrite(record, [])
+        try fixture.overwrite(path, whole)
+        let record = fixture.scratch.at("private/accounts/1001/account")
+        try fixture.overwrite(record, [])
         #expect(throws: StoreFault.damaged(path: record)) {
-            try bench.state.templateKeysInUse()
+            try fixture.state.templateKeysInUse()
         }
-        try bench.state.removeAccount(uid: 1001)
+        try fixture.state.removeAccount(uid: 1001)
         try store.remove(print)
-        #expect(try bench.state.templateKeysInUse().isEmpty)
+        #expect(try fixture.state.templateKeysInUse().isEmpty)
     }
 
     @Test("what is open is forgotten when it is closed")

@@ -8,29 +8,29 @@ import TestSupport
 import Testing
 
 /// Alice's receipts: makes them as the daemon would, and checks them as the command would.
-struct ReceiptBench {
-    let bench: Bench
+struct ReceiptFixture {
+    let fixture: Fixture
     let credential: FoundCredential
     let log: ReceiptLog
 
     init() throws {
-        bench = try Bench()
-        try bench.add(1)
-        credential = try bench.issue()
-        log = try bench.account.receipts()
+        fixture = try Fixture()
+        try fixture.add(1)
+        credential = try fixture.issue()
+        log = try fixture.account.receipts()
     }
 
     /// The text of a receipt at a place, with a signature by Alice's key or another one.
     func receipt(
         _ place: Reservation, service: String = "sudo", account: String = "alice",
         key: P256PrivateKey? = nil, publicKey: SSHPublicKey? = nil,
-        namespace: SignatureNamespace = .login, issued: Instant = Bench.now
+        namespace: SignatureNamespace = .login, issued: Instant = Fixture.now
     ) throws -> [UInt8] {
-        let enrolment = try bench.account.prints.enrolment()
+        let enrolment = try fixture.account.prints.enrolment()
         let statement = Statement(
-            audience: Audience.local, account: Array(account.utf8), uid: Bench.uid,
+            audience: Audience.local, account: Array(account.utf8), uid: Fixture.uid,
             requester: Array(account.utf8),
-            device: bench.state.device, credential: credential.identifier,
+            device: fixture.state.device, credential: credential.identifier,
             challenge: [UInt8](repeating: 3, count: 32), service: Array(service.utf8),
             terminal: Array("/dev/pts/3".utf8), purpose: Array("sudo id".utf8),
             factor: Factor.fingerprint, enrolment: enrolment.state.generation,
@@ -42,7 +42,7 @@ struct ReceiptBench {
             if let key {
                 try key.sign(signed)
             } else {
-                try bench.sign(signed, credential, enrolment)
+                try fixture.sign(signed, credential, enrolment)
             }
         let signature = SSHSignature(
             publicKey: publicKey ?? credential.publicKey, namespace: namespace, r: numbers.r,
@@ -54,7 +54,7 @@ struct ReceiptBench {
     @discardableResult
     func login(
         service: String = "sudo", flushing: Bool = true, namespace: SignatureNamespace = .login,
-        issued: Instant = Bench.now
+        issued: Instant = Fixture.now
     ) throws -> [UInt8] {
         let text = try receipt(
             try log.prepare(), service: service, namespace: namespace, issued: issued)
@@ -88,15 +88,15 @@ struct ReceiptBench {
 
     /// Checks some receipts against the registered keys and the head.
     func verify(_ texts: [[UInt8]]) throws(ChainFault) -> Int {
-        guard let head = try? log.head(), let file = try? bench.account.credential.signers(),
-            let signers = RegisteredSigner.parse(file: file, account: Bench.alice)
+        guard let head = try? log.head(), let file = try? fixture.account.credential.signers(),
+            let signers = RegisteredSigner.parse(file: file, account: Fixture.alice)
         else { throw .malformed(index: -1) }
         var chain = ReceiptChain(
-            account: Bench.alice, uid: Bench.uid, signers: signers, headCounter: head.counter,
+            account: Fixture.alice, uid: Fixture.uid, signers: signers, headCounter: head.counter,
             headDigest: head.digest)
         for text in texts { try chain.verify(text) }
         return try chain.end()
     }
 
-    var path: String { bench.file("receipts") }
+    var path: String { fixture.file("receipts") }
 }

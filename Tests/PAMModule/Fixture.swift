@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A stage with the module installed and a key registered, and this test in the daemon's place.
-final class Bench {
+final class Fixture {
     /// What pam_authenticate(3) returns, as the tests meet it.
     enum Code {
         static let success = 0
@@ -44,9 +44,9 @@ final class Bench {
         try stage.writeService("probe", stack + "\n")
         try stage.run(["chmod", "755", "/var/lib/signet"])
         try stage.run(["mkdir", "-p", "-m", "755", "/var/lib/signet/keys"])
-        let path = stage.path(Bench.socketPath)
+        let path = stage.path(Fixture.socketPath)
         door = listens ? Door(try .listen(at: path, mode: 0o666, backlog: backlog)) : nil
-        if isRegistered { try stage.write(Bench.keyPath, line()) }
+        if isRegistered { try stage.write(Fixture.keyPath, line()) }
     }
 
     /// The line of a key's file.
@@ -212,7 +212,7 @@ extension Program {
     }
 }
 
-extension Bench {
+extension Fixture {
     /// Puts the module in front of the password in services of real programs.
     func writeServices(_ names: [String], options: String) throws(TestFault) {
         for name in names {

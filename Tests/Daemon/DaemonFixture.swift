@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A running daemon on virtual readers, with places of its own, and the people at them.
-final class DaemonBench {
+final class DaemonFixture {
     /// A virtual reader and the option of testbench that switches it on.
     enum Kind: String, CaseIterable {
         case text, storage, image
@@ -30,7 +30,7 @@ final class DaemonBench {
     /// Starts the daemon and waits until it is ready. `wrapper` is what starts it, if not we.
     init(
         _ kinds: [Kind] = [.storage], configuration: String = "", wrapper: [String] = [],
-        failpoint: Failpoint? = nil, prepare: (DaemonBench.Places) throws -> Void = { _ in }
+        failpoint: Failpoint? = nil, prepare: (DaemonFixture.Places) throws -> Void = { _ in }
     ) throws {
         directory = try Self.makeDirectory()
         self.kinds = kinds
@@ -116,8 +116,8 @@ final class DaemonBench {
     static func onTPM(
         _ tcti: String, kind: String = "auto", on reader: Kind = .text, _ more: String = "",
         enrolled: Bool = true
-    ) throws -> DaemonBench {
-        let bench = try DaemonBench(
+    ) throws -> DaemonFixture {
+        let fixture = try DaemonFixture(
             [reader],
             configuration: """
                 [vault]
@@ -127,9 +127,9 @@ final class DaemonBench {
                 \(more)
                 """)
         if enrolled {
-            #expect(try bench.enrol(.daemon, as: "one").done?.state == .valid)
+            #expect(try fixture.enrol(.daemon, as: "one").done?.state == .valid)
         }
-        return bench
+        return fixture
     }
 
     /// Starts a daemon, and waits until it says that it is ready.
@@ -197,7 +197,7 @@ final class DaemonBench {
         """
 }
 
-extension DaemonBench {
+extension DaemonFixture {
     /// Has so many seconds more have passed since the machine's start, as the daemon has it.
     func passTime(_ seconds: Int) throws {
         let (now, next) = (directory + "/passed", directory + "/passed.next")

@@ -8,20 +8,20 @@ import TestSupport
 import Testing
 
 // MAC tokens and operations, as the command asks for them.
-extension ServerBench {
+extension ServerFixture {
     /// Asks as somebody and touches at each invitation; all that came.
     @discardableResult
     func touching(
         _ request: Request, _ person: Person = .daemon, with finger: String = "one"
     ) throws -> [Answer] {
-        let client = try bench.client(person)
-        _ = try bench.touchEach(request, with: finger, client: client)
+        let client = try fixture.client(person)
+        _ = try fixture.touchEach(request, with: finger, client: client)
         return client.heard
     }
 
     /// Asks as somebody; nobody touches.
     func asking(_ request: Request, _ person: Person = .daemon) throws -> [Answer] {
-        let client = try bench.client(person)
+        let client = try fixture.client(person)
         try client.send(request)
         return try client.rest()
     }

@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 
 /// A state directory of a test's own, with an account `alice`.
-struct Bench {
+struct Fixture {
     static let alice = Array("alice".utf8)
     static let uid: UInt32 = 1000
     static let now = Instant(seconds: 1_795_195_440)

@@ -7,25 +7,25 @@ import TestSupport
 import Testing
 
 /// The keyring, as people and the PAM module meet it.
-extension DaemonBench {
+extension DaemonFixture {
     /// A daemon that sees a shadow(5) of the test's own, with passwords of `daemon` and `bin`.
     static func withShadow(
         _ kinds: [Kind] = [.storage], configuration: String = ""
-    ) throws -> DaemonBench {
+    ) throws -> DaemonFixture {
         let mount = #"""
             for word; do case $word in
             */state) mount --bind "${word%/state}/shadow" /etc/shadow || exit 99 ;;
             esac; done
             exec "$@"
             """#
-        return try DaemonBench(
+        return try DaemonFixture(
             kinds, configuration: configuration,
             wrapper: [
                 "unshare", "--mount", "--propagation", "private", "sh", "-c", mount, "sh",
             ]
         ) { places in
             let path = places.state.dropLast("state".count) + "shadow"
-            try DaemonBench.write(shadow(), to: String(path), mode: 0o640)
+            try DaemonFixture.write(shadow(), to: String(path), mode: 0o640)
         }
     }
 

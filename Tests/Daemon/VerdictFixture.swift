@@ -9,18 +9,18 @@ import TestSupport
 import Testing
 
 /// A daemon whose person is registered at a played server that says yes, and what tests of its yes share.
-class VerdictBench {
-    let bench: DaemonBench
+class VerdictFixture {
+    let fixture: DaemonFixture
     let server: PlayedServer
     let key: P256PrivateKey
     let audience = PlayedServer.audience
 
     init() throws {
-        bench = try DaemonBench([.text])
-        try bench.enrol(.daemon, as: "one")
-        server = try PlayedServer(for: bench)
+        fixture = try DaemonFixture([.text])
+        try fixture.enrol(.daemon, as: "one")
+        server = try PlayedServer(for: fixture)
         key = try P256PrivateKey.generate()
-        #expect(try bench.enablePlayed().enabled != nil)
+        #expect(try fixture.enablePlayed().enabled != nil)
         server.answering(yes())
     }
 
@@ -86,15 +86,15 @@ class VerdictBench {
     func logIn(
         _ request: AuthenticateRequest? = nil, client: TestClient? = nil
     ) throws -> Answer {
-        try bench.touchEach(
+        try fixture.touchEach(
             .authenticate(request ?? self.request()), with: "one",
-            client: client ?? bench.client())
+            client: client ?? fixture.client())
     }
 
-    var verdicts: [String] { bench.serverFiles.filter { $0.hasSuffix(".verdict") } }
+    var verdicts: [String] { fixture.serverFiles.filter { $0.hasSuffix(".verdict") } }
 
     var hasToken: Bool {
-        unsafe access(bench.directory + "/tokens/\(Person.daemon.uid)", F_OK) == 0
+        unsafe access(fixture.directory + "/tokens/\(Person.daemon.uid)", F_OK) == 0
     }
 }
 

@@ -9,8 +9,8 @@ import TestSupport
 import Testing
 
 /// A daemon, its relay, and the real server that both know.
-final class ServerBench {
-    let bench: DaemonBench
+final class ServerFixture {
+    let fixture: DaemonFixture
     let server: LiveServer
     /// What verdicts are signed with.
     private(set) lazy var verdictKey = (try? makeVerdictKey()) ?? []
@@ -20,9 +20,9 @@ final class ServerBench {
     init(_ server: LiveServer, configuration more: String = "") throws {
         self.server = server
         let configuration = "[relay]\nca-file = \(server.authority)\ntimeout = 20s\n" + more
-        bench = try DaemonBench([.text], configuration: configuration)
-        try bench.enrol(.daemon, as: "one")
-        relay = try Self.relay(of: bench)
+        fixture = try DaemonFixture([.text], configuration: configuration)
+        try fixture.enrol(.daemon, as: "one")
+        relay = try Self.relay(of: fixture)
     }
 
     deinit {
@@ -36,14 +36,14 @@ final class ServerBench {
         try relay.expectEnd()
     }
 
-    func startRelay() throws { relay = try Self.relay(of: bench) }
+    func startRelay() throws { relay = try Self.relay(of: fixture) }
 
     /// Cuts the way to the server: the relay is there, and gets no connection. `joinNetwork` ends it.
     func cutNetwork() throws {
         try stopRelay()
-        let configuration = bench.directory + "/cut.conf"
-        try DaemonBench.write("[relay]\nproxy = http://127.0.0.1:1\n", to: configuration)
-        relay = try Self.relay(of: bench, configuration)
+        let configuration = fixture.directory + "/cut.conf"
+        try DaemonFixture.write("[relay]\nproxy = http://127.0.0.1:1\n", to: configuration)
+        relay = try Self.relay(of: fixture, configuration)
     }
 
     func joinNetwork() throws {
@@ -59,7 +59,7 @@ final class ServerBench {
         _ person: Person = .daemon, with finger: String = "one", code: String? = nil
     ) throws -> Answer {
         let code = try code ?? server.code()
-        return try bench.touchEach(
+        return try fixture.touchEach(
             .serverEnable(
                 ServerEnableRequest(
                     account: person.bytes, server: url, code: Bytes(code.utf8))), with: finger)
@@ -71,12 +71,12 @@ final class ServerBench {
 
     /// Logs in as somebody, with a finger.
     func logIn(_ person: Person = .daemon, with finger: String = "one") throws -> Answer {
-        try bench.touchEach(login(person), with: finger, client: bench.client(person))
+        try fixture.touchEach(login(person), with: finger, client: fixture.client(person))
     }
 
     /// What is kept of servers for somebody.
     func list(_ person: Person = .daemon) throws -> [ServerAnswer] {
-        let client = try bench.client()
+        let client = try fixture.client()
         try client.send(.serverList(account: person.bytes))
         return try client.rest().compactMap { answer in
             if case .server(let server) = answer { server } else { nil }
@@ -84,21 +84,21 @@ final class ServerBench {
     }
 
     func files(of person: Person = .daemon) -> [String] {
-        Layout.entries(of: bench.file("servers", of: person))
+        Layout.entries(of: fixture.file("servers", of: person))
     }
 
-    /// Starts a relay where a bench's daemon asks.
+    /// Starts a relay where a fixture's daemon asks.
     static func relay(
-        of bench: DaemonBench, _ configuration: String? = nil
+        of fixture: DaemonFixture, _ configuration: String? = nil
     ) throws -> TestSupport.Program {
-        let notices = try ReadinessNotices(at: bench.directory + "/relay-notify")
+        let notices = try ReadinessNotices(at: fixture.directory + "/relay-notify")
         let program = try TestSupport.Program(
             Command(
                 [
                     Layout.products + "/signet-relay", "--config",
-                    configuration ?? bench.configuration,
-                    "--socket", bench.directory + "/relay",
-                ], environment: ["NOTIFY_SOCKET": bench.directory + "/relay-notify"]))
+                    configuration ?? fixture.configuration,
+                    "--socket", fixture.directory + "/relay",
+                ], environment: ["NOTIFY_SOCKET": fixture.directory + "/relay-notify"]))
         guard notices.hearReady(within: .seconds(20)) else {
             throw TestFault.deadline(awaited: "signet-relay", transcript: program.errors)
         }
@@ -113,7 +113,7 @@ extension Answer {
     }
 }
 
-extension ServerBench {
+extension ServerFixture {
     /// The key that a PAM line's file would pin, as the server prints that file.
     func makeVerdictKey() throws -> Bytes {
         let file = try server.administer("application", "pam-file", "shop")

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A TPM of a test's own and a vault in it.
-struct TPMBench {
+struct TPMFixture {
     let tpm: SoftwareTPM
     let pin: MemoryPin
     let host: HostSecret

@@ -14,7 +14,7 @@ import Testing
 enum ReaderTests {}
 
 /// The virtual readers' sockets, in a directory of this process that goes with it.
-enum Bench {
+enum Fixture {
     static let storage = VirtualReader(path: directory + "/storage")
     static let plain = VirtualReader(path: directory + "/plain")
     static let image = VirtualImageReader(path: directory + "/image")
@@ -81,7 +81,7 @@ enum Bench {
         ] {
             unsafe setenv(variable, made + "/" + file, 1)
         }
-        atexit { Bench.scratch.withLock { $0 = nil } }
+        atexit { Fixture.scratch.withLock { $0 = nil } }
         return made
     }()
 }
