@@ -27,7 +27,7 @@ struct Cookie: Equatable, Sendable {
         do throws(SystemFault) {
             random = try randomBytes(randomCount)
         } catch { throw .notNow("no random bytes: \(error)") }
-        return try Cookie(text: Base64.encode(random, .url))
+        return try Cookie(text: Base64.encode(random, alphabet: .url))
     }
 
     private init(text: [UInt8]) throws(PageFault) {
@@ -53,7 +53,7 @@ struct Cookie: Equatable, Sendable {
         }
         guard found.count == 1, found[0].count == 43 else { return nil }
         let text = [UInt8](found[0])
-        guard Base64.decode(text, .url)?.count == randomCount else { return nil }
+        guard Base64.decode(text, alphabet: .url)?.count == randomCount else { return nil }
         return try Cookie(text: text)
     }
 
@@ -63,7 +63,7 @@ struct Cookie: Equatable, Sendable {
         get throws(PageFault) {
             do throws(CryptoFault) {
                 let digest = try SHA256.digest([UInt8]("site-form:".utf8) + [UInt8](text.utf8))
-                return String(decoding: Base64.encode(digest, .url), as: UTF8.self)
+                return String(decoding: Base64.encode(digest, alphabet: .url), as: UTF8.self)
             } catch { throw .notNow("cryptography failed: \(error)") }
         }
     }
