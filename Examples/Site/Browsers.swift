@@ -86,6 +86,8 @@ actor BrowserSession {
     let ends: Int64
     private(set) var tokens: Tokens
     private let clock: Clock
+    /// How far the server's clock may be ahead, in seconds.
+    private static let leeway: Int64 = 10
     /// When the access token expires, in seconds since 1970.
     private var expires: Int64
     /// A look at the server that is under way.
@@ -118,8 +120,8 @@ actor BrowserSession {
     private func outcome(at server: SignetServer) async -> Result<Bool, CallFault> {
         do throws(CallFault) {
             if try await server.isActive(tokens) { return .success(true) }
-            // Before its time is over, only a revocation or a block makes the token invalid.
-            guard clock.wallSeconds() >= expires else { return .success(false) }
+            // Well before its time is over, only a revocation or a block makes the token invalid.
+            guard clock.wallSeconds() >= expires - Self.leeway else { return .success(false) }
             guard let next = try await server.refresh(tokens) else { return .success(false) }
             tokens = next
             expires = clock.wallSeconds() + next.seconds

@@ -30,7 +30,7 @@ struct BrowserTests {
         let device = try SiteDevice.registered(for: Self.account, at: server)
         // A browser that comes directly is its own address.
         let site = try SiteProcess(
-            server, url: url, site: "proxy = none\n\(settings)", scratch: scratch)
+            server, url: url, site: settings, scratch: scratch, isBehindProxy: false)
         let script = "\(Layout.package)/Tests/Site/browser.py"
         let browser = try Program(
             Command(["/usr/bin/python3", script, url, "\(site.port)", Self.account]))

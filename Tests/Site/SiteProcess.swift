@@ -21,7 +21,8 @@ final class SiteProcess: Sendable {
     /// Starts it with more settings for its section `site`, and for its section `server`.
     init(
         _ server: LiveServer, url: String = SiteProcess.url, site: String = "",
-        settings: String = "", key: String? = nil, scratch: Scratch? = nil
+        settings: String = "", key: String? = nil, scratch: Scratch? = nil,
+        isBehindProxy: Bool = true
     ) throws {
         self.url = url
         let scratch = try scratch ?? Scratch()
@@ -30,7 +31,8 @@ final class SiteProcess: Sendable {
         try scratch.write(
             "site.conf",
             Self.configuration(
-                server, url: url, site: "proxy = trusted\n\(site)", settings: settings,
+                server, url: url, site: (isBehindProxy ? "proxy = trusted\n" : "") + site,
+                settings: settings,
                 key: scratch.at("key")))
         process = try Program(Command([Self.program, scratch.at("site.conf")]))
         try process.expectError("serves on port ", within: .seconds(30))

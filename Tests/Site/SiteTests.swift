@@ -119,11 +119,11 @@ struct SiteTests {
     @Test("is signed in for as long as the settings say")
     func time() async throws {
         let (server, device) = try await LiveServer.withSite()
-        let browser = TestBrowser(try SiteProcess(server, site: "session = 3"))
+        let browser = TestBrowser(try SiteProcess(server, site: "session = 8"))
         try browser.signIn(by: device)
         let token = try browser.token
         // The passing of time is the only event to wait for.
-        try await Task.sleep(for: .seconds(3.1))
+        try await Task.sleep(for: .seconds(8.1))
         #expect(try browser.open("/").location == "/sign-in")
         // A form of that page changes nothing, and tells nothing.
         #expect(try browser.post("/sign-out", token: token).location == "/signed-out")
