@@ -11,7 +11,9 @@ package func commandTables(of program: ProgramSyntax) -> [String] {
                 ([program.call(command.words)] + (parts.isEmpty ? [] : [parts.shown])).joined(
                     separator: " "))
         }
-        lines.append("| \(calls.joined(separator: "<br>")) | \(cell(command.summary.english)) |")
+        lines.append(
+            "| \(calls.joined(separator: "<br>")) | \(cell(command.summary.english))\(restriction(command)) |"
+        )
     }
     lines += ["", "| option | of | what it does |", "|---|---|---|"]
     var order: [String] = []
@@ -35,6 +37,12 @@ package func commandTables(of program: ProgramSyntax) -> [String] {
         lines.append("| \(parts[0]) | \(named) | \(parts[1]) |")
     }
     return lines
+}
+
+/// Which forms only root may call.
+private func restriction(_ command: CommandSyntax) -> String {
+    let labels = command.forms.filter(\.isForRoot).map(\.label)
+    return labels.isEmpty ? "" : "; for root: \(list(labels))"
 }
 
 private func list(_ names: [String]) -> String { names.map(code).joined(separator: ", ") }

@@ -35,7 +35,7 @@ package struct FormSyntax: Sendable {
     package var selector: OptionSyntax? { required.first }
 
     /// What names it in a message: its option, its word, or its first operand.
-    var label: String { selector?.long ?? word ?? operands.first?.value.name ?? "" }
+    package var label: String { selector?.long ?? word ?? operands.first?.value.name ?? "" }
 
     func takes(_ name: String) -> Bool { (required + options).contains { $0.name == name } }
 }
