@@ -16,7 +16,7 @@ struct DecisionJournalTests {
         _ answer: Answer
     ) -> [String: String] {
         let entry = DecisionJournal.entry(
-            request, from: Self.peer, by: requester.map { Bytes($0.utf8) }, answer)
+            request, from: Self.peer, by: requester.map { Bytes($0.utf8) }, answer: answer)
         return Dictionary(uniqueKeysWithValues: entry.fields.map { ($0.name, $0.value) })
     }
 

@@ -67,7 +67,7 @@ extension ServerFixture {
             "POST", "/v1/authentication/verify",
             [
                 "authorization": header, "method": method, "resource": resource,
-                "body": String(decoding: Base64.encode(body, .url), as: UTF8.self),
+                "body": String(decoding: Base64.encode(body, alphabet: .url), as: UTF8.self),
             ])
         if answer["valid"] as? Bool == true {
             #expect(answer["factor"] as? String == "possession")

@@ -119,7 +119,7 @@ extension ServerFixture {
         let file = try server.administer("application", "pam-file", "shop")
         let line = try #require(file.split(separator: "\n").first { $0.hasPrefix("key = ") })
         let text = try #require(line.split(separator: " ").last)
-        let blob = try #require(Base64.decode(Bytes(text.utf8), .standard))
+        let blob = try #require(Base64.decode(Bytes(text.utf8), alphabet: .standard))
         return try SSHPublicKey(blob: blob).point
     }
 }

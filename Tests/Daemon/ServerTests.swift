@@ -231,7 +231,7 @@ extension SecondDaemonTests {
         private func claims(of token: Bytes) throws -> String {
             let parts = token.split(separator: UInt8(ascii: "."))
             try #require(parts.count == 3)
-            let payload = try #require(Base64.decode(Bytes(parts[1]), .url))
+            let payload = try #require(Base64.decode(Bytes(parts[1]), alphabet: .url))
             return String(decoding: payload, as: UTF8.self)
         }
     }

@@ -220,7 +220,7 @@ extension SecondDaemonTests {
             #expect(run.code == .done, "\(run.told)")
             #expect(run.told.contains("the request POST https://shop.example/v1/pay?id=%37, with"))
             let header = try #require(run.text.wholeMatch(of: #/Authorization: (Signet .*)\n/#)).1
-            let body = Base64.encode(try SHA256.digest(scratch.read("body")), .url)
+            let body = Base64.encode(try SHA256.digest(scratch.read("body")), alphabet: .url)
             let good: [String: Any] = [
                 "authorization": String(header), "method": "POST",
                 "resource": "/v1/pay?id=%37", "body": String(decoding: body, as: UTF8.self),

@@ -27,7 +27,7 @@ extension DaemonTests {
             with finger: String = "one"
         ) throws -> Answer {
             let request = SignRequest(
-                account: Self.name, timeoutMilliseconds: 20_000, matter)
+                account: Self.name, timeoutMilliseconds: 20_000, matter: matter)
             return try fixture.touchEach(
                 .sign(request), with: finger, client: fixture.client(person))
         }
@@ -96,7 +96,7 @@ extension DaemonTests {
             try enable()
             let client = try fixture.client(.daemon)
             let request = SignRequest(
-                account: Self.name, timeoutMilliseconds: 20_000, .files(Self.files))
+                account: Self.name, timeoutMilliseconds: 20_000, matter: .files(Self.files))
             let last = try fixture.touchEach(.sign(request), with: "one", client: client)
             #expect(last == .done(DoneAnswer()))
             let signed = client.heard.compactMap { answer -> SignedFileAnswer? in
@@ -122,7 +122,7 @@ extension DaemonTests {
         func severalRefused() throws {
             try enable()
             let request = Request.sign(
-                SignRequest(account: Self.name, timeoutMilliseconds: 20_000, .files(Self.files)))
+                SignRequest(account: Self.name, timeoutMilliseconds: 20_000, matter: .files(Self.files)))
             let client = try fixture.client(.daemon)
             try client.send(request)
             try client.wait(for: .touch)
@@ -251,7 +251,7 @@ extension DaemonTests {
             let client = try fixture.client(.daemon)
             try client.send(
                 .sign(
-                    SignRequest(account: Self.name, timeoutMilliseconds: 20_000, Self.file)))
+                    SignRequest(account: Self.name, timeoutMilliseconds: 20_000, matter: Self.file)))
             try client.wait(for: .touch)
             try client.send(.cancel)
             #expect(try client.last().reason == .cancelled)
@@ -267,7 +267,7 @@ extension DaemonTests {
             let made = try fixture.touchEach(.signingEnable(account: Self.name), with: "one")
             #expect(made.signingKey?.vault == Bytes("tpm".utf8))
             let request = Request.sign(
-                SignRequest(account: Self.name, timeoutMilliseconds: 20_000, Self.challenge))
+                SignRequest(account: Self.name, timeoutMilliseconds: 20_000, matter: Self.challenge))
             let answer = try fixture.touchEach(
                 request, with: "one", client: fixture.client(.daemon))
             let text = try #require(answer.signed?.statement)

@@ -82,7 +82,7 @@ struct TokenFileTests {
             path,
             mark: { (directory, name, seconds) throws(FileFault) in
                 if isBroken { throw fault }
-                try directory.setModified(name, seconds)
+                try directory.setModified(name, seconds: seconds)
             }, later: plan.later)
         try files.keep([0x61], of: 7, forSeconds: 300, at: 1_000)
         #expect(names == ["7"])

@@ -54,7 +54,7 @@ func run(_ arguments: Arguments) throws(SystemFault) -> Int32 {
             complain("generate: \(path) is not what is declared: run 'make generated'")
             status = 1
         } else {
-            try replaceFile(path, [UInt8](new.utf8))
+            try replaceFile(path, bytes: [UInt8](new.utf8))
         }
     }
     return status

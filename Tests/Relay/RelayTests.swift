@@ -55,7 +55,7 @@ struct RelayTests {
             challenge: Bytes(repeating: 5, count: 32), account: Bytes("bob".utf8))
         let signed = try signer.sign(
             challenge, LoginAction.login, .login,
-            purpose: ModulePurpose.text(module.challenge, module.account))
+            purpose: ModulePurpose.text(module.challenge, local: module.account))
         let login = RelayLogin(
             server: url, statement: signed.statement, signature: signed.signature, module: module)
         guard case .loggedIn(let tokens) = relay.answer(.login(login)) else {
@@ -83,8 +83,8 @@ struct RelayTests {
         other.challenge[0] ^= 1
         local.account = Bytes("eve".utf8)
         for (asked, signed) in [
-            (other, ModulePurpose.text(module.challenge, module.account)),
-            (local, ModulePurpose.text(module.challenge, module.account)), (module, []),
+            (other, ModulePurpose.text(module.challenge, local: module.account)),
+            (local, ModulePurpose.text(module.challenge, local: module.account)), (module, []),
         ] {
             guard case .challenge(let challenge, _, _) = relay.answer(.challenge(wish)) else {
                 return false

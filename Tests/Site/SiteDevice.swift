@@ -55,7 +55,7 @@ final class SiteDevice {
         guard let blob = SSHPublicKey(point: key.publicPoint)?.blob,
             let digest = try? SHA256.digest(blob)
         else { return nil }
-        let text = String(decoding: Base64.encode(digest, .standard), as: UTF8.self)
+        let text = String(decoding: Base64.encode(digest, alphabet: .standard), as: UTF8.self)
         return "SHA256:" + text.prefix { $0 != "=" }
     }
 
@@ -141,7 +141,7 @@ final class SiteDevice {
 }
 
 private func base64(_ bytes: [UInt8]) -> String {
-    String(decoding: Base64.encode(bytes, .url), as: UTF8.self)
+    String(decoding: Base64.encode(bytes, alphabet: .url), as: UTF8.self)
 }
 
 extension [String: Any] {
@@ -153,7 +153,7 @@ extension [String: Any] {
     }
 
     func binary(_ name: String) throws -> [UInt8] {
-        guard let bytes = Base64.decode([UInt8](try text(name).utf8), .url) else {
+        guard let bytes = Base64.decode([UInt8](try text(name).utf8), alphabet: .url) else {
             throw TestFault.closed(awaited: "\(name) in base64url", transcript: "\(self)")
         }
         return bytes

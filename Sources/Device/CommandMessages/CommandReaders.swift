@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginMessages
+import LoginProtocol
 
 /// What `signet readers --watch` shows.
 package enum CommandReaders {
