@@ -91,9 +91,10 @@ _signet() {
         case $at:${word%%=*} in
             'delete:--all' | 'enable:--signing' | 'enable:--server' | 'enable:--keyring' | \
                 'enable:--no-keyring' | 'disable:--signing' | 'disable:--server' | \
-                'readers:--prints' | 'readers:--delete-foreign' | 'readers:--clear' | \
-                'log:--verify' | 'log:--export' | 'log:--signers' | 'config:--check' | \
-                'login:--secret' | 'sign:--challenge' | 'sign:--request' | 'sign:--public-key') selector=${word%%=*} ;;
+                'readers:--watch' | 'readers:--prints' | 'readers:--delete-foreign' | \
+                'readers:--clear' | 'log:--verify' | 'log:--export' | 'log:--signers' | \
+                'config:--check' | 'login:--secret' | 'sign:--challenge' | 'sign:--request' | \
+                'sign:--public-key') selector=${word%%=*} ;;
         esac
         case $word in
             --account | --reader | --reason | --server | --export | --to | --secret | \
@@ -159,7 +160,8 @@ _signet() {
                 --json --help) ;;
             disable) options=(--signing --server --account --password-stdin --json --help) ;;
             unlock) options=(--account --password-stdin --json --help) ;;
-            readers) options=(--prints --delete-foreign --clear --force --reader --json --help) ;;
+            readers) options=(--watch --prints --delete-foreign --clear --force --reader --json
+                --help) ;;
             vault) options=(--account --password-stdin --json --help) ;;
             log) options=(--verify --export --to --signers --account --json --help) ;;
             config) options=(--check --json --help) ;;

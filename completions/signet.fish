@@ -37,10 +37,10 @@ function __signet_read
         string match -q -- '--account=*' $word; and set -g __signet_account $word
         switch "$__signet_at:"(string replace -r '=.*' '' -- $word)
             case 'delete:--all' 'enable:--signing' 'enable:--server' 'enable:--keyring' \
-                'enable:--no-keyring' 'disable:--signing' 'disable:--server' 'readers:--prints' \
-                'readers:--delete-foreign' 'readers:--clear' 'log:--verify' 'log:--export' \
-                'log:--signers' 'config:--check' 'login:--secret' 'sign:--challenge' \
-                'sign:--request' 'sign:--public-key'
+                'enable:--no-keyring' 'disable:--signing' 'disable:--server' 'readers:--watch' \
+                'readers:--prints' 'readers:--delete-foreign' 'readers:--clear' 'log:--verify' \
+                'log:--export' 'log:--signers' 'config:--check' 'login:--secret' \
+                'sign:--challenge' 'sign:--request' 'sign:--public-key'
                 set -g __signet_selector (string replace -r '=.*' '' -- $word)
         end
         switch $word
@@ -132,6 +132,7 @@ complete -c signet -n '__signet_is enable' -l server -x -d 'register this device
 complete -c signet -n '__signet_is enable' -l keyring -d 'store the login password for the keyring, to be released by a touch at login'
 complete -c signet -n '__signet_is enable' -l no-keyring -d 'no longer store the login password for the keyring'
 complete -c signet -n '__signet_is disable' -l server -x -d 'remove the registration at this server only'
+complete -c signet -n '__signet_is readers' -l watch -d 'show what a reader reports while you try fingers on it; root only'
 complete -c signet -n '__signet_is readers' -l prints -d 'list what the readers store, and whose it is; root only'
 complete -c signet -n '__signet_is readers' -l delete-foreign -d 'delete fingerprints that belong to no account here from the readers; root only'
 complete -c signet -n '__signet_is readers' -l clear -d 'delete all fingerprints from the readers, including those of accounts here; root only'

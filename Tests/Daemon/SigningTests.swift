@@ -122,7 +122,8 @@ extension DaemonTests {
         func severalRefused() throws {
             try enable()
             let request = Request.sign(
-                SignRequest(account: Self.name, timeoutMilliseconds: 20_000, matter: .files(Self.files)))
+                SignRequest(
+                    account: Self.name, timeoutMilliseconds: 20_000, matter: .files(Self.files)))
             let client = try fixture.client(.daemon)
             try client.send(request)
             try client.wait(for: .touch)
@@ -251,7 +252,8 @@ extension DaemonTests {
             let client = try fixture.client(.daemon)
             try client.send(
                 .sign(
-                    SignRequest(account: Self.name, timeoutMilliseconds: 20_000, matter: Self.file)))
+                    SignRequest(account: Self.name, timeoutMilliseconds: 20_000, matter: Self.file))
+            )
             try client.wait(for: .touch)
             try client.send(.cancel)
             #expect(try client.last().reason == .cancelled)
@@ -267,7 +269,8 @@ extension DaemonTests {
             let made = try fixture.touchEach(.signingEnable(account: Self.name), with: "one")
             #expect(made.signingKey?.vault == Bytes("tpm".utf8))
             let request = Request.sign(
-                SignRequest(account: Self.name, timeoutMilliseconds: 20_000, matter: Self.challenge))
+                SignRequest(account: Self.name, timeoutMilliseconds: 20_000, matter: Self.challenge)
+            )
             let answer = try fixture.touchEach(
                 request, with: "one", client: fixture.client(.daemon))
             let text = try #require(answer.signed?.statement)

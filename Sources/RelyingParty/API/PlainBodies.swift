@@ -51,7 +51,9 @@ extension ChallengeRequest: PlainDecodable {
 extension JSON {
     /// A member that is base64url without padding; nil for anything else.
     fileprivate func binary(_ name: String) -> Binary? {
-        self[name]?.stringValue.flatMap { Base64.decode([UInt8]($0.utf8), alphabet: .url) }.map { Binary($0) }
+        self[name]?.stringValue.flatMap { Base64.decode([UInt8]($0.utf8), alphabet: .url) }.map {
+            Binary($0)
+        }
     }
 }
 
