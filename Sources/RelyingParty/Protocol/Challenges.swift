@@ -157,19 +157,20 @@ extension Challenges {
     /// Neither the answer nor its timing reveals whether the account exists: a challenge is stored
     /// either way.
     func issueChallenge(_ call: Call) async throws(Problem) -> ChallengeAnswer {
-        let wish = try call.body(ChallengeRequest.self)
-        let action = wish.action ?? .login
+        let fields = try call.body(ChallengeRequest.self)
+        let action = fields.action ?? .login
         guard action != .register else { throw .malformed("'action' is not one of a challenge") }
         let challenge = try core.random(32)
         let expires = core.now + ChallengeBinding.seconds
         return try await core.write { store throws(DatabaseFault) in
-            guard let application = try store.applications.application(name: wish.application.text)
+            guard
+                let application = try store.applications.application(name: fields.application.text)
             else {
                 return .failure(.notFound)
             }
             let binding = ChallengeBinding(
-                application: application.id, account: wish.account.text,
-                device: wish.device.bytes, action: action)
+                application: application.id, account: fields.account.text,
+                device: fields.device.bytes, action: action)
             try store.challenges.keep(challenge: challenge, binding, until: expires)
             return .success(
                 ChallengeAnswer(

@@ -13,19 +13,19 @@ extension Logins {
     /// many logins pending: a login is then pretended, and the reason is in the audit trail. The
     /// number of transactions is the same in all these cases.
     func beginLogin(_ call: Call) async throws(Problem) -> LoginBegun {
-        let wish = try call.body(OperationRequest.self)
+        let fields = try call.body(OperationRequest.self)
         let session = try core.made { () throws(CryptoFault) in try BearerSecret.session.generate()
         }
-        let (draft, account) = try await operations.draft(wish, .login, call)
+        let (draft, account) = try await operations.draft(fields, .login, call)
         var id = try core.random(16)
         do throws(Problem) {
             guard let account else {
-                if wish.visitor != nil { try await noteUnknown(wish.account, call) }
+                if fields.visitor != nil { try await noteUnknown(fields.account, call) }
                 throw .notFound
             }
             id = try await operations.keep(draft, of: account, session: session.digest, call).id
         } catch {
-            guard wish.visitor != nil, error.status == 404 || error.status == 409 else {
+            guard fields.visitor != nil, error.status == 404 || error.status == 409 else {
                 throw error
             }
         }
@@ -48,11 +48,11 @@ extension Logins {
 
     /// `POST /v1/login/confirm`: issues an approved login's tokens, once, to its session.
     func confirmLogin(_ call: Call) async throws(Problem) -> LoginAnswer {
-        let wish = try call.body(ConfirmRequest.self)
+        let fields = try call.body(ConfirmRequest.self)
         let application = try call.caller()
-        let id = wish.operation.bytes
+        let id = fields.operation.bytes
         let session = try core.made { () throws(CryptoFault) in
-            try BearerSecret.session.digest(of: [UInt8](wish.session.utf8))
+            try BearerSecret.session.digest(of: [UInt8](fields.session.utf8))
         }
         let fresh = try tokens.freshTokens()
         let now = core.now

@@ -17,17 +17,17 @@ struct Logins: Sendable {
 extension Logins {
     /// `POST /v1/login`: verifies the signed challenge and begins a token session.
     func logIn(_ call: Call) async throws(Problem) -> LoginAnswer {
-        let wish = try call.body(SignedChallengeRequest.self)
-        if let module = wish.module, module.challenge.bytes.count != 32 {
+        let fields = try call.body(SignedChallengeRequest.self)
+        if let module = fields.module, module.challenge.bytes.count != 32 {
             throw .malformed("'challenge' of the module is not 32 bytes")
         }
         let fresh = try tokens.freshTokens()
         let now = core.now
-        let module = wish.module.map { module in
+        let module = fields.module.map { module in
             ModulePurpose.text(module.challenge.bytes, local: [UInt8](module.account.text.utf8))
         }
         let (signer, statement) = try await challenges.settle(
-            wish.proof, .login, .login, from: call.origin
+            fields.proof, .login, .login, from: call.origin
         ) {
             (store, signer, statement) throws(DatabaseFault) -> Result<
                 (Signer, LoginStatement), Problem
@@ -45,7 +45,7 @@ extension Logins {
             roles: signer.account.roles,
             tokens: try tokens.pair(
                 fresh, of: signer, methods: statement.claims.integrity.methods, at: now),
-            verdict: try wish.module.map { module throws(Problem) in
+            verdict: try fields.module.map { module throws(Problem) in
                 try verdict(for: module, signer, statement, at: now)
             })
     }

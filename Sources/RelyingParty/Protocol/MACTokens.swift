@@ -23,12 +23,12 @@ extension MACTokens {
     /// `POST /v1/mac-tokens`: verifies the signed challenge, whose purpose is the token's name, and
     /// issues a token that replaces the registration's earlier one of that name.
     func makeMACToken(_ call: Call) async throws(Problem) -> MACTokenAnswer {
-        let wish = try call.body(MACTokenRequest.self)
-        let seconds = wish.expiresIn ?? Self.macTokenSeconds
+        let fields = try call.body(MACTokenRequest.self)
+        let seconds = fields.expiresIn ?? Self.macTokenSeconds
         guard (60...31_536_000).contains(seconds) else {
             throw .malformed("'expiresIn' must be 60 to 31536000 seconds")
         }
-        let name = try tokenName(wish.proof)
+        let name = try tokenName(fields.proof)
         let secret = try freshSecret()
         let id = try core.random(16)
         let sealed = try core.made { () throws(CryptoFault) in
@@ -37,7 +37,7 @@ extension MACTokens {
         let now = core.now
         let expires = now + seconds
         let audience = try await challenges.settle(
-            wish.proof, .macToken, .macToken, from: call.origin
+            fields.proof, .macToken, .macToken, from: call.origin
         ) { store, signer, _ throws(DatabaseFault) in
             try store.macTokens.keepMACToken(
                 id, name: name, sealed, registration: signer.registration.id, at: now,

@@ -31,9 +31,9 @@ struct DraftedOperation: Sendable {
 extension Operations {
     /// `POST /v1/operations`: asks for an approval.
     func makeOperation(_ call: Call) async throws(Problem) -> OperationState {
-        let wish = try call.body(OperationRequest.self)
-        guard wish.visitor == nil else { throw .malformed("'visitor' is only for logins") }
-        let (draft, account) = try await draft(wish, .operation, call)
+        let fields = try call.body(OperationRequest.self)
+        guard fields.visitor == nil else { throw .malformed("'visitor' is only for logins") }
+        let (draft, account) = try await draft(fields, .operation, call)
         guard let account else { throw .notFound }
         let record = try await keep(draft, of: account, session: nil, call)
         return try OperationState(record, account: account, at: core.now)
@@ -41,26 +41,26 @@ extension Operations {
 
     /// Checks a request against its template, and looks up the account; nil if there is none.
     func draft(
-        _ wish: OperationRequest, _ purpose: TemplatePurpose, _ call: Call
+        _ fields: OperationRequest, _ purpose: TemplatePurpose, _ call: Call
     ) async throws(Problem) -> (DraftedOperation, AccountRecord?) {
         let application = try call.caller()
         let (account, found) = try await core.read { store throws(DatabaseFault) in
             (
-                try store.accounts.account(wish.account.text, of: application.id),
-                try store.templates.template(wish.template.text, of: application.id)
+                try store.accounts.account(fields.account.text, of: application.id),
+                try store.templates.template(fields.template.text, of: application.id)
             )
         }
         guard let template = found else { throw .notFound }
         guard template.purpose == purpose else {
             throw .conflict("the template is for another purpose: '\(template.purpose)'")
         }
-        var additional = wish.additional?.printed ?? AdditionalData()
-        additional.address = additional.address ?? wish.visitor?.text
+        var additional = fields.additional?.printed ?? AdditionalData()
+        additional.address = additional.address ?? fields.visitor?.text
         let draft = DraftedOperation(
-            template: template, purpose: purpose, text: try template.filled(for: wish),
-            device: try template.device(of: wish),
-            network: wish.visitor.map { PeerNetwork($0.text).bytes }, additional: additional,
-            expires: core.now + (try template.seconds(of: wish)))
+            template: template, purpose: purpose, text: try template.filled(for: fields),
+            device: try template.device(of: fields),
+            network: fields.visitor.map { PeerNetwork($0.text).bytes }, additional: additional,
+            expires: core.now + (try template.seconds(of: fields)))
         return (draft, account)
     }
 
@@ -198,7 +198,7 @@ extension Template {
     private static let address = "address"
 
     /// The text with the values filled in.
-    fileprivate func filled(for wish: OperationRequest) throws(Problem) -> String {
+    fileprivate func filled(for fields: OperationRequest) throws(Problem) -> String {
         let text: TemplateText
         do throws(FieldFault) {
             text = try TemplateText(self.text)
@@ -206,27 +206,27 @@ extension Template {
             report("the template '\(name)' cannot be used: \(error.text)")
             throw .unavailable
         }
-        var values = wish.data ?? [:]
-        if let visitor = wish.visitor, text.placeholders.contains(Self.address) {
+        var values = fields.data ?? [:]
+        if let visitor = fields.visitor, text.placeholders.contains(Self.address) {
             values[Self.address] = values[Self.address] ?? visitor.text
         }
         return try text.filled(with: values)
     }
 
     /// The only device that may decide; nil if any device of the account may.
-    fileprivate func device(of wish: OperationRequest) throws(Problem) -> [UInt8]? {
-        guard wish.visitor == nil || wish.device == nil else {
+    fileprivate func device(of fields: OperationRequest) throws(Problem) -> [UInt8]? {
+        guard fields.visitor == nil || fields.device == nil else {
             throw .malformed("a login for a visitor names no device")
         }
-        guard !isDeviceBound || wish.device != nil else {
+        guard !isDeviceBound || fields.device != nil else {
             throw .malformed("'device' is missing, and the template requires it")
         }
-        return wish.device?.bytes
+        return fields.device?.bytes
     }
 
     /// How long the operation stays pending, in seconds: at most the template's limit.
-    fileprivate func seconds(of wish: OperationRequest) throws(Problem) -> Int64 {
-        let wanted = wish.expiresIn ?? seconds
+    fileprivate func seconds(of fields: OperationRequest) throws(Problem) -> Int64 {
+        let wanted = fields.expiresIn ?? seconds
         guard (10...seconds).contains(wanted) else {
             throw .malformed("'expiresIn' must be 10 to \(seconds) seconds")
         }

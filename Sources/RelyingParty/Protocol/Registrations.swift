@@ -23,14 +23,14 @@ extension Registrations {
 
     /// `POST /v1/activations`: issues a code for an account, which is created if it is new.
     func makeActivation(_ call: Call) async throws(Problem) -> ActivationAnswer {
-        let wish = try call.body(ActivationRequest.self)
+        let fields = try call.body(ActivationRequest.self)
         let application = try call.caller()
-        let seconds = wish.expiresIn ?? Self.activationSeconds
+        let seconds = fields.expiresIn ?? Self.activationSeconds
         guard (30...86_400).contains(seconds) else {
             throw .malformed("'expiresIn' must be 30 to 86400 seconds")
         }
         return try await makeActivation(
-            of: wish.account, application, seconds: seconds, from: call.origin)
+            of: fields.account, application, seconds: seconds, from: call.origin)
     }
 
     /// Issues an activation code, for the API and for the administrator's command.
@@ -74,8 +74,8 @@ extension Registrations {
     /// `POST /v1/registrations`: uses up an activation code, and issues the challenge that the new
     /// key has to sign.
     func beginRegistration(_ call: Call) async throws(Problem) -> RegistrationBegun {
-        let wish = try call.body(RegistrationRequest.self)
-        guard let code = try? ActivationCode(typed: [UInt8](wish.code.utf8)) else {
+        let fields = try call.body(RegistrationRequest.self)
+        guard let code = try? ActivationCode(typed: [UInt8](fields.code.utf8)) else {
             throw .activationRefused
         }
         let hash = try core.made { () throws(CryptoFault) in try code.digest() }
@@ -91,9 +91,9 @@ extension Registrations {
                 return .failure(.activationRefused)
             }
             try store.registrations.keepRegistration(
-                id, account: account, device: wish.device.bytes, at: now)
+                id, account: account, device: fields.device.bytes, at: now)
             let binding = ChallengeBinding(
-                application: application.id, account: record.name, device: wish.device.bytes,
+                application: application.id, account: record.name, device: fields.device.bytes,
                 action: .register)
             try store.challenges.keep(challenge: challenge, binding, until: now + Self.proofSeconds)
             let entry = AuditEntry(
@@ -139,9 +139,9 @@ extension Registrations {
     /// `POST /v1/registrations/{id}/commit`: activates a registration after a person has compared
     /// the fingerprint of its key.
     func commitRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
-        let wish = try call.body(CommitRequest.self)
+        let fields = try call.body(CommitRequest.self)
         return try await commit(
-            try call.id(), of: try call.caller(), fingerprint: wish.fingerprint,
+            try call.id(), of: try call.caller(), fingerprint: fields.fingerprint,
             from: call.origin)
     }
 

@@ -45,15 +45,15 @@ extension Requests {
     /// The caller is authenticated by its API key, so an invalid code is an answer with status 200.
     /// Only faults of the call itself or of the server are thrown.
     func verifyAuthentication(_ call: Call) async throws(Problem) -> AuthenticationAnswer {
-        let wish = try call.body(AuthenticationRequest.self)
-        guard wish.body.bytes.count == SHA256.digestCount else {
+        let fields = try call.body(AuthenticationRequest.self)
+        guard fields.body.bytes.count == SHA256.digestCount else {
             throw .malformed("'body' is not a SHA-256 digest")
         }
         let received = ReceivedRequest(
-            method: wish.method.bytes, resource: wish.resource.bytes, body: wish.body.bytes)
+            method: fields.method.bytes, resource: fields.resource.bytes, body: fields.body.bytes)
         do throws(Problem) {
             let device = try await authenticate(
-                wish.authorization.bytes, received, for: try call.asking(), from: call.origin)
+                fields.authorization.bytes, received, for: try call.asking(), from: call.origin)
             return AuthenticationAnswer(device)
         } catch {
             // A header is parsed before the API key is checked, so check it here.

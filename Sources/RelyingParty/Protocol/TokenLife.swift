@@ -11,8 +11,8 @@ import SignedFormats
 extension Tokens {
     /// `POST /v1/token/refresh`: issues the next pair of tokens, until the session ends.
     func refreshTokens(_ call: Call) async throws(Problem) -> TokenPair {
-        let wish = try call.body(RefreshRequest.self)
-        guard let hash = try refreshHash(wish.refreshToken) else { throw .tokenRefused }
+        let fields = try call.body(RefreshRequest.self)
+        guard let hash = try refreshHash(fields.refreshToken) else { throw .tokenRefused }
         let fresh = try freshTokens()
         let now = core.now
         let (signer, session) = try await core.write { store throws(DatabaseFault) in
@@ -32,11 +32,11 @@ extension Tokens {
     /// result is then false. A write transaction, which holds up other writers, is begun only for a
     /// token whose session has not ended.
     func revokeTokens(_ call: Call) async throws(Problem) -> Bool {
-        let wish = try call.body(TokenRequest.self)
-        let hash = try refreshHash(wish.token)
+        let fields = try call.body(TokenRequest.self)
+        let hash = try refreshHash(fields.token)
         let named =
             hash == nil
-            ? try await accessClaims(wish.token).flatMap { ID(text: $0.sid)?.bytes } : nil
+            ? try await accessClaims(fields.token).flatMap { ID(text: $0.sid)?.bytes } : nil
         guard hash != nil || named != nil else { return false }
         let id = try await core.read { store throws(DatabaseFault) -> [UInt8]? in
             var id = named
@@ -60,10 +60,10 @@ extension Tokens {
 
     /// `POST /v1/token/introspect`: whether an access token for the caller is valid now (RFC 7662).
     func introspect(_ call: Call) async throws(Problem) -> IntrospectionAnswer {
-        let wish = try call.body(TokenRequest.self)
+        let fields = try call.body(TokenRequest.self)
         let application = try call.caller()
         let now = core.now
-        guard let claims = try await accessClaims(wish.token), claims.aud == application.audience,
+        guard let claims = try await accessClaims(fields.token), claims.aud == application.audience,
             claims.exp > now, claims.iat <= now + RequestWindow.seconds,
             let id = ID(text: claims.sid)
         else { return .inactive }
