@@ -31,12 +31,13 @@ struct HelpCommand: Command {
             throw .usage(fault.text)
         }
         let listed = command == nil ? below : program.commands
+        let options = command?.allOptions ?? (words.isEmpty ? Self.syntax.allOptions : [])
         let document = JSON.document(
             "help",
             [
                 ("command", .string(words.isEmpty ? "help" : words.joined(separator: " "))),
                 ("commands", .array(listed.map { .string($0.name) })),
-                ("options", .array((command?.allOptions ?? []).map { .string($0.long) })),
+                ("options", .array(options.map { .string($0.long) })),
                 (
                     "exitCodes",
                     .object(ExitCode.allCases.map { ("\($0.rawValue)", .bytes($0.text.bytes)) })
