@@ -32,7 +32,7 @@ struct ForgeryTests {
             testDescription: "does not sign without a match",
             source: """
                 func forge(_ key: any ReadyKey, _ context: SealingContext) throws -> P256Signature {
-                    try key.sign(message, context)
+                    try key.sign(message, context: context)
                 }
                 """, refusal: "cannot convert value of type '[UInt8]' to expected argument type"),
         Forgery(
@@ -128,7 +128,7 @@ struct ForgeryTests {
             func sign(
                 _ key: any ReadyKey, _ context: SealingContext, _ touch: Touch<Int>
             ) throws -> P256Signature {
-                try key.sign(message, context, for: touch.match)
+                try key.sign(message, context: context, for: touch.match)
             }
             """)
         #expect(outcome.ending == .exited(0), "\(outcome.errors)")

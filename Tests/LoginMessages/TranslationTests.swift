@@ -81,6 +81,7 @@ private struct Workshop {
         scratch = try Scratch()
         for pattern in [
             "checks/languages", "po/*", "Sources/Shared/LoginMessages/*.swift",
+            "Sources/Device/ArgumentSyntax/*.swift", "Sources/Device/Command/*.swift",
             "Sources/Device/CommandMessages/*.swift", "Sources/Device/Doctor/Checks/*.swift",
         ] {
             let copy = "cp --parents -t \(scratch.path) \(pattern)"

@@ -55,6 +55,7 @@ struct UnavailableTests {
         #expect(browser.cookie == nil)
         browser.cookie = cookie
         #expect(try !browser.isSignedIn)
+        try browser.open("/sign-in")
         expectNotNow(browser, try browser.post("/sign-in", "account=alice"))
     }
 

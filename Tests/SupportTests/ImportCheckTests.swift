@@ -9,7 +9,7 @@ private struct SourceTree {
 
     init() throws {
         scratch = try Scratch()
-        let copy = "cp -a --parents -t \(scratch.path) Package.swift Sources checks"
+        let copy = "cp -a --parents -t \(scratch.path) Package.swift Sources Examples checks"
         let outcome = try Program(Command(["sh", "-c", "cd \(Layout.package) && \(copy)"]))
             .expectEnd()
         #expect(outcome.succeeded, "\(outcome.errors)")
