@@ -26,7 +26,7 @@ enum Offer: Hashable {
             let options = lister?.options.map(\.name) ?? []
             self = .listed(
                 member: member, command: name, ofAccount: options.contains("account"))
-        case .text, .number, .url: return nil
+        case .text, .words, .number, .url: return nil
         }
     }
 }

@@ -165,7 +165,9 @@ private struct ArgumentParser {
             return
         }
         let value = parts.count == 2 ? String(parts[1]) : rest.popFirst()
-        guard let value, !value.isEmpty else { throw .missingValue(option.long, call: call) }
+        guard let value, !value.isEmpty || syntax.kind == .words else {
+            throw .missingValue(option.long, call: call)
+        }
         try syntax.check(value, of: option.long)
         values[option.name, default: []].append(value)
     }

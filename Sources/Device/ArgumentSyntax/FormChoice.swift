@@ -86,6 +86,7 @@ private struct FormChoice {
         var rest = words
         for operand in form.operands {
             for word in rest.prefix(operand.maximum) {
+                if word.isEmpty, let missing = operand.missing { throw .badValue(missing) }
                 try operand.value.check(word, of: operand.value.name)
             }
             rest = rest.dropFirst(operand.maximum)

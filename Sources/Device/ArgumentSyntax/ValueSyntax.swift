@@ -9,6 +9,8 @@ package struct ValueSyntax: Sendable {
     package enum Kind: Equatable, Sendable {
         /// Anything that is not empty; the program checks the rest.
         case text
+        /// Words with commas between them, or nothing; the program checks the words.
+        case words
         /// A decimal number within bounds, without sign and leading zeros.
         case number(ClosedRange<Int64>)
         /// One of these words.
@@ -62,6 +64,7 @@ package struct ValueSyntax: Sendable {
             case .number(let bounds): Self.number(value).map(bounds.contains) ?? false
             case .choice(let words): words.contains(value)
             case .absoluteFile: value.hasPrefix("/")
+            case .words: true
             case .text, .suggestion, .account, .url, .file, .directory, .command, .listed:
                 !value.isEmpty
             }
@@ -71,7 +74,7 @@ package struct ValueSyntax: Sendable {
         case .number(let bounds): throw .notInRange(taker, value, bounds)
         case .choice(let words): throw .notAChoice(taker, value, words)
         case .absoluteFile: throw .notAbsolute(taker, value)
-        case .text, .suggestion, .account, .url, .file, .directory, .command, .listed:
+        case .text, .words, .suggestion, .account, .url, .file, .directory, .command, .listed:
             throw .emptyValue(taker)
         }
     }

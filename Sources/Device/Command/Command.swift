@@ -34,7 +34,7 @@ package enum Commands {
         "signet", summary: "fingerprint login with a proof that others can verify",
         groups: [GroupSyntax("secret", summary: "store secrets that a touch releases")],
         commands: all.map { $0.syntax }, helpCommand: HelpCommand.syntax.name,
-        notes: [CommandText.exitCodes]
+        notes: [ExitCode.heading]
             + Table.lines(ExitCode.allCases.map { ["\($0.rawValue)".text, $0.text] })
             .map { "  \($0)" })
 

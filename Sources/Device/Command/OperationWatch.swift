@@ -15,9 +15,10 @@ struct OperationsCommand: Command {
             review what servers ask you to approve: list, show, approve or reject with a touch, watch
             """,
         forms: [
-            FormSyntax(), FormSyntax(word: "list"), FormSyntax(word: "show", operands: ["ID"]),
-            FormSyntax(word: "approve", operands: ["ID"]),
-            FormSyntax(word: "reject", operands: ["ID"]), FormSyntax(word: "watch"),
+            FormSyntax(), FormSyntax(word: "list"),
+            FormSyntax(word: "show", operands: [.operationID]),
+            FormSyntax(word: "approve", operands: [.operationID]),
+            FormSyntax(word: "reject", operands: [.operationID]), FormSyntax(word: "watch"),
         ], options: [.account, .server, .json], misuse: CommandOperations.choose)
 
     let run: Invocation
@@ -78,4 +79,9 @@ struct OperationsCommand: Command {
             }
         }
     }
+}
+
+extension OperandSyntax {
+    fileprivate static let operationID = OperandSyntax(
+        ValueSyntax("ID") { CommandOperations.badID($0) })
 }

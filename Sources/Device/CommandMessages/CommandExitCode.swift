@@ -13,6 +13,9 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case dangerFound = 7
     case interrupted = 130
 
+    /// Above all of them in the help.
+    package static let heading: Text = "exit codes:"
+
     /// What it means, for `signet help`.
     package var text: Text {
         switch self {

@@ -21,8 +21,6 @@ package enum CommandText {
     package static func badReason(most: UInt32) -> Text {
         "--reason needs one line of 1 to \(number: most) bytes, with visible characters only"
     }
-    /// Above the exit codes in the help.
-    package static let exitCodes: Text = "exit codes:"
     /// No finger of that name.
     package static func unknownFinger(_ word: Bytes, names: Text) -> Text {
         "\(word) is not a finger. The fingers are: \(names)"

@@ -59,7 +59,8 @@ extension OptionSyntax {
     static let account = OptionSyntax(
         "account", ValueSyntax("NAME"), summary: "only those of this account")
     static let flags = OptionSyntax(
-        "flags", ValueSyntax("WORDS"), summary: "the flags, with commas between them")
+        "flags", ValueSyntax("WORDS", .words),
+        summary: "the flags, with commas between them; empty for none")
 }
 
 /// The table of all commands.

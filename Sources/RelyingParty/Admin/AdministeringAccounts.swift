@@ -134,7 +134,8 @@ extension OptionSyntax {
     fileprivate static let after = OptionSyntax(
         "after", ValueSyntax("NAME"), summary: "begin after this name")
     fileprivate static let roles = OptionSyntax(
-        "roles", ValueSyntax("WORDS"), summary: "the roles, with commas between them")
+        "roles", ValueSyntax("WORDS", .words),
+        summary: "the roles, with commas between them; empty for none")
     fileprivate static let minutes = OptionSyntax(
         "minutes", .number(1...1_440), summary: "how long the code can be used; the default is 10")
 }
