@@ -8,15 +8,15 @@ import State
 
 /// Builds every part of the daemon once and connects them.
 ///
-/// Parts are made from the innermost outwards, and each receives exactly the parts that it uses
-/// through its initialiser; there is no global state and no other way from one part to another.
-/// Only the parts that `Program` needs after start-up are stored here; the others are kept alive by
-/// the parts that use them.
+/// Parts are created in the order of their dependencies, and each receives exactly the parts that
+/// it uses through its initialiser; there is no global state and no other way from one part to
+/// another. Only the parts that `Program` needs after start-up are stored here; the others are kept
+/// alive by the parts that use them.
 ///
 /// Throws `SystemFault` if the kernel's boot identifier cannot be read.
 @ServiceActor
 struct Assembly {
-    /// Decides who may ask, and hands each request to its handler.
+    /// Decides who may ask, and passes each request to its handler.
     let router: Router
     /// Sends requests to servers through `signet-relay`.
     let relay: RelayClient
@@ -24,7 +24,7 @@ struct Assembly {
     let sessionTokens: SessionTokens
     let refusedAttempts: RefusedAttempts
     let removals = RemovalRounds()
-    /// What the parts answer, each type of request once.
+    /// The handlers of all parts, one for each type of request.
     let handlers: [RequestHandler]
     private let pendingRemovals: PendingRemovals
 
@@ -34,15 +34,15 @@ struct Assembly {
         logind: Logind, admission: Admission, examiner: PresenceExaminer, paths: Paths
     ) throws(SystemFault) {
         let boot = Bytes(try clock.boot().utf8)
-        // The relay may repeat a request once, and enforces its own time limit. This limit catches
-        // a relay that hangs.
+        // The relay enforces its own time limit and may repeat a request once. This limit catches a
+        // relay that hangs.
         relay = RelayClient(
             path: paths.relay,
             limit: (settings.duration(Settings.relayTimeout) ?? .seconds(15)) * 2 + .seconds(5))
         let passwords = PasswordProof(
             program: paths.verifyPassword,
             timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))
-        // Covers every kind of turn, however it ends.
+        // Tells logind whether the readers are in use, for every kind of turn and however it ends.
         let queue = TouchQueue(limit: settings.count(Settings.touchWaiting)) { [logind] in
             logind.readersAreInUse($0)
         }

@@ -3,18 +3,21 @@ import Posix
 
 /// The files, directories and sockets that the daemon uses.
 ///
-/// Tests replace them; the defaults are those of the installed system.
+/// The defaults are those of the installed system; tests replace them.
 package struct Paths: Sendable {
     /// The state directory.
     package var state: String
-    /// The socket that clients connect to. The daemon creates it if systemd did not pass one.
+    /// The socket that clients connect to.
+    ///
+    /// The daemon creates it if systemd did not pass one.
     package var socket: String
-    /// The configuration file. Drop-ins are read from the directory of the same name with `.d`
-    /// appended.
+    /// The configuration file.
+    ///
+    /// Drop-ins are read from the directory of the same name with `.d` appended.
     package var configuration: String
     /// The program that checks passwords.
     package var verifyPassword: String
-    /// systemd's credentials directory (`$CREDENTIALS_DIRECTORY`), if there is one.
+    /// systemd's credentials directory (`$CREDENTIALS_DIRECTORY`); nil if there is none.
     package var credentials: String?
     /// The directory in which fprintd stores prints.
     package var fprintd: String
@@ -31,7 +34,7 @@ package struct Paths: Sendable {
     /// The EFI variable that says whether secure boot is on.
     package var secureBoot = Firmware.secureBootVariable
 
-    /// The paths of the installed daemon, unless given otherwise.
+    /// Creates the paths of the installed daemon, unless given otherwise.
     package init(
         state: String = "/var/lib/signet", socket: String = "/run/signet/signetd.sock",
         configuration: String = "/etc/signet/signet.conf", verifyPassword: String,
@@ -50,7 +53,9 @@ package struct Paths: Sendable {
 }
 
 extension Paths {
-    /// The paths of the running program: helper programs are expected in its own directory.
+    /// Returns the paths of the running program.
+    ///
+    /// The program that checks passwords is expected in the same directory.
     package static func installed() -> Paths {
         Paths(
             verifyPassword: programDirectory() + "/verify-password",

@@ -12,12 +12,17 @@ import Systemd
 ///
 /// Start-up takes the listening socket first, since that shows whether another daemon uses the
 /// state. It then opens the state, assembles the parts, recovers what a crash left unfinished, and
-/// only then accepts clients. The daemon exits when idle if systemd holds its socket and would
+/// accepts clients only after that. The daemon exits when idle if systemd holds its socket and will
 /// start it again.
+///
+/// A configuration that cannot be read does not prevent the start: the defaults apply then, and the
+/// fault is logged and reported by `signet status`.
 @ServiceActor
 package final class Program {
     /// How long requests in progress, including those to servers, may take to finish when the
-    /// daemon stops. Less than systemd's stop timeout.
+    /// daemon stops.
+    ///
+    /// It must be less than systemd's stop timeout.
     private static let farewell = Duration.seconds(3)
 
     private let paths: Paths
@@ -34,7 +39,7 @@ package final class Program {
     private var signals: Signals?
     private var idle: Timer?
     private var idleExit: Duration?
-    /// Whether the idle time has passed, so that the daemon stops as soon as no server request is
+    /// Whether the idle time is over, so that the daemon stops as soon as no server request is
     /// pending.
     private var isLeaving = false
     /// Whether the daemon created the socket and therefore has to remove it.
@@ -55,6 +60,7 @@ package final class Program {
     /// It stops on SIGTERM or SIGINT, or when idle if systemd holds the socket for it.
     ///
     /// - Parameters:
+    ///   - foreground: whether to log to standard error if there is no journal.
     ///   - clock: for tests.
     ///   - faults: injected disk faults, for tests.
     ///   - absence: how long to wait for an unplugged reader; shorter in tests.
@@ -95,14 +101,14 @@ package final class Program {
             // The socket comes first: it shows whether another daemon is using the state.
             let socket = try listeningSocket()
             let logind = Logind(socket: paths.systemBus, journal: journal)
-            // Finding the readers takes the longest, so their process starts on it now.
+            // Finding the readers takes the longest, so their process starts with that now.
             let line = ReaderLine(
                 path: paths.readers, unit: ReaderUnit(bus: logind, journal: journal)
             ) { [journal] in journal.fault($0) }
             let readers = ReaderPool(
                 line, ignoring: settings.words(Settings.ignoredReaders), absence: absence)
             readers.wake()
-            // Connect to the bus early too, so that the first touch does not have to wait for it.
+            // Connect to the bus early too, so that the first touch does not wait for it.
             logind.connect()
             let state = try StateDirectory.open(
                 paths.state, credentials: paths.credentials, faults: faults)
@@ -138,6 +144,7 @@ package final class Program {
         return true
     }
 
+    /// Reads the configuration; returns the defaults and the fault if it cannot be used.
     private func loadSettings() -> (Configuration, ConfigurationFault?) {
         do throws(ConfigurationFault) {
             let settings = try ConfigurationFiles.load(paths.configuration)
@@ -149,6 +156,8 @@ package final class Program {
         }
     }
 
+    /// Creates the vaults; a TPM setting that cannot be used makes the TPM vault unusable, not the
+    /// daemon.
     private func vaults(of state: StateDirectory, settings: Configuration) -> Vaults {
         let tpm: any RootedVault
         do throws(TPMSettingFault) {
@@ -165,6 +174,9 @@ package final class Program {
             limit: settings.duration(Settings.vaultTimeout) ?? .seconds(10), journal: journal)
     }
 
+    /// Returns the listening socket that systemd passed, or creates one.
+    ///
+    /// Throws if another daemon listens on the path.
     private func listeningSocket() throws -> PacketListener {
         if let inherited = try Activation.sockets().first {
             isActivated = true
@@ -175,7 +187,10 @@ package final class Program {
         return listener
     }
 
-    /// Starts or cancels the idle timer. The daemon exits only if systemd would start it again.
+    /// Starts or cancels the idle timer.
+    ///
+    /// The daemon exits only if systemd will start it again. What the vaults hold in the TPM is
+    /// released in any case.
     private func idleChanged(_ isIdle: Bool) {
         idle?.cancel()
         isLeaving = false
@@ -188,12 +203,18 @@ package final class Program {
         }
     }
 
-    /// Stops once no server request is in progress. The client may have gone, but the server's
-    /// answer still takes effect and has to be processed.
+    /// Stops if the idle time is over and no server request is in progress.
+    ///
+    /// The client may have gone, but the server's answer still takes effect and has to be
+    /// processed.
     private func leaveIfQuiet() {
         if isLeaving, parts?.relay.isQuiet != false { stop() }
     }
 
+    /// Stops the daemon in order: clients, requests to servers, refusals that are not on disk yet,
+    /// and vaults.
+    ///
+    /// Clients and servers have `farewell` in total.
     private func stop() {
         Readiness.stopping.notify()
         signals = nil

@@ -2,6 +2,9 @@
 import MainContext
 
 /// Postpones work until a client's answer has been sent, so that the client does not wait for it.
+///
+/// The work is lost if the daemon ends before; so nothing that the answer promises may be
+/// postponed.
 @ServiceActor
 final class AfterAnswers {
     private var actions: [ObjectIdentifier: [() -> Void]] = [:]
@@ -11,7 +14,7 @@ final class AfterAnswers {
         actions[ObjectIdentifier(client), default: []].append(action)
     }
 
-    /// Runs the postponed actions, each once.
+    /// Runs the postponed actions of a client, each once, in the order in which they were added.
     func run(for client: any Client) {
         for action in actions.removeValue(forKey: ObjectIdentifier(client)) ?? [] { action() }
     }

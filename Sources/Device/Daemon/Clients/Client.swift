@@ -7,17 +7,19 @@ import Posix
 
 /// The client of a request, as the parts that serve the request see it.
 ///
-/// `Connection` implements it. Requests see no more of a connection than this.
+/// `Connection` implements it. Requests have no other access to a connection.
 @ServiceActor
 protocol Client: AnyObject, Sendable {
-    /// The credentials of the other end, from the kernel.
+    /// The credentials of the client's process at connect(2), from the kernel.
     nonisolated var peer: PeerCredentials { get }
-    /// The process at the other end, as it was when it connected.
+    /// The client's process, as it was when it connected.
     nonisolated var process: ClientProcess { get }
-    /// Marks the client as one that only listens, and does not keep the daemon from exiting when
-    /// idle.
+    /// Marks the client as one that only listens, and so does not prevent the daemon from exiting
+    /// when idle.
     func setPassive(_ isPassive: Bool)
-    /// Sends an answer without waiting. A client that does not read is disconnected.
+    /// Sends an answer without waiting.
+    ///
+    /// A client that does not read is disconnected.
     func post(_ answer: Answer)
     /// Sends an answer, waiting while the client reads slowly.
     func send(_ answer: Answer) async
@@ -30,25 +32,26 @@ protocol Client: AnyObject, Sendable {
     func enclose(_ password: SecretBytes)
     /// Asks for a secret that was announced, and receives its parts.
     ///
-    /// Throws `cancelled` if it does not come, and `storage` if there is no locked memory for it.
+    /// Throws `cancelled` if it is not sent, and `storage` if there is no locked memory for it.
     func askSecret(_ announced: SecretProgress) async throws(Denial) -> SecretBytes
     /// Shows a notice; returns false if the client has gone or the task was cancelled.
     ///
-    /// For a notice that demands an acknowledgement, returns true once the client has acknowledged
-    /// it.
+    /// For a notice that demands an acknowledgement, waits for it and then returns true.
     func show(_ notice: Notice) async -> Bool
-    /// The user who caused the current request; nil until a touch has found out.
+    /// The user who caused the current request; nil until a touch has determined that.
     var requester: Requester? { get set }
-    /// A proof that was sent to the client and that it has yet to confirm. Replacing it ends the
-    /// old one.
+    /// A proof that was sent to the client and that it has yet to confirm.
+    ///
+    /// Replacing it ends the old one.
     var confirmation: (any AwaitedConfirmation)? { get set }
     /// Sends a secret in parts, waiting while the client reads slowly.
     func send(_ secret: SecretBytes) async
 }
 
 extension Client {
-    /// Notifies the client that a server is about to be asked. The server may act from now on, so
-    /// giving up may come too late.
+    /// Notifies the client that a server is about to be asked.
+    ///
+    /// From now on the server may act on the request, so giving up may come too late.
     func tell(asking server: Bytes) {
         post(.notice(Notice(.askingServer, subject: server)))
     }
@@ -57,20 +60,24 @@ extension Client {
 /// A proof that was sent to a client, which has yet to confirm it.
 @ServiceActor
 protocol AwaitedConfirmation: AnyObject, Sendable {
+    /// The account of the login.
     var account: Account { get }
-    /// The PAM service and the terminal of the login.
+    /// The PAM service of the login.
     nonisolated var service: Bytes { get }
+    /// The terminal of the login.
     nonisolated var terminal: Bytes { get }
     /// Work to do after the confirmation has ended, when the client no longer waits.
     var afterwards: () -> Void { get set }
-    /// Ends the confirmation: writes what the touch has left to write, and releases the reader.
+    /// Voids the proof, writes what the touch has not written yet, and releases the reader.
     func end()
 }
 
 /// Answers requests; `Router` is the implementation.
 @ServiceActor
 protocol Answering: AnyObject, Sendable {
-    /// The final answer to a request. Intermediate answers were sent to the client before.
+    /// Returns the final answer to a request.
+    ///
+    /// Intermediate answers have been sent to the client by then.
     func answer(_ request: Request, from client: any Client) async -> Answer
     /// Called after the final answer was sent, for work that the client need not wait for.
     func answered(_ request: Request, with answer: Answer, to client: any Client)

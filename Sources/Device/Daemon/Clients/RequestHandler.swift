@@ -6,10 +6,10 @@ import Posix
 
 /// Answers the requests of one type.
 ///
-/// The part that serves a type of request makes the handler for it, from a function whose first
-/// argument has that type; `Assembly` collects all handlers. `Router` calls a handler after its
-/// checks, and gives it what they have found out: the account that the request is about, and the
-/// password if the request's rule demands one.
+/// The part that serves a type of request makes the handler from a function whose first argument
+/// has that type; `Assembly` collects all handlers. `Router` calls a handler only after its checks
+/// have passed, and gives it their results: the account that the request is about, and the password
+/// if the request's rule demands one.
 struct RequestHandler: Sendable {
     /// The type of the requests.
     let request: any DaemonRequest.Type
@@ -20,7 +20,7 @@ struct RequestHandler: Sendable {
         @ServiceActor (any DaemonRequest, Account?, VerifiedPassword?, any Client)
         async throws(Denial) -> Answer
 
-    /// A handler for a request about an account.
+    /// Creates a handler for a request about an account.
     init<Asked: AccountRequest>(
         _ answer:
             @escaping @ServiceActor (Asked, Account, any Client) async throws(Denial) -> Answer
@@ -32,11 +32,12 @@ struct RequestHandler: Sendable {
         }
     }
 
-    /// A handler for a request about an account that uses the account's password.
+    /// Creates a handler for a request about an account that uses the account's password.
     ///
     /// - Parameters:
-    ///   - preview: sends what the client is to see before it is asked for the password.
-    ///   - answer: gets nil for root, which need not give a password unless it is to be kept.
+    ///   - preview: sends what the client must see before it is asked for the password.
+    ///   - answer: receives nil instead of a password from root, which need not give one unless the
+    ///     password is to be stored.
     init<Asked: AccountRequest>(
         showingFirst preview: @escaping @ServiceActor (Account, any Client) async -> Void = {
             _, _ in
@@ -53,7 +54,7 @@ struct RequestHandler: Sendable {
         }
     }
 
-    /// A handler for a request about the machine.
+    /// Creates a handler for a request about the machine.
     init<Asked: MachineRequest>(
         _ answer: @escaping @ServiceActor (Asked, any Client) async throws(Denial) -> Answer
     ) {
@@ -64,16 +65,16 @@ struct RequestHandler: Sendable {
         }
     }
 
-    /// Sends what the client is to see before it is asked for the password.
+    /// Sends what the client must see before it is asked for the password.
     @ServiceActor
     func showFirst(of account: Account, to client: any Client) async {
         await preview(account, client)
     }
 
-    /// Serves a request of this handler's type; throws `badRequest` for one of another.
+    /// Serves a request of this handler's type; throws `badRequest` for one of another type.
     ///
     /// - Parameters:
-    ///   - account: the account that it is about; nil for a request about the machine.
+    ///   - account: the account that the request is about; nil for a request about the machine.
     ///   - password: the password, if the request's rule demands one; nil for root.
     @ServiceActor
     func answer(

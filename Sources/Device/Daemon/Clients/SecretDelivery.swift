@@ -6,16 +6,19 @@ import Posix
 
 /// Assembles one announced secret from its parts, in locked memory.
 ///
-/// The parts have to arrive in order, each with exactly the size that the announced total implies.
-/// The waiting task is resumed once: with the whole secret, or with a `Denial` (`storage` if there
-/// is no locked memory, `cancelled` if the delivery was given up).
+/// The parts must arrive in order, each with exactly the size that the announced total implies, so
+/// that a client cannot send more than it has announced. The waiting task is resumed once: with the
+/// whole secret, or with a `Denial` (`storage` if there is no locked memory, `cancelled` if the
+/// delivery was given up).
 @ServiceActor
 final class SecretDelivery {
-    /// What a part has led to.
+    /// The result of adding a part.
     enum Step: Equatable {
-        /// More parts have to come.
+        /// More parts are missing.
         case more
-        /// The secret is complete, or there was no memory for it. The waiting task was resumed.
+        /// The secret is complete, or there was no memory for it.
+        ///
+        /// The waiting task was resumed.
         case ended
         /// The part has the wrong size for its place.
         case refused
@@ -58,10 +61,12 @@ final class SecretDelivery {
 }
 
 extension SecretBytes {
-    /// The frame that carries some of the bytes to a client. The caller must wipe it.
+    /// Returns the frame that carries some of the bytes to a client.
+    ///
+    /// It contains the bytes in the clear, in ordinary memory: the caller must wipe it.
     func packet(_ range: Range<Int>) -> Bytes {
         var packet = SecretPartFrame.header(.released, count: range.count)
-        // Reserve all of it first: growing the array would leave copies of the secret behind.
+        // Reserve all of it first, since growing the array would leave copies of the secret behind.
         packet.reserveCapacity(packet.count + range.count)
         withBytes { bytes in
             unsafe bytes.extracting(range).withUnsafeBytes { unsafe packet.append(contentsOf: $0) }

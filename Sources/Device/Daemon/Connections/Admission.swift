@@ -2,18 +2,22 @@
 
 /// Limits the connections and requests of each user, so that no user can starve the others.
 ///
-/// Users are identified by uid. Connections are limited in total and per user; requests by a token
-/// bucket of `burst` tokens that refills by `requestsPerSecond`. Root is exempt from the limits per
-/// user, because every user's logins arrive through it.
+/// Users are told apart by uid; the connections of a program that runs as root count towards the
+/// user who started it, if known (`ClientProcess.accountable`). Connections are limited in total
+/// and per user, and requests by a token bucket of `burst` tokens that gains `requestsPerSecond`.
+/// Root itself is exempt from the limits per user, because the logins of all users arrive through
+/// it; `Router` exempts all programs that run as root from the limit on requests.
+///
+/// The callers answer with `tooManyRequests` when a limit is reached.
 final class Admission {
-    /// The size of a user's token bucket: how many requests may come at once.
+    /// The size of a user's token bucket: how many requests may be made at once.
     static let burst = 60
     /// How many requests a user gains each second, up to `burst`.
     static let requestsPerSecond = 10
 
     private struct User {
         var connections = 0
-        /// Requests that may still be made, as of `countedAt`.
+        /// The requests that the user could still make at `countedAt`.
         var allowance = Admission.burst
         var countedAt = Duration.zero
     }
@@ -32,10 +36,15 @@ final class Admission {
     /// Whether there are no connections.
     var isIdle: Bool { connections == 0 }
 
-    /// Claims a place for a connection; returns false if this user may not have one.
+    /// Claims a place for a connection; returns false if this user may not have one now.
     ///
     /// A quarter of all places is reserved for programs that run as root, such as sudo, su and
-    /// login with the PAM module. They count towards the user who started them, if that is known.
+    /// login with the PAM module, so that ordinary users cannot prevent logins by connecting. Each
+    /// successful call must be followed by one call of `leave` with the same uid.
+    ///
+    /// - Parameters:
+    ///   - uid: the user whose share the connection takes up.
+    ///   - isRoot: whether the client runs as root, whichever user started it.
     func admit(uid: UInt32, asRoot isRoot: Bool) -> Bool {
         let limit = isRoot ? total : total - total / 4
         guard connections < limit else { return false }
@@ -53,8 +62,11 @@ final class Admission {
         if user.connections == 1, user.allowance == Admission.burst { users[uid] = nil }
     }
 
-    /// Takes one request from a user's allowance; returns false if it is used up. Never false for
-    /// root.
+    /// Takes one request from a user's allowance; returns false if the allowance is used up.
+    ///
+    /// Root is always allowed. The allowance grows in whole seconds.
+    ///
+    /// - Parameter now: the time since boot.
     func mayRequest(uid: UInt32, at now: Duration) -> Bool {
         if uid == 0 { return true }
         var user = users[uid, default: User()]
@@ -71,6 +83,8 @@ final class Admission {
     }
 
     /// Forgets users who have no connection and whose allowance must be full again.
+    ///
+    /// This bounds the memory for users who only come and go.
     func sweep(at now: Duration) {
         users = users.filter { _, user in
             user.connections > 0 || now - user.countedAt < .seconds(Admission.burst)

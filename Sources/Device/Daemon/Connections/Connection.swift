@@ -5,13 +5,16 @@ import LoginProtocol
 import MainContext
 import Posix
 
-/// One connected client.
+/// One connected client: decodes its frames, runs one request at a time, and ends with the socket.
 ///
-/// Decodes its frames, runs one request at a time and ends with the socket. A malformed, unexpected
-/// or surplus frame is answered with `badRequest` and ends the connection. Passwords and secrets
-/// are moved to locked memory and wiped from the receive buffer. When the client hangs up, the
-/// request in progress is cancelled, but the connection keeps its place in the limits until that
-/// request has ended.
+/// A frame that is malformed, too long, unexpected or surplus is answered with `badRequest` and
+/// ends the connection. Passwords and secrets are moved to locked memory as they arrive and wiped
+/// from the receive buffer, even if the frame is rejected.
+///
+/// A client has `patience` seconds to make its next request, and may make `requestLimit` in total.
+/// When it hangs up, the request in progress is cancelled, but the connection keeps its place in
+/// the limits until that request has ended. Otherwise a client could evade the limits by hanging
+/// up.
 @ServiceActor
 final class Connection {
     /// How long a client may stay connected without a request in progress.
@@ -20,17 +23,19 @@ final class Connection {
     static let typing = Duration.seconds(120)
     /// How long a client may take to send a secret that it has announced.
     static let sending = Duration.seconds(10)
-    /// How long to wait for a client that does not read.
+    /// How long to wait for a client that does not read before it is disconnected.
     static let sendTimeout = Duration.seconds(5)
-    /// When to send the first and second `preparing` notice if a request for a touch has produced
-    /// no output yet: a reader may be slow to open, and its driver may be silent.
+    /// When to send a `preparing` notice if a request for a touch has produced no output yet.
+    ///
+    /// The first is sent after the first delay, and the second after the second delay from then. A
+    /// reader may be slow to open, and its driver may be silent meanwhile.
     static let (firstSign, secondSign) = (Duration.milliseconds(80), Duration.milliseconds(1_500))
     /// How many requests one connection may carry.
     static let requestLimit = 256
 
-    /// The credentials of the other end, from the kernel.
+    /// The credentials of the client's process at connect(2), from the kernel.
     nonisolated var peer: PeerCredentials { process.credentials }
-    /// The process at the other end, as it was when it connected.
+    /// The client's process, as it was when it connected.
     nonisolated let process: ClientProcess
 
     private let socket: PacketSocket
@@ -50,7 +55,7 @@ final class Connection {
     /// The password that came with the current request, and the one to send with its answer.
     private var received: SecretBytes?
     private var enclosed: SecretBytes?
-    /// Continuations of `show`, in the order in which the client acknowledges notices.
+    /// The waiting calls of `show`, in the order in which the client acknowledges notices.
     private var shown: [CheckedContinuation<Bool, Never>] = []
     var requester: Requester?
     var confirmation: (any AwaitedConfirmation)? {
@@ -60,7 +65,7 @@ final class Connection {
     private var isOpen = true
     private var isStopping = false
 
-    /// Prepares to serve a connected socket until either side ends it.
+    /// Prepares to serve a connected socket until either side ends the connection.
     ///
     /// - Parameter ended: called once the connection and the last request on it have both ended.
     init(
@@ -81,7 +86,9 @@ final class Connection {
 
     private var descriptor: Int32 { socket.descriptor.number }
 
-    /// Closes the connection and cancels the request in progress.
+    /// Closes the connection, cancels the request in progress, and voids a pending confirmation.
+    ///
+    /// Calls that wait for the client (a password, a secret, an acknowledgement) return at once.
     func close() {
         guard isOpen else { return }
         isOpen = false
@@ -91,14 +98,16 @@ final class Connection {
         acknowledgeNothing()
         giveUpSecret()
         confirmation = nil
-        // The place is only freed when the request has ended; otherwise hanging up would evade the
-        // limits.
+        // Free the place only when the request has ended; otherwise a client could evade the limits
+        // by hanging up.
         guard let request else { return ended(self) }
         request.cancel()
     }
 
-    /// Closes the connection because the daemon is stopping. The current request is cancelled, and
-    /// its answer is still sent.
+    /// Ends the connection because the daemon is stopping.
+    ///
+    /// The current request is cancelled, its answer is still sent, and then the connection is
+    /// closed.
     func stop() {
         isStopping = true
         guard let request else { return close() }
@@ -109,7 +118,8 @@ final class Connection {
         idle = Timer(after: Connection.patience) { [weak self] in self?.close() }
     }
 
-    /// Reads one packet per event-loop iteration, so that no client holds up the others.
+    /// Reads one packet for each iteration of the event loop, so that no client holds up the
+    /// others.
     private func receive() {
         do throws(SystemFault) {
             switch try socket.receive(limit: Frame.maximumLength) {
@@ -124,6 +134,11 @@ final class Connection {
         }
     }
 
+    /// Decodes one packet: a part of a secret, or a request with or without a password.
+    ///
+    /// The password is copied to locked memory, and wiped from the packet, before anything else is
+    /// decoded. If there is no locked memory for it, the request is treated as one without a
+    /// password.
     private func take(_ packet: inout Bytes) {
         do throws(WireFault) {
             let password = PasswordFrame.take(from: &packet) { span in
@@ -143,6 +158,11 @@ final class Connection {
         }
     }
 
+    /// Delivers a frame to the request in progress, or begins a new one.
+    ///
+    /// Cancelling, acknowledging a notice and giving a password continue the request in progress;
+    /// without one that waits for them, they violate the protocol. So does a new request while
+    /// another is in progress, or while the daemon is stopping.
     private func take(_ request: Request, password: SecretBytes?) {
         switch request.content {
         case is CancelRequest where self.request != nil: self.request?.cancel()
@@ -156,6 +176,10 @@ final class Connection {
         }
     }
 
+    /// Runs a request in a task of its own, sends the answer, and finishes the request.
+    ///
+    /// Whatever the request waited for or received from the client and did not use is discarded
+    /// before the answer is sent.
     private func begin(_ request: Request) {
         requests += 1
         guard requests <= Connection.requestLimit else { return refuse() }
@@ -178,6 +202,7 @@ final class Connection {
         }
     }
 
+    /// Schedules a `preparing` notice, and another one after it if `another` is true.
     private func giveSign(after delay: Duration, another: Bool = false) {
         sign = Timer(after: delay) { [weak self] in
             guard let self, self.request != nil else { return }
@@ -186,7 +211,8 @@ final class Connection {
         }
     }
 
-    /// The answer, with `cancelled` replaced by `stopping` if the daemon cut the request short.
+    /// Returns the answer, with `cancelled` replaced by `stopping` if the daemon cut the request
+    /// short.
     private func finalAnswer(_ answer: Answer) -> Answer {
         guard isStopping, case .denial(var denial) = answer, denial.reason == .cancelled else {
             return answer
@@ -200,7 +226,7 @@ final class Connection {
         password = nil
     }
 
-    /// Reports a protocol violation and closes the connection.
+    /// Answers a violation of the protocol with `badRequest`, and closes the connection.
     private func refuse() {
         post(.denial(Denial(.badRequest)))
         close()
@@ -215,7 +241,7 @@ extension Connection: Client {
     func post(_ answer: Answer) {
         sign?.cancel()
         guard isOpen, let packet = try? answer.encoded() else { return }
-        // So little fits the send buffer only if the client is not reading, so it is disconnected.
+        // The send buffer is only too full for such a small packet if the client does not read.
         if (try? socket.send(packet)) != .whole { close() }
     }
 
@@ -244,8 +270,8 @@ extension Connection: Client {
             await withCheckedContinuation { continuation in
                 if Task.isCancelled || !isOpen { return continuation.resume(returning: nil) }
                 password = continuation
-                // Ask only now, so that no reply can arrive before there is something to receive
-                // it.
+                // Ask only now, so that the reply cannot arrive before the continuation is in
+                // place.
                 post(.passwordWanted(account: account))
             }
         } onCancel: {
@@ -260,7 +286,9 @@ extension Connection: Client {
 
     func enclose(_ password: SecretBytes) { enclosed = password }
 
-    /// Encodes an answer. The enclosed password goes out with a confirmation and with nothing else.
+    /// Encodes an answer.
+    ///
+    /// The enclosed password is sent with a confirmation and with nothing else.
     private func frame(of answer: Answer) throws(WireFault) -> Bytes {
         guard case .confirmed = answer, let enclosed else { return try answer.encoded() }
         return try enclosed.withBytes { bytes throws(WireFault) in
@@ -287,8 +315,8 @@ extension Connection {
                     return continuation.resume(returning: false)
                 }
                 shown.append(continuation)
-                // Send only now, so that no acknowledgement can arrive before there is something to
-                // receive it.
+                // Send only now, so that the acknowledgement cannot arrive before the continuation
+                // is in place.
                 post(.notice(notice))
             }
         } onCancel: {
@@ -296,14 +324,15 @@ extension Connection {
         }
     }
 
-    /// Resumes the oldest `show`: the client acknowledges notices in order.
+    /// Resumes the oldest call of `show`, since the client acknowledges notices in order.
     private func acknowledge() {
         guard !shown.isEmpty else { return }
         shown.removeFirst().resume(returning: true)
     }
 
-    /// Ends all calls of `show` with false. An acknowledgement that comes later could no longer be
-    /// assigned to its notice.
+    /// Ends all calls of `show` with false.
+    ///
+    /// A later acknowledgement could no longer be assigned to its notice.
     private func acknowledgeNothing() {
         let waiting = shown
         shown = []
@@ -321,7 +350,7 @@ extension Connection {
                         returning: Result<SecretBytes, Denial>.failure(Denial(.cancelled)))
                 }
                 secret = SecretDelivery(announced, to: continuation)
-                // Ask only now, so that no part can arrive before there is something to receive it.
+                // Ask only now, so that no part can arrive before the continuation is in place.
                 post(.secretWanted)
             }
         } onCancel: {

@@ -8,11 +8,13 @@ import Posix
 /// Accepts connections within the limits, and reports when the daemon becomes idle.
 ///
 /// The daemon is idle when there are no connections, or when all of them are passive, that is, only
-/// watching for events. Clients beyond the limits get `tooManyRequests` and are disconnected.
+/// watch for events. A client beyond the limits is answered with `tooManyRequests` and
+/// disconnected. A client whose user the kernel does not report is disconnected without an answer.
 @ServiceActor
 final class Listener {
-    /// How many connections to accept per event-loop iteration. Large enough that a client which
-    /// connects in a loop cannot fill the kernel's backlog.
+    /// How many connections to accept for each iteration of the event loop.
+    ///
+    /// It is large enough that a client which connects in a loop cannot fill the kernel's backlog.
     private static let batch = 32
 
     private let socket: PacketListener
@@ -28,7 +30,7 @@ final class Listener {
     private let becameIdle: (Bool) -> Void
     private var drained: CheckedContinuation<Void, Never>?
 
-    /// Prepares to accept on a listening socket.
+    /// Prepares to accept connections on a listening socket.
     ///
     /// - Parameter becameIdle: called with true when the last active client leaves or becomes
     ///   passive, and with false when one connects or becomes active.
@@ -51,8 +53,10 @@ final class Listener {
         }
     }
 
-    /// Stops accepting, cancels requests in progress, and closes all connections when these are
-    /// answered, after `patience` at the latest.
+    /// Stops accepting, cancels the requests in progress, and closes all connections.
+    ///
+    /// Each connection is closed when its request has been answered. After `patience`, the
+    /// remaining ones are closed without an answer.
     func stop(within patience: Duration) async {
         watch?.cancel()
         resumption?.cancel()
@@ -76,8 +80,7 @@ final class Listener {
         do throws(SystemFault) {
             for _ in 0..<Listener.batch {
                 guard let accepted = try socket.accept() else { return }
-                // A client whose process cannot be examined is dropped; the others are still
-                // accepted.
+                // Drop a client whose process cannot be examined, and accept the others.
                 guard let process = try? examiner.client(on: accepted.descriptor) else { continue }
                 welcome(accepted, process: process)
             }
@@ -86,6 +89,7 @@ final class Listener {
         }
     }
 
+    /// Starts serving an accepted client, or turns it away if its user has used up the limits.
     private func welcome(_ accepted: consuming PacketSocket, process: ClientProcess) {
         admission.sweep(at: clock.sinceBoot())
         guard admission.admit(uid: process.accountable, asRoot: process.credentials.uid == 0)
@@ -105,8 +109,11 @@ final class Listener {
         connection.open()
     }
 
-    /// Stops accepting for a second when there are no file descriptors left. Clients wait in the
-    /// kernel's backlog meanwhile; without the pause, the event loop would spin.
+    /// Stops accepting for a second, because accept(2) failed, for example for lack of file
+    /// descriptors.
+    ///
+    /// Clients wait in the kernel's backlog meanwhile. Without the pause, the event loop would
+    /// spin.
     private func pause() {
         watch?.watch(for: [])
         resumption = Timer(after: .seconds(1)) { [weak self] in self?.watch?.watch(for: .readable) }

@@ -6,12 +6,15 @@ import MainContext
 import Posix
 import State
 
-/// Decides who may make a request, and hands it to the handler of the part that serves it.
+/// Decides who may make a request, and passes it to the handler that serves it.
 ///
-/// The order is fixed: rate limit, the caller check of the request's rule, the account, and the
-/// password where the rule demands one. A peer that may not ask about an account gets
-/// `notPermitted` whether or not that account exists. Guards that are specific to touches are in
-/// `TouchGuards`.
+/// The order is fixed: the rate limit, the caller check of the request's rule (`VerbRule`), the
+/// account, the password where the rule demands one, and then the handler. A peer that may not ask
+/// about an account gets `notPermitted` whether or not that account exists. The guards of touches
+/// follow in the handler; see `TouchGuards`.
+///
+/// The caller is identified by the peer credentials of the socket, so by what the kernel recorded
+/// at connect(2) and not by anything in the request.
 @ServiceActor
 final class Router: Answering {
     let admission: Admission
@@ -24,7 +27,9 @@ final class Router: Answering {
     let templates: TemplateKeys
     /// The handlers, by the verbs of their requests.
     private let handlers: [Verb: RequestHandler]
-    /// Users who have been refused by the rate limit and not served since; each is logged once.
+    /// The users whom the rate limit has refused and who have not been served since.
+    ///
+    /// Each is logged once.
     private var rateLimitedUsers: Set<UInt32> = []
 
     init(
@@ -48,24 +53,29 @@ final class Router: Answering {
 extension Router {
     /// Carries out a request and returns its final answer; every `Denial` becomes an answer too.
     ///
-    /// Accounts whose records may be incomplete after a disk fault are recovered before, and again
+    /// Accounts whose records may be incomplete after a disk fault are recovered first, and again
     /// after a denial.
     func answer(_ request: Request, from client: any Client) async -> Answer {
         await recovery.recoverFaultedAccounts()
         do throws(Denial) {
             return try await serve(request, client: client)
         } catch {
-            // Recover at once: the next login reads the public key from disk before it asks this
-            // process anything.
+            // Recover now, not with the next request: the next login reads the public key from disk
+            // before it asks this process anything.
             await recovery.recoverFaultedAccounts()
             return .denial(error)
         }
     }
 
+    /// Performs the checks in their order, and calls the handler.
+    ///
+    /// Throws `badRequest` for a frame that cannot begin a request or that has no handler, and the
+    /// denial of the first check that fails.
     private func serve(
         _ request: Request, client: any Client
     ) async throws(Denial) -> Answer {
-        // A confirmation has to be the very next request. Anything else forfeits the pending proof.
+        // A confirmation has to be the very next request. Any other request forfeits the pending
+        // proof.
         if !(request.content is ConfirmRequest) {
             (client.confirmation, client.requester) = (nil, nil)
         }
@@ -86,7 +96,7 @@ extension Router {
         return try await handler.answer(about, about: account, with: password, for: client)
     }
 
-    /// The handler of a request; throws `badRequest` if no part serves it.
+    /// Returns the handler of a request; throws `badRequest` if there is none.
     private func handler(of request: Request) throws(Denial) -> RequestHandler {
         guard let handler = handlers[request.verb] else { throw Denial(.badRequest) }
         return handler
@@ -94,17 +104,19 @@ extension Router {
 
     /// Finishes a request after its answer was sent: runs postponed work, and logs the decision.
     ///
-    /// The log entry for a proof that awaits confirmation is postponed until that has ended.
+    /// If a proof awaits confirmation, the log entry is postponed until that has ended, since the
+    /// user is waiting for it. A refusal is also recorded for the owner of the account
+    /// (`RefusedAttempts`). Requests that the rate limit refused are not logged here.
     func answered(_ request: Request, with answer: Answer, to client: any Client) {
         let proven = client.confirmation
         afterAnswers.run(for: client)
-        // A client that is refused for asking too often must not flood the journal and drown out
-        // other decisions.
+        // A client that is refused for asking too often must not flood the journal and drown other
+        // decisions.
         if case .denial(let denial) = answer, denial.reason == .tooManyRequests { return }
         let (journal, peer, requester) = (journal, client.peer, client.requester)
         let record = { journal.record(request, from: peer, by: requester, answer: answer) }
-        // The client asks for confirmation right away and the user is waiting for it, so logging
-        // comes after that.
+        // The client asks for confirmation at once and the user is waiting for it, so log after
+        // that.
         if case .assertion = answer, let pending = client.confirmation {
             pending.afterwards = record
         } else {
@@ -115,8 +127,12 @@ extension Router {
         }
     }
 
+    /// Throws `tooManyRequests` if the user behind the process has used up the allowance of
+    /// requests.
+    ///
+    /// A program that runs as root is exempt, because the logins of all users arrive through it.
     private func checkRate(of process: ClientProcess) throws(Denial) {
-        // Root is exempt, because every user's logins arrive through it.
+        // Logins of all users arrive through root.
         if process.credentials.uid == 0 { return }
         let uid = process.accountable
         guard !admission.mayRequest(uid: uid, at: clock.sinceBoot()) else {
@@ -131,7 +147,9 @@ extension Router {
 
     /// Looks up the account, and checks that the peer may make this request about it.
     ///
-    /// Throws `notPermitted` or `unknownAccount`.
+    /// The name must be valid UTF-8 and exactly the one in the account database; an alias for it,
+    /// such as another spelling that the name service accepts, is refused. Throws `notPermitted` or
+    /// `unknownAccount`.
     private func account(
         of request: any AccountRequest, rule: VerbRule, client: any Client
     ) throws(Denial) -> Account {
@@ -152,15 +170,18 @@ extension Router {
         return account
     }
 
-    /// Asks for and checks the password that the request requires; nil if it requires none.
+    /// Asks the client for the password that the request's rule demands, and checks it.
+    ///
+    /// Returns nil if the rule demands none, and for root unless the request stores the password.
+    /// Throws as `PasswordProof.proof`.
     private func proof(
         _ rule: VerbRule, request: any AccountRequest, account: Account, client: any Client
     ) async throws(Denial) -> VerifiedPassword? {
         switch rule.proof {
         case .none: return nil
         case .password:
-            // Root needs no proof, but a password that is to be stored has to be given, and has to
-            // be right.
+            // Root needs no proof, but a password that is to be stored must be given and must be
+            // right.
             if client.peer.uid == 0, !request.keepsPassword { return nil }
             return try await passwords.proof(for: account, from: client)
         }

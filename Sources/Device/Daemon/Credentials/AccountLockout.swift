@@ -6,23 +6,29 @@ import LoginProtocol
 import Posix
 import State
 
-/// The failed attempts of one account on disk, as the gate counts them.
+/// The failed attempts of one account, counted on disk for the gate.
 ///
-/// An attempt is saved as a failure before the reader is asked, and taken back or lifted
-/// afterwards, so that neither a crash nor a restart forgives one. The denials are `lockedForNow`
-/// with the seconds left, `lockedUntilPassword`, and `storage` if the record cannot be written.
+/// Each attempt is saved as a failure before the reader is asked, and taken back or forgiven
+/// afterwards, so that neither a crash nor a restart of the daemon forgives one. The limits are
+/// those of `Lockout`: a pause after every fifth failure, and the password after twenty.
+///
+/// Throws `lockedForNow` with the seconds left, `lockedUntilPassword`, or `storage` if the record
+/// cannot be written; no finger is asked for then. A record that cannot be read counts as locked
+/// until the password is given.
 struct AccountLockout: LockoutLedger {
     let account: Account
     let store: LockoutStore
     let time: LockoutTime
     let journal: DecisionJournal
 
+    /// Throws if the account is locked out now.
     func check() throws(Denial) { try checkNow() }
 
     nonisolated fileprivate func checkNow() throws(Denial) {
         if let denial = Denial(of: store.load(), at: time.now) { throw denial }
     }
 
+    /// Saves one more failure, and returns the attempt that may take it back.
     func begin() throws(Denial) -> any LockoutAttempt {
         do throws(StoreFault) {
             return try CountedAttempt(self)
@@ -36,7 +42,9 @@ struct AccountLockout: LockoutLedger {
     }
 }
 
-/// The clock of lockouts: time since boot together with the boot identifier.
+/// The clock of lockouts: the time since boot together with the boot identifier.
+///
+/// Unlike the wall clock, it cannot be set, so a pause cannot be shortened that way.
 struct LockoutTime: Sendable {
     let boot: Bytes
     let clock: Clock
@@ -47,8 +55,9 @@ struct LockoutTime: Sendable {
 
 /// One attempt, which is on disk as a failure from the start.
 ///
-/// Since there is one touch at a time, nothing else counts meanwhile. A password may lift the
-/// lockout, though; that takes precedence.
+/// There is only one touch at a time, so no other touch changes the record meanwhile. But an
+/// accepted password may lift the lockout, and an enrolment elsewhere may add a failure; each
+/// method therefore compares the record with the one that this attempt has written.
 private struct CountedAttempt: LockoutAttempt {
     private let lockout: AccountLockout
     private let before: Lockout
@@ -61,7 +70,10 @@ private struct CountedAttempt: LockoutAttempt {
         try lockout.store.save(counted)
     }
 
-    /// If the lockout was lifted meanwhile, this is the first failure since.
+    /// Saves that the finger did not match, and throws if the account is locked out now.
+    ///
+    /// If the record was changed meanwhile, for example because a password lifted the lockout, this
+    /// failure is added to the changed record.
     func failed() throws(Denial) {
         let now = lockout.time.now
         let after: Lockout
@@ -74,6 +86,8 @@ private struct CountedAttempt: LockoutAttempt {
         if let denial = Denial(of: after, at: now) { throw denial }
     }
 
+    /// Removes this attempt from the record, unless the record was changed meanwhile.
+    ///
     /// If the disk fails, the attempt stays counted.
     func takeBack() {
         do throws(StoreFault) {
@@ -81,10 +95,12 @@ private struct CountedAttempt: LockoutAttempt {
         } catch { _ = lockout.fault(error) }
     }
 
+    /// Throws if something else has locked the account out since this attempt began.
     func check() throws(Denial) {
         if lockout.store.load() != counted { try lockout.checkNow() }
     }
 
+    /// Saves that there are no failures, because the finger matched.
     func succeeded() throws(Denial) {
         do throws(StoreFault) {
             try lockout.store.save(counted.lifted())
@@ -93,7 +109,9 @@ private struct CountedAttempt: LockoutAttempt {
 }
 
 extension Denial {
-    /// Why a lockout refuses the finger now; nil if it does not.
+    /// Creates the denial for a lockout that is in effect; nil if fingers may be tried.
+    ///
+    /// Seconds are rounded up, so that the user does not try too early.
     init?(of lockout: Lockout, at now: Lockout.Moment) {
         switch lockout.verdict(at: now) {
         case .open: return nil

@@ -4,7 +4,9 @@ import State
 
 /// Completes changes that a crash or a disk fault has left unfinished.
 ///
-/// An account's prints have to be opened for that, which is why the template keys come first.
+/// Each change takes effect with one write; what follows it, such as publishing the public key or
+/// deleting old files, is repeated here. An account's prints have to be readable for that, so the
+/// template keys are opened first.
 @ServiceActor
 final class AccountRecovery {
     let state: StateDirectory
@@ -21,7 +23,10 @@ final class AccountRecovery {
 }
 
 extension AccountRecovery {
-    /// Recovers the accounts at which the disk failed. Those that still fail remain marked.
+    /// Recovers the accounts at which the disk failed since the daemon started.
+    ///
+    /// Accounts that cannot be recovered yet stay marked, and are tried again before the next
+    /// request.
     func recoverFaultedAccounts() async {
         for uid in accounts.faultedAccounts {
             guard let kept = try? state.account(uid: uid) else { continue }
@@ -33,7 +38,9 @@ extension AccountRecovery {
         }
     }
 
-    /// Recovers all accounts. Called when the daemon starts, before it serves clients.
+    /// Recovers all accounts.
+    ///
+    /// Called once when the daemon starts, before it accepts clients.
     func recover() async {
         for kept in state.unfinished() { await templates.openTemplates(of: kept) }
         state.recover()

@@ -4,24 +4,29 @@ import State
 
 /// The records of an account whose credential fits its fingers, so that a touch could sign for it.
 ///
-/// It is a copy of what was read; `stamp` shows later whether the records have changed since.
+/// Only `Credentials.standing` and its variants make one. It is a copy of what was read at one
+/// moment; `stamp` shows later, without reading the records again, whether their files have changed
+/// since.
 struct AccountSnapshot {
     let kept: AccountState
     let enrolment: Enrolment
     let credential: FoundCredential
-    /// The state of the files when they were read.
+    /// The state of the files just before they were read.
     let stamp: AccountStamp
-    /// The reader contents that were found during this touch; nil to use those recorded with the
-    /// credential.
+    /// The contents of the readers as found during this touch, which the key is opened with.
+    ///
+    /// Nil to use the contents recorded with the credential.
     var storage: [ReaderStorage]?
 }
 
-/// What guards are checked for.
+/// What guards are checked for, which decides whether checking may change anything.
 enum GuardPurpose {
-    /// A finger is about to be asked for. A credential that no longer fits is revoked, and readers
-    /// are looked for anew.
+    /// A finger is about to be asked for.
+    ///
+    /// A credential that no longer fits is revoked, and readers are looked for again.
     case touch
-    /// Only a report is wanted. Nothing is changed, and nothing that the next touch needs is used
-    /// up.
+    /// The result is only reported.
+    ///
+    /// Nothing is changed, and nothing that the next touch needs is used up.
     case report
 }

@@ -8,19 +8,22 @@ import Sealing
 import SignedFormats
 import State
 
-/// Gives the other parts access to the records of accounts.
+/// Gives the other parts access to the records of accounts, and turns errors into denials.
 ///
-/// Finds and reads records, and turns errors into denials in one place: each is logged with the
-/// account's name, and becomes `storage`, `vaultUnavailable`, `fingersClosed` or the like. Accounts
-/// at which the disk failed are remembered until `AccountRecovery` has completed what was left
-/// unfinished.
+/// Every error is logged with the account's name and becomes one of a few denials: `storage` for
+/// the disk and damaged records, `vaultUnavailable` or `platformChanged` for a vault,
+/// `fingersClosed` if the prints cannot be opened now, and `badRequest` if another request changed
+/// the records in between. Details are cut to `Limit.text` bytes.
+///
+/// Accounts at which the disk failed are remembered until `AccountRecovery` has completed what was
+/// left unfinished.
 @ServiceActor
 final class Accounts {
     let boot: Bytes
     let clock: Clock
     let journal: DecisionJournal
     let state: StateDirectory
-    /// The uids of accounts at which the disk failed, and whose records may be incomplete.
+    /// The uids of accounts at which the disk failed, so that their records may be incomplete.
     private(set) var faultedAccounts: Set<UInt32> = []
 
     init(
@@ -34,7 +37,7 @@ final class Accounts {
 }
 
 extension Accounts {
-    /// Runs code that reads or writes records. An error is logged and thrown as a denial.
+    /// Runs code that reads or writes records; an error is logged and thrown as a denial.
     func reading<Value, Fault: Error>(
         _ account: Account, _ body: () throws(Fault) -> Value
     ) throws(Denial) -> Value {
@@ -43,7 +46,7 @@ extension Accounts {
         } catch { throw denial(for: error, account: account) }
     }
 
-    /// Runs asynchronous code that reads or writes records. Errors are treated as by `reading`.
+    /// Runs asynchronous code that reads or writes records, and treats errors as `reading` does.
     func answering<Value, Fault: Error>(
         _ account: Account, _ body: () async throws(Fault) -> Value
     ) async throws(Denial) -> Value {
@@ -52,13 +55,15 @@ extension Accounts {
         } catch { throw denial(for: error, account: account) }
     }
 
-    /// Records that the disk failed at an account, so that it is recovered after the request.
+    /// Marks an account at which the disk failed, so that it is recovered before the next request.
     func noteFault(at account: Account) { faultedAccounts.insert(account.uid) }
 
-    /// Records that an account has been recovered.
+    /// Removes the mark of an account that was recovered.
     func noteRecovery(of uid: UInt32) { faultedAccounts.remove(uid) }
 
-    /// Logs an error and returns its denial. A `Denial` is returned as it is, without logging.
+    /// Logs an error and returns its denial.
+    ///
+    /// A `Denial` is returned unchanged and not logged, since `Router` logs the answer.
     func denial(for error: any Error, account: Account) -> Denial {
         switch error {
         case let denial as Denial: return denial
@@ -71,8 +76,9 @@ extension Accounts {
         }
     }
 
-    /// Logs a storage fault and returns its denial. A disk fault also marks the account for
-    /// recovery.
+    /// Logs a storage fault and returns its denial.
+    ///
+    /// A disk fault also marks the account for recovery.
     func denial(for fault: StoreFault, account: Account) -> Denial {
         journal.fault(fault.description, account: account.name)
         if case .file = fault { noteFault(at: account) }
@@ -92,25 +98,27 @@ extension Accounts {
     /// Opens the records of an account; nil if it has none.
     ///
     /// Throws `StoreFault.anotherAccount` if the records of this uid belong to another account
-    /// name.
+    /// name, as after a user was deleted and the uid was given to a new one.
     func kept(_ account: Account) throws(StoreFault) -> AccountState? {
         try state.account(Bytes(account.name.utf8), uid: account.uid)
     }
 
-    /// The account's failed attempts, as the gate counts them.
+    /// Returns the ledger with which the gate counts the account's failed attempts on disk.
     func lockoutLedger(of account: Account, kept: AccountState) -> AccountLockout {
         AccountLockout(
             account: account, store: kept.lockout, time: LockoutTime(boot: boot, clock: clock),
             journal: journal)
     }
 
-    /// The current time for lockouts: the boot identifier, and the time since boot.
+    /// The current moment of the lockout clock: boot identifier and time since boot.
     var now: Lockout.Moment { LockoutTime(boot: boot, clock: clock).now }
 
-    /// The current time of the wall clock, which is shown to people.
+    /// The current time of the wall clock, which is displayed to users.
+    ///
+    /// It decides nothing about lockouts, because it can be set.
     var instant: Instant { Instant(seconds: UInt64(clamping: clock.wallSeconds())) }
 
-    /// An account's records and prints. Throws `notEnrolled` if it has no finger.
+    /// Returns an account's records and prints; throws `notEnrolled` if no finger can match.
     func fingers(of account: Account) throws(Denial) -> (AccountState, Enrolment) {
         try reading(account) {
             guard let kept = try kept(account) else { throw Denial(.notEnrolled) }

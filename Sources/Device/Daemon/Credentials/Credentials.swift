@@ -9,12 +9,15 @@ import Sealing
 import SignedFormats
 import State
 
-/// The credential of each account: its state, and when it is revoked, issued and moved.
+/// The credential of each account: judges it, issues it, revokes it, and moves it between vaults.
 ///
-/// Everything that opens an account's key or changes its fingers goes through this part. A
-/// credential is sealed to the fingers and to the prints that readers store; if either has changed
-/// in another way than through Signet, `standing` and `revokeIfUnfit` destroy it and record the
-/// cause. Functions that only read say that they change nothing.
+/// A credential is the account's key for this machine. It is sealed to the enrolled fingers and to
+/// the prints that readers store, so that it opens only while both are as they were. If either was
+/// changed by anything but Signet, `standing`, `revokeIfUnfit` and `judge` destroy the credential
+/// and record the cause. The keys for servers and the stored login password end with it.
+///
+/// Everything that opens an account's key or changes its fingers goes through this class. Functions
+/// that are safe to call for reports say that they change nothing.
 @ServiceActor
 final class Credentials {
     let journal: DecisionJournal
@@ -43,16 +46,22 @@ final class Credentials {
 }
 
 extension Credentials {
-    /// The account's records, if a touch could sign for it.
+    /// Returns the account's records if a touch could sign for it.
     ///
     /// Completes what a crash left unfinished, and destroys a credential that no longer fits the
-    /// fingers. Throws `notEnrolled`, `notEnabled`, `invalidated` with the cause, or the denial of
-    /// a storage fault.
+    /// fingers. Does not look at the lockout.
+    ///
+    /// Throws `notEnrolled` if there is no finger, `notEnabled` if there is no credential (with the
+    /// time, if login by finger was turned off), `invalidated` with the cause, or the denial of a
+    /// storage fault.
     func standing(of account: Account) throws(Denial) -> AccountSnapshot {
         try standing(of: account, kept: try record(of: account))
     }
 
-    /// Opens the account's records. Throws `notEnrolled` if there are none.
+    /// Opens the account's records.
+    ///
+    /// Throws `notEnrolled` if there are none, and `storage` if they belong to a former account
+    /// with the same uid.
     func record(of account: Account) throws(Denial) -> AccountState {
         let found = try accounts.reading(account) { () throws(StoreFault) in
             try accounts.kept(account)
@@ -61,8 +70,10 @@ extension Credentials {
         return found
     }
 
-    /// As `standing(of:)`, but returns `before` if its stamp shows that no record has changed
-    /// since.
+    /// Returns the account's records as `standing(of:)` does, or `before` if nothing has changed
+    /// since it was read.
+    ///
+    /// Its stamp shows that without reading the records again.
     func standing(of account: Account, since before: AccountSnapshot) throws(Denial)
         -> AccountSnapshot
     {
@@ -70,14 +81,17 @@ extension Credentials {
         return try standing(of: account, kept: before.kept)
     }
 
-    /// As `standing(of:)`, for an account whose records are open already.
+    /// Returns the account's records as `standing(of:)` does, if they have been opened already.
     func standing(of account: Account, kept: AccountState) throws(Denial) -> AccountSnapshot {
         try standing(of: account, kept: kept) { (enrolment) throws(StoreFault) in
             try revokeIfUnfit(account, kept: kept, enrolment: enrolment)
         }
     }
 
-    /// How a login would find the account, judged by the records as they are. Changes nothing.
+    /// Returns the account's records as a login would find them, judged by their contents alone.
+    ///
+    /// Throws as `standing(of:)`. Changes nothing: a credential that does not fit is reported as
+    /// `invalidated` and left in place.
     func readStanding(of account: Account) throws(Denial) -> AccountSnapshot {
         let kept = try record(of: account)
         return try standing(of: account, kept: kept) { (enrolment) throws(StoreFault) in
@@ -85,13 +99,15 @@ extension Credentials {
         }
     }
 
-    /// Reads the records, and judges the credential with `state`.
+    /// Reads the records, and translates the state of the credential into a snapshot or a denial.
+    ///
+    /// - Parameter state: judges the credential for the fingers that were read; it may revoke it.
     func standing(
         of account: Account, kept: AccountState,
         _ state: (Enrolment) throws(StoreFault) -> State.CredentialState
     ) throws(Denial) -> AccountSnapshot {
         let (stamp, enrolment, found) = try accounts.reading(account) { () throws(StoreFault) in
-            // The stamp comes first, so that it reveals changes made while the records are read.
+            // Read the stamp first, so that it reveals changes made while the records are read.
             let stamp = try kept.stamp([.prints, .credential])
             let enrolment = try kept.prints.enrolment()
             return (stamp, enrolment, try state(enrolment))
@@ -108,8 +124,11 @@ extension Credentials {
         }
     }
 
-    /// Completes what a crash left unfinished, destroys a credential that does not fit the fingers,
-    /// and returns the state after that.
+    /// Destroys the credential if it does not fit the fingers, and returns the state after that.
+    ///
+    /// First completes what a crash left unfinished. A credential is unfit if the fingers are not
+    /// those that it was sealed to, or if its record is damaged. The contents of readers are not
+    /// examined here; see `examine`.
     @discardableResult
     func revokeIfUnfit(
         _ account: Account, kept: AccountState, enrolment: Enrolment
@@ -120,14 +139,17 @@ extension Credentials {
         return try destroy(account, kept: kept, because: cause)
     }
 
-    /// Destroys an account's credential on disk and records the cause.
+    /// Destroys an account's credential on disk and records the cause, which the next request
+    /// reports.
     ///
-    /// The stored login password and all keys for servers end with it.
+    /// The stored login password and all keys for servers are destroyed first, so that a crash in
+    /// between leaves nothing that depends on a credential that is gone. MAC tokens and sessions
+    /// that depend on those keys end with them.
     func destroy(
         _ account: Account, kept: AccountState, because cause: InvalidationCause
     ) throws(StoreFault) -> State.CredentialState {
-        // Drop it before the key: if login is enabled again by root, no password is given that
-        // could replace it.
+        // Drop the password before the key: if root enables login again, it gives no password that
+        // could replace the old one.
         if case .kept = try kept.keyring.state() {
             try keyringRecords.drop(account, kept: kept, because: .fingersChanged)
         }
@@ -139,11 +161,12 @@ extension Credentials {
         return .destroyed(cause, since: accounts.instant)
     }
 
-    /// Checks whether a touch could sign for an account; returns the lockout if the finger is
+    /// Checks whether a touch could sign for an account, and returns the lockout if its fingers are
     /// locked.
     ///
-    /// If it is locked, prints and readers are not looked at; whether the credential still fits
-    /// them is checked after the lockout was lifted. For a report, nothing is changed.
+    /// During a lockout, prints and readers are not looked at; whether the credential still fits
+    /// them is checked once the lockout is over. For a touch, a credential that does not fit is
+    /// destroyed; for a report, nothing is changed. Throws as `standing(of:)`.
     func lockout(of account: Account, for purpose: GuardPurpose) async throws(Denial) -> Denial? {
         let kept = try record(of: account)
         if case .issued? = try? kept.credential.recorded(),
@@ -161,15 +184,20 @@ extension Credentials {
 }
 
 extension Credentials {
-    /// Issues a credential for these fingers, replacing any older one, and moves the account's
+    /// Issues a credential for these fingers in place of any older one, and moves the account's
     /// secrets and prints to its vault.
+    ///
+    /// The caller must have made sure that the user vouches for these fingers, by password or as
+    /// root. The change of prints and the new credential take effect in one write: after a crash,
+    /// either the old fingers and credential count or the new ones. Secrets that cannot be moved
+    /// stay where they were, and that is logged.
     ///
     /// Throws `.changedMeanwhile`, with nothing issued, if the credential or the fingers were
     /// changed while the vault was at work.
     ///
     /// - Parameters:
-    ///   - change: the change of prints that leads to `enrolment`; it takes effect in the same
-    ///     write as the credential, or not at all.
+    ///   - change: the change of prints that leads to `enrolment`; nil if the prints stay as they
+    ///     are.
     ///   - storage: the reader contents that the credential is sealed to.
     ///   - wanted: the vault to use; nil for the vault of the older credential, or the preferred
     ///     one.
@@ -190,8 +218,8 @@ extension Credentials {
                 try vault.create(draft.context)
             }
         } catch { throw .vault(error) }
-        // While the vault was at work, others may have changed the fingers or disabled login by
-        // finger.
+        // While the vault was at work, another request may have changed the fingers or turned login
+        // by finger off.
         guard try kept.credential.state() == former else { throw .changedMeanwhile }
         if change == nil {
             guard try kept.prints.enrolment().state == enrolment.state else {
@@ -202,15 +230,16 @@ extension Credentials {
         try kept.credential.publish(
             draft, made: made, by: kind, with: change, now: accounts.instant)
         journal.credential(of: account, change: "issued", because: reason)
-        // Secrets go where the credential is, because the other vault may be given up.
+        // Keep secrets in the same vault as the credential: the user may give up the other vault.
         await moveSecrets(kept, for: enrolment.state, to: kind)
         return await templates.moveTemplates(of: account, kept: kept, to: kind)
     }
 
-    /// Destroys the account's credential if a reader's contents do not fit it.
+    /// Destroys the account's credential if the contents of a reader do not fit it.
     ///
-    /// Called before a finger is added, so that a new credential never covers a print that was
-    /// added by other means.
+    /// Call this before a finger is added, with what the reader stores then. Otherwise the new
+    /// credential would also cover a print that was added by other means. If the contents cannot be
+    /// judged, nothing is destroyed and nothing is thrown; only a fault in reading the records is.
     func judge(_ contents: ReaderContents, account: Account) throws(StoreFault) {
         guard let kept = try accounts.kept(account) else { return }
         let stamp = try kept.stamp([.prints, .credential])
@@ -226,8 +255,9 @@ extension Credentials {
         _ = examine(contents, of: "", account: account, standing: standing, check: StorageCheck())
     }
 
-    /// The number of secrets that open to these fingers; nil if there are none or they cannot be
-    /// read.
+    /// Returns the number of secrets that open to these fingers.
+    ///
+    /// Nil if there are none, or if they cannot be read, which is logged.
     func secrets(_ kept: AccountState, fitting state: EnrolmentState) -> UInt32? {
         do throws(StoreFault) {
             let count = try kept.secrets.list().count(fitting: state)
@@ -238,8 +268,9 @@ extension Credentials {
         }
     }
 
-    /// Moves the keys of secrets that open to these fingers to another vault. Failures are logged,
-    /// and leave the secret where it was.
+    /// Moves the keys of all secrets that open to these fingers to another vault.
+    ///
+    /// A secret that cannot be moved stays where it was, and that is logged.
     func moveSecrets(
         _ kept: AccountState, for fingers: EnrolmentState, to vault: VaultKind
     ) async {
@@ -264,6 +295,9 @@ extension Credentials {
     }
 
     /// Opens a sealed key in one vault and seals it in another, to the same context.
+    ///
+    /// Needs no touch: only the vaults can read the key in between. Throws the error of the vault
+    /// that failed.
     func move(
         _ sealed: Bytes, from old: VaultKind, to new: VaultKind, context: SealingContext
     ) async throws(StoreFault) -> Bytes {
@@ -279,9 +313,10 @@ extension Credentials {
         } catch { throw .vault(error) }
     }
 
-    /// An account's keys for servers and its signing key, as lists show them.
+    /// Returns an account's keys for servers and its signing key, as lists show them.
     ///
-    /// A key that no longer fits the fingers appears as invalidated. Changes nothing.
+    /// A key that no longer fits the fingers appears as invalidated, and so do all keys if the
+    /// credential is unfit. Keys whose registration is in progress are left out. Changes nothing.
     func shownKeys(of account: Account) async throws(Denial) -> [ServerKey] {
         await templates.openTemplates(of: account)
         return try accounts.reading(account) { () throws(StoreFault) in

@@ -4,7 +4,12 @@ import LoginProtocol
 import Sealing
 
 extension Denial {
-    /// The denial for a vault's error: `platformChanged`, or `vaultUnavailable` with a description.
+    /// Creates the denial for a vault's error.
+    ///
+    /// That is `platformChanged` if the machine's boot state differs from the one that the key was
+    /// sealed to, otherwise `vaultUnavailable` with a description of at most `Limit.text` bytes.
+    ///
+    /// - Parameter mismatches: the number of fingers that did not match before the error.
     init(of error: VaultError, mismatches: UInt8 = 0) {
         switch error {
         case .trouble(.platformChanged): self.init(.platformChanged, mismatches: mismatches)

@@ -4,8 +4,12 @@ import MainContext
 import Posix
 import State
 
-/// The records of login passwords for the keyring: judges whether one is still usable, and drops it
-/// with the reason.
+/// The records of the login passwords that are stored to unlock keyrings.
+///
+/// A stored password is usable only while the fingers are those that it was sealed to and the
+/// account's password in shadow(5) has not changed since. This class judges that, and drops a
+/// password that is no longer usable. The reason stays on disk, so that the user can be told to
+/// store the password again. It never opens a password; see `Keyring` for that.
 @ServiceActor
 final class KeyringRecords {
     let journal: DecisionJournal
@@ -20,8 +24,10 @@ final class KeyringRecords {
 }
 
 extension KeyringRecords {
-    /// The state of an account's keyring. A password that is no longer usable is reported as
-    /// `useless`. Changes nothing.
+    /// Judges an account's stored password by the records and shadow(5).
+    ///
+    /// A password that is no longer usable is reported as `useless` with the reason, and so is a
+    /// damaged record. Changes nothing.
     func keyringJudgement(
         _ account: Account, kept: AccountState, enrolment: Enrolment
     ) throws(StoreFault) -> KeyringJudgement {
@@ -40,7 +46,7 @@ extension KeyringRecords {
         }
     }
 
-    /// Drops a stored password that is no longer usable, and returns the state after that.
+    /// Drops a stored password if it is no longer usable, and returns the state after that.
     func dropUselessPassword(
         _ account: Account, kept: AccountState, enrolment: Enrolment
     ) throws(StoreFault) -> KeyringJudgement {
@@ -58,7 +64,10 @@ extension KeyringRecords {
         journal.keyring(of: account, change: "dropped", because: loss.text)
     }
 
-    /// Deletes an account's stored password, and with it the user's wish to have one stored.
+    /// Deletes an account's stored password, and the record that the user wants one stored.
+    ///
+    /// Does nothing if the keyring was off already. Unlike after `drop`, the user is not told
+    /// afterwards.
     func forgetKeyring(
         _ account: Account, kept: AccountState, because reason: String
     ) throws(StoreFault) {
@@ -67,7 +76,9 @@ extension KeyringRecords {
         journal.keyring(of: account, change: "dropped", because: reason)
     }
 
-    /// The account's current entry in shadow(5); nil if it has none.
+    /// Returns the account's current entry in shadow(5).
+    ///
+    /// Nil if it has none with a password hash, as accounts of a directory service do.
     func shadowEntry(_ account: Account) throws(StoreFault) -> ShadowEntry? {
         do throws(SystemFault) {
             return try ShadowEntry.named(account.name)
@@ -76,7 +87,7 @@ extension KeyringRecords {
 }
 
 extension KeyringLoss {
-    /// The reason for the journal.
+    /// The reason as the journal states it.
     fileprivate var text: String {
         switch self {
         case .passwordChanged: "the login password has changed: run 'signet enable --keyring'"
@@ -90,7 +101,10 @@ extension KeyringLoss {
 enum KeyringJudgement {
     case off
     case kept(KeyringPassword)
-    /// A password is stored and no longer usable. It is dropped at the next release or change.
+    /// A password is stored and no longer usable.
+    ///
+    /// It is dropped at the next login that asks for it, and at the next change of fingers or
+    /// credential.
     case useless(KeyringLoss)
     case dropped(KeyringLoss)
 

@@ -6,11 +6,12 @@ import MainContext
 import Posix
 import State
 
-/// Ends keys for servers and the signing key.
+/// Ends an account's keys for servers and its signing key.
 ///
-/// A key ends when the fingers it is sealed to have changed, or when its server no longer accepts
-/// it. MAC tokens and session tokens that depend on a key end with it. A key whose registration is
-/// in progress (`isProving`) is left alone until its server has answered.
+/// A key ends when the fingers that it is sealed to have changed, or when its server no longer
+/// accepts it. The account's MAC tokens and session tokens that depend on the key end with it.
+/// `revokeUnfitServerKeys` spares a key whose registration is in progress (`isProving`) until its
+/// server has answered; `invalidateServerKeys` does not.
 @ServiceActor
 final class ServerKeyRevocation {
     let journal: DecisionJournal
@@ -32,13 +33,16 @@ extension ServerKeyRevocation {
     /// Whether a registration with this key is in progress, so that its outcome is not known yet.
     func isProving(_ key: ServerKey) -> Bool { provingKeys.contains(key.identifier) }
 
-    /// Marks a key whose registration is in progress; it is not revoked meanwhile.
+    /// Marks the registration of a key as in progress, so that `revokeUnfitServerKeys` spares the
+    /// key.
     func beginProving(_ key: ServerKey) { provingKeys.insert(key.identifier) }
 
-    /// Marks the registration of a key as finished, or as never to be known.
+    /// Marks the registration of a key as ended, whatever its outcome.
     func endProving(_ key: ServerKey) { provingKeys.remove(key.identifier) }
 
-    /// Deletes the MAC tokens whose key is gone or no longer good.
+    /// Deletes the MAC tokens whose key is not among these or is no longer good.
+    ///
+    /// - Parameter keys: all remaining keys of the account.
     func forgetUselessTokens(
         _ kept: AccountState, keeping keys: [ServerKey]
     ) throws(StoreFault) {
@@ -50,7 +54,9 @@ extension ServerKeyRevocation {
 
     /// Revokes the keys that do not fit the fingers, and returns those that are left.
     ///
-    /// Registrations that a crash left unfinished are marked for removal at the server.
+    /// Keys whose registration is in progress are neither revoked nor returned. A registration that
+    /// a crash left unfinished is marked for removal at the server, since the server may know the
+    /// key.
     @discardableResult
     func revokeUnfitServerKeys(
         _ account: Account, kept: AccountState, enrolment: Enrolment
@@ -58,7 +64,8 @@ extension ServerKeyRevocation {
         var keys: [ServerKey] = []
         for key in try kept.servers.all() {
             if key.state == .proving, isProving(key) { continue }
-            // Left by a crash: the server may know the key, so it is told that it was given up.
+            // Left by a crash. The server may know the key, so it has to be told that the key was
+            // given up.
             let key = key.state == .proving ? try kept.servers.beginRemoval(key) : key
             let fits = key.state == .invalidated || key.sealed(for: enrolment.state) != nil
             if let left = fits ? key : try invalidate(key, account: account, kept: kept) {
@@ -68,10 +75,10 @@ extension ServerKeyRevocation {
         return keys
     }
 
-    /// Destroys all keys of an account for servers, and its signing key.
+    /// Invalidates all keys of an account for servers, and its signing key.
     ///
     /// Called when the fingers that they were made for are gone, or can no longer be told from
-    /// others.
+    /// others. Even keys whose registration is in progress are invalidated.
     func invalidateServerKeys(
         _ account: Account, kept: AccountState
     ) throws(StoreFault) {
@@ -80,10 +87,13 @@ extension ServerKeyRevocation {
         }
     }
 
-    /// Invalidates a key that does not open any more, and logs that.
+    /// Invalidates a key that no longer opens, logs that, and deletes the session token of its
+    /// server.
     ///
-    /// - Returns: the key's record; nil if it was being removed already. That one is deleted, since
-    ///   it cannot prove its removal to the server.
+    /// The record stays, so that lists can show the key as invalidated. A key that was being
+    /// removed at its server is deleted instead, since it cannot sign its removal any more.
+    ///
+    /// - Returns: the key's record; nil if it was deleted.
     @discardableResult
     func invalidate(
         _ key: ServerKey, account: Account, kept: AccountState
@@ -98,8 +108,10 @@ extension ServerKeyRevocation {
         return try kept.servers.invalidate(key)
     }
 
-    /// The denial for a key that its server has blocked. The key stays, but its cached verdict and
-    /// session token are deleted.
+    /// Returns the denial for a key that its server has blocked.
+    ///
+    /// The key stays, because the server may unblock it. Its cached verdict and its session token
+    /// are deleted, so that neither can be used instead of asking.
     func blocked(
         _ key: ServerKey?, url: ServerURL, account: Account
     ) -> Denial {
@@ -112,6 +124,9 @@ extension ServerKeyRevocation {
 
     /// Deletes a key that its server no longer accepts, with its session token, and returns the
     /// denial.
+    ///
+    /// - Parameter reason: why the server refuses it; it is the reason of the denial and goes to
+    ///   the journal.
     func destroyed(
         _ reason: DenialReason, key: ServerKey, account: Account
     ) -> Denial {

@@ -5,9 +5,10 @@ import MainContext
 import Posix
 import SignedFormats
 
-/// The access tokens that servers issue for the sessions that PAM opens.
+/// The access tokens that servers issue for sessions, stored where PAM sessions pick them up.
 ///
-/// Failures are logged and never end a login, since the token is not part of the proof.
+/// An account has at most one. A failure to store or delete a token is logged and never ends a
+/// login, since the token is no part of the proof.
 @ServiceActor
 final class SessionTokens {
     let journal: DecisionJournal
@@ -31,16 +32,19 @@ extension SessionTokens {
         } catch { journal.fault("tokens of sessions: \(error)") }
     }
 
-    /// Deletes an account's token because the login at a server is no longer valid.
+    /// Deletes an account's token early, because the login at the server is no longer valid.
     ///
-    /// - Parameter server: the server whose token it is; nil for any.
+    /// - Parameter server: delete only a token of this server; nil for any.
     func forgetToken(of account: Account, from server: Bytes? = nil) {
         do throws(FileFault) {
             try tokenFiles.remove(of: account.uid, from: server)
         } catch { journal.fault("a token stays: \(error)", account: account.name) }
     }
 
-    /// Stores a token for the account's sessions; returns whether that succeeded.
+    /// Stores the token of a login at a server, in place of an older one of the account.
+    ///
+    /// It is deleted when it expires, after `tokens.seconds`. Returns false, and logs why, if it
+    /// could not be stored.
     func keepToken(_ tokens: RelayTokens, from server: Bytes, for account: Account) -> Bool {
         do throws(FileFault) {
             try tokenFiles.keep(

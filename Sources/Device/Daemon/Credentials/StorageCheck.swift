@@ -8,13 +8,17 @@ import Sealing
 import SignedFormats
 import State
 
-/// What the readers were found to store during one touch, compared with what the credential is
-/// sealed to.
+/// What readers were found to store during one touch, compared with what the credential is sealed
+/// to.
+///
+/// `Credentials.examine` fills it, once for each reader, before a finger is asked for on that
+/// reader. After a match it says which contents to open the key with, and whether to record a
+/// reader that the credential did not cover yet.
 @ServiceActor
 final class StorageCheck {
-    /// What each reader was found to store, by its identifier.
+    /// The contents of each reader and the verdict on them, by the reader's identifier.
     private var found: [String: (storage: ReaderStorage, verdict: StorageVerdict)] = [:]
-    /// Why waiting for a finger is pointless; nil if it is not.
+    /// Why the touch must end without a match; nil while every reader has passed the check.
     fileprivate(set) var denial: Denial?
 
     fileprivate func keep(
@@ -23,24 +27,31 @@ final class StorageCheck {
         found[reader] = (storage, verdict)
     }
 
-    /// The reader contents that the credential's key must be opened with, after a match on this
-    /// reader.
+    /// Returns the reader contents to open the credential's key with, after a match on a reader.
     ///
-    /// For this reader, that is what it was just found to store; for all others, what was recorded.
+    /// For that reader, these are the contents found during this touch; for all others, the
+    /// recorded ones.
+    ///
+    /// - Parameters:
+    ///   - recorded: the contents recorded with the credential.
+    ///   - reader: the identifier of the reader on which the finger matched.
     func storage(
         _ recorded: [ReaderStorage], matchedOn reader: String
     ) -> [ReaderStorage] {
         guard let (storage, verdict) = found[reader] else { return recorded }
         switch verdict {
-        // What was found equals what was recorded, or nothing was recorded for this reader.
+        // The contents equal those recorded, or none were recorded for this reader.
         case .same, .unrecorded: return recorded
-        // No finger was asked for on this reader. If one matched nevertheless, the key does not
+        // No finger was asked for on this reader. If one matched nevertheless, the key will not
         // open.
         case .changed: return recorded.filter { !$0.isSameKind(as: storage) } + [storage]
         }
     }
 
-    /// The reader contents to record after a match on a reader that was not covered; nil if it was.
+    /// Returns the reader contents to record after a match on a reader that the credential did not
+    /// cover.
+    ///
+    /// Nil if it did, or if the reader was not examined.
     func unrecorded(
         _ recorded: [ReaderStorage], matchedOn reader: String
     ) -> [ReaderStorage]? {
@@ -54,8 +65,9 @@ final class StorageCheck {
 }
 
 extension Credentials {
-    /// Makes the check that runs on each reader before a finger is asked for. A failed check ends
-    /// the wait on all readers.
+    /// Returns the check that each reader must pass before a finger is asked for on it.
+    ///
+    /// If one reader fails the check, the wait for a finger ends on all readers.
     func examination(
         _ account: Account, standing: AccountSnapshot, check: StorageCheck,
         interruption: Interruption
@@ -68,11 +80,16 @@ extension Credentials {
         }
     }
 
-    /// Judges what a reader stores before it is asked for a finger.
+    /// Judges the contents of a reader before a finger is asked for on it.
     ///
-    /// If that is not what the credential is sealed to, the credential is destroyed and false is
-    /// returned, so that the user is not asked for a finger in vain. The reason is stored in
-    /// `check`.
+    /// Returns false if they do not fit the credential, which is then destroyed, or if they cannot
+    /// be judged; the reason is in `check.denial` then. The user is not asked for a finger that
+    /// could not sign.
+    ///
+    /// - Parameters:
+    ///   - contents: the prints that the reader has just listed.
+    ///   - reader: the reader's identifier.
+    ///   - check: receives the contents, the verdict, and the first denial.
     func examine(
         _ contents: ReaderContents, of reader: String, account: Account,
         standing: AccountSnapshot,
@@ -87,8 +104,12 @@ extension Credentials {
         }
     }
 
-    /// Compares the reader's contents with the credential. Throws `invalidated`, after destroying
-    /// the credential, if they do not fit.
+    /// Compares a reader's contents with those that the credential is sealed to.
+    ///
+    /// Only the prints that the credential covers count (`StorageCoverage`). If they differ,
+    /// commits a new generation of the enrolment, destroys the credential, and throws `invalidated`
+    /// with the cause. Throws `badRequest`, and destroys nothing, if the credential is no longer
+    /// the one that was read.
     func judge(
         _ contents: ReaderContents, of reader: String, account: Account,
         standing: AccountSnapshot,
@@ -106,17 +127,20 @@ extension Credentials {
             guard try standing.kept.credential.state() == .issued(standing.credential) else {
                 throw Denial(.badRequest)
             }
-            // Commit a change of fingers first, so that secrets sealed to the old ones no longer
-            // open. In the other order, after a crash, the next login would destroy the key and
-            // nothing would invalidate the rest.
+            // Commit a change of the enrolment first, so that secrets sealed to the old one no
+            // longer open. In the other order, a crash in between would leave them valid: the next
+            // login would destroy the key, and nothing would invalidate the rest.
             try standing.kept.prints.commit(try standing.kept.prints.draft(removing: []))
             _ = try destroy(account, kept: standing.kept, because: cause)
             throw Denial(.invalidated, cause: cause, since: accounts.instant.seconds)
         }
     }
 
-    /// Reseals the key so that it covers a reader that was not recorded. The key has just opened
-    /// for a match there. Failures are logged.
+    /// Reseals the credential's key so that it also covers a reader that was not recorded.
+    ///
+    /// The key has just opened for a match on that reader, and the caller must have the turn, so
+    /// that its contents stay the same. Does nothing if the credential was replaced or no longer
+    /// fits the fingers. Failures are logged; the next touch on the reader tries again.
     func record(
         _ storage: [ReaderStorage], credential: FoundCredential, account: Account,
         kept: AccountState

@@ -4,12 +4,15 @@ import ReaderProtocol
 import Sealing
 import State
 
-/// Determines which prints on readers an account's credential covers.
+/// Determines which of the prints on a reader an account's credential covers.
 ///
-/// It covers the account's own prints, and prints that belong to no account here: a foreign print
-/// that appears or disappears invalidates the credential. Prints of other accounts are left out, so
-/// that their enrolments do not affect this one. Throws `StoreFault.othersClosed` if other
-/// accounts' prints cannot be read and the owner of a print therefore cannot be told.
+/// It covers the account's own prints, and prints that belong to no account on this machine: a
+/// foreign print that appears or disappears invalidates the credential, because it may be a finger
+/// that an attacker has added. Prints of other accounts and prints that Signet is about to delete
+/// are left out, so that enrolling and deleting them does not affect this credential.
+///
+/// Throws `StoreFault.othersClosed` if the owner of a print cannot be determined, because the
+/// prints of other accounts cannot be opened or one of them is damaged.
 @ServiceActor
 final class StorageCoverage {
     let state: StateDirectory
@@ -22,12 +25,13 @@ final class StorageCoverage {
 }
 
 extension StorageCoverage {
-    /// The part of a reader's contents that an account's credential covers.
+    /// Returns the part of a reader's contents that an account's credential covers.
     ///
     /// - Parameters:
+    ///   - contents: all prints that the reader has just listed.
     ///   - own: the account's own prints on this kind of reader.
-    ///   - recorded: what the credential covered before; that stays covered as far as it is still
-    ///     there.
+    ///   - recorded: what the credential covered before; those prints stay covered while the reader
+    ///     still stores them.
     func covered(
         _ contents: ReaderContents, of uid: UInt32, own: Set<PrintDigest>,
         recorded: [ReaderStorage]
@@ -43,13 +47,19 @@ extension StorageCoverage {
             of: Set(listed.prints).subtracting(left.subtracting(known)).subtracting(others))
     }
 
-    /// The reader contents that a newly issued credential covers.
+    /// Returns the reader contents that a newly issued credential covers.
     ///
-    /// What was recorded before stays, without the prints that this change removes; `listed`
-    /// replaces what was recorded for the same unit.
+    /// The contents recorded before stay, without the prints that this change removes; `listed`
+    /// replaces those recorded for the same unit. Readers on which the account has no print are
+    /// left out.
     ///
-    /// - Parameter isVouched: whether the account's own prints also count on readers that cannot be
-    ///   listed now, because the user has vouched with the password.
+    /// - Parameters:
+    ///   - recorded: the contents that the former credential covered.
+    ///   - own: the account's prints on readers after the change.
+    ///   - gone: the account's prints that the change removes.
+    ///   - listed: the covered contents of the readers that were listed for this change.
+    ///   - isVouched: whether the account's own prints also count on readers that cannot be listed
+    ///     now, because the user has vouched for them with the password.
     func storage(
         after recorded: [ReaderStorage], now own: AccountStorage, removing gone: AccountStorage,
         listed: [ReaderStorage], isVouched: Bool = false
@@ -57,7 +67,7 @@ extension StorageCoverage {
         var all = listed.filter(own.has)
         for reader in recorded where own.has(reader) {
             guard !listed.contains(where: { $0.isSameUnit(as: reader) }) else { continue }
-            // It was recorded without a serial number, and is one of those listed now.
+            // It was recorded without a serial number, so it must be one of the units listed now.
             if reader.serial == nil, listed.contains(where: { $0.isSameKind(as: reader) }) {
                 continue
             }
@@ -73,14 +83,15 @@ extension StorageCoverage {
         return all
     }
 
-    /// All prints that readers store for accounts here.
+    /// Returns the SHA-256 digests of all prints that readers store for accounts on this machine.
     func ownedPrints() throws(StoreFault) -> Set<PrintDigest> {
         var all: Set<PrintDigest> = []
         for kept in try state.accounts() { all.formUnion(try storedPrints(of: kept)) }
         return all
     }
 
-    /// Prints that are about to be deleted from a reader (`ReaderWork`).
+    /// Returns the prints that are about to be deleted from a reader, or that an interrupted
+    /// enrolment has left there.
     private func leftBehind(on listed: ReaderStorage) throws(StoreFault) -> Set<PrintDigest> {
         let work = try state.readerWork()
         var left = Set(work.deleting.filter { $0.isSameKind(as: listed) }.flatMap(\.prints))
@@ -90,10 +101,10 @@ extension StorageCoverage {
         return left
     }
 
-    /// Which of these prints belong to other accounts.
+    /// Returns those of the prints that belong to other accounts.
     ///
-    /// The owner that a hint names is tried first, so that this is fast even with a thousand
-    /// accounts.
+    /// The owners that the hints name are searched first (`PrintOwners`), so that this is fast even
+    /// with a thousand accounts. A hint is only believed if the account's own prints confirm it.
     private func ownedByOthers(
         _ prints: Set<PrintDigest>, than uid: UInt32
     ) throws(StoreFault) -> Set<PrintDigest> {
@@ -113,7 +124,7 @@ extension StorageCoverage {
             found.formUnion(theirs)
             if !enrolment.damaged.isEmpty { hasDamaged = true }
         }
-        // A damaged print may be the one on the reader, and is no reason to invalidate a
+        // A damaged print may be the one on the reader, which is no reason to invalidate a
         // credential.
         guard !hasDamaged || found.isSuperset(of: prints) else {
             throw .othersClosed("one is damaged")
@@ -129,8 +140,10 @@ extension StorageCoverage {
         Set(try AccountStorage(enrolment.prints).kinds.flatMap(\.prints))
     }
 
-    /// The prints of an account other than the requested one. If they cannot be opened, throws
-    /// `othersClosed`.
+    /// Returns the prints of an account other than the one that the request is about.
+    ///
+    /// Throws `othersClosed` instead of `closed` if they cannot be opened, so that the denial does
+    /// not seem to be about the requested account.
     func othersEnrolment(_ kept: AccountState) throws(StoreFault) -> Enrolment {
         do throws(StoreFault) {
             return try kept.prints.enrolment()

@@ -8,6 +8,7 @@ import State
 typealias PrintDigest = [UInt8]
 
 extension PrintIdentity {
+    /// Returns the SHA-256 of the canonical encoding of this identity.
     func digest() throws(StoreFault) -> PrintDigest {
         do throws(CryptoFault) {
             return try SHA256.digest(bytes)
@@ -16,18 +17,19 @@ extension PrintIdentity {
 }
 
 extension ReaderContents {
-    /// Some of the prints, in the form that is recorded.
+    /// Returns some of the prints in the form in which credentials record them.
     func storage(of digests: some Sequence<PrintDigest>) -> ReaderStorage {
         ReaderStorage(
             driver: reader.driver, device: reader.deviceID, serial: reader.serial,
             prints: digests)
     }
 
-    /// All prints, in the form that is recorded.
+    /// Returns all prints in the form in which credentials record them.
     func storage() throws(StoreFault) -> ReaderStorage {
         storage(of: try digests())
     }
 
+    /// Returns the digests of all prints, in the order of the list.
     func digests() throws(StoreFault) -> [PrintDigest] {
         var digests: [PrintDigest] = []
         for print in prints { digests.append(try print.identity.digest()) }
@@ -36,7 +38,9 @@ extension ReaderContents {
 }
 
 extension State.StoredPrint {
-    /// Whether the print itself is stored on a reader, rather than in the template.
+    /// Whether the reader stores the print itself, and the template only refers to it.
+    ///
+    /// False for a template that cannot be read.
     var isStoredOnReader: Bool {
         (try? Template(bytes: template))?.isStoredOnReader ?? false
     }
@@ -44,13 +48,16 @@ extension State.StoredPrint {
 
 /// One account's prints that are stored on readers, grouped by kind of reader.
 struct AccountStorage {
-    /// The prints for each kind of reader (driver and device). Units are not told apart.
+    /// The prints for each kind of reader, which is identified by driver and device.
+    ///
+    /// A template does not say which unit it is on, so units of a kind are not told apart.
     private(set) var kinds: [ReaderStorage] = []
 
-    /// Starts without prints.
+    /// Creates a value without prints.
     init() {}
 
-    /// Collects those of an account's prints that are stored on readers.
+    /// Collects those of an account's prints that readers store; templates that cannot be read are
+    /// skipped.
     init(_ prints: [State.StoredPrint]) throws(StoreFault) {
         for print in prints {
             guard let template = try? Template(bytes: print.template),
@@ -63,12 +70,12 @@ struct AccountStorage {
         }
     }
 
-    /// The prints on this kind of reader.
+    /// Returns the digests of the account's prints on this kind of reader.
     func prints(on storage: ReaderStorage) -> Set<PrintDigest> {
         Set(kinds.first { $0.isSameKind(as: storage) }?.prints ?? [])
     }
 
-    /// Whether there are prints on this kind of reader.
+    /// Whether the account has prints on this kind of reader.
     func has(_ storage: ReaderStorage) -> Bool {
         kinds.contains { $0.isSameKind(as: storage) }
     }

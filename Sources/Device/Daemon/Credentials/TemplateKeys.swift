@@ -9,10 +9,14 @@ import State
 
 /// The keys that seal the stored prints (templates).
 ///
-/// They are opened before prints are read, created before a print is added, and changed when the
-/// credential moves to another vault. Such a key cannot be sealed to fingers, because they are what
-/// it protects: it is sealed to this machine, its TPM, and the boot state if PCRs are configured.
-/// With the file vault, the host secret takes its place.
+/// A key is opened before prints are read, created before a print is added, and changed when the
+/// credential moves to another vault. Such a key cannot be sealed to the fingers, because they are
+/// what it protects: it is sealed to this machine's TPM, and to the boot state if PCRs are
+/// configured. With the file vault, a key derived from the host secret takes its place and is
+/// always open.
+///
+/// Opened keys stay in memory until the daemon ends or root trusts another TPM. While a key is
+/// closed, for example because the TPM does not answer, reading prints throws `StoreFault.closed`.
 @ServiceActor
 final class TemplateKeys {
     let journal: DecisionJournal
@@ -34,19 +38,21 @@ final class TemplateKeys {
 }
 
 extension TemplateKeys {
-    /// Opens the keys of an account's prints. Failures are not reported here: reading the prints
-    /// throws `.closed` then.
+    /// Opens the keys that an account's prints are sealed with.
+    ///
+    /// Failures are not thrown here: reading the prints throws `StoreFault.closed` instead.
     func openTemplates(of account: Account) async {
-        // Called for nearly every request: if all keys are open, no record has to be read.
+        // This runs for nearly every request: if all keys are open, read no record.
         guard hasClosedTemplates, let kept = try? accounts.kept(account) else { return }
         await openTemplates(of: kept)
     }
 
-    /// As above, for an account whose records are open already.
+    /// Opens the keys of an account whose records are open already.
     func openTemplates(of kept: AccountState) async {
         for key in (try? kept.prints.keys()) ?? [] { await open(key) }
     }
 
+    /// Whether a key is not open yet; false if the keys cannot be listed.
     private var hasClosedTemplates: Bool {
         let keys = (try? state.templateKeys.identifiers()) ?? []
         return !keys.allSatisfy(state.templateKeys.isOpen)
@@ -57,21 +63,26 @@ extension TemplateKeys {
         for key in (try? state.templateKeys.identifiers()) ?? [] { await open(key) }
     }
 
-    /// Opens all keys if a reader lists the prints it stores: whose they are can only be told with
-    /// every account's prints.
+    /// Opens all keys if a connected reader can list the prints that it stores.
+    ///
+    /// Whose prints these are can only be told with the prints of every account.
     func openTemplatesForListing() async {
         if await !readers.listing().isEmpty { await openAllTemplates() }
     }
 
-    /// The key to seal a new print of an account with: in the vault of its credential, or of the
-    /// one that it would get.
+    /// Returns the key for sealing a new print of an account.
+    ///
+    /// It belongs to the vault of the account's credential, or to the vault that a new credential
+    /// would get. Throws `.vault` if a key is needed and the vault cannot make one.
     func sealingKey(of account: Account) async throws(StoreFault) -> TemplateKeyID {
         let former = try accounts.kept(account)?.credential.state().vault
         return try await templateKey(in: await vaults.chosen(after: former))
     }
 
-    /// The key to seal new prints with, for a credential in this vault. Created, on disk, if there
-    /// is none that opens.
+    /// Returns the key for sealing new prints if the credential is in this vault.
+    ///
+    /// If no stored key opens and was sealed under the current policy, a new one is created and
+    /// stored on disk. All accounts share the key.
     func templateKey(in vault: VaultKind) async throws(StoreFault) -> TemplateKeyID {
         guard vault != .file else { return .host }
         await openAllTemplates()
@@ -81,16 +92,17 @@ extension TemplateKeys {
         return .kept(try await makeTemplateKey(in: vault))
     }
 
-    /// Reseals an account's prints for the vault of its credential, because the other vault may be
-    /// given up.
+    /// Reseals an account's prints for the vault of its credential, because the user may give up
+    /// the other vault.
     ///
-    /// Returns false if that fails; the failure is logged, and the prints stay as they were.
+    /// If that fails, returns false and logs why; each print then has its old key or the new one,
+    /// and all stay readable.
     func moveTemplates(
         of account: Account, kept: AccountState, to vault: VaultKind
     ) async -> Bool {
         do throws(StoreFault) {
             let key = try await templateKey(in: vault)
-            // The credential may have moved on while the key was made.
+            // Another request may have issued the credential anew while the key was created.
             guard try kept.credential.state().vault == vault else { throw .changedMeanwhile }
             let former = try kept.prints.keys()
             try kept.prints.seal(with: key)
@@ -102,17 +114,22 @@ extension TemplateKeys {
         }
     }
 
+    /// Opens a key and records the result, good or bad, for reading prints.
     private func open(_ identifier: Bytes) async {
         let keys = state.templateKeys
         guard !keys.isOpen(identifier) else { return }
         do throws(VaultError) {
             keys.settle(identifier, .success(try await opened(identifier)))
         } catch {
-            // Another request may have opened it meanwhile.
+            // Do not overwrite the success of another request that opened it meanwhile.
             if !keys.isOpen(identifier) { keys.settle(identifier, .failure(error)) }
         }
     }
 
+    /// Opens a stored key in its vault.
+    ///
+    /// Throws `.doesNotOpen`, which is final and makes its prints damaged, if the key is missing or
+    /// damaged; other errors may pass.
     private func opened(_ identifier: Bytes) async throws(VaultError) -> TemplateSeal {
         let key: SealedTemplateKey?
         do throws(StoreFault) {
@@ -131,6 +148,11 @@ extension TemplateKeys {
         }
     }
 
+    /// Creates a random key, seals it in the vault and stores it.
+    ///
+    /// Returns its identifier (16 bytes).
+    ///
+    /// If another request has created one meanwhile, returns that instead.
     private func makeTemplateKey(in vault: VaultKind) async throws(StoreFault) -> Bytes {
         let made: (SealedTemplateKey, TemplateSeal)
         do {
@@ -149,7 +171,7 @@ extension TemplateKeys {
         } catch let error as VaultError {
             throw .vault(error)
         } catch { throw .vault(.trouble(.failed("\(error)"))) }
-        // Another request may have made one meanwhile.
+        // Another request may have created one meanwhile.
         let known = try state.templateKeys.identifiers()
         if let open = try openTemplateKey(among: known) { return open }
         tidyTemplateKeys(known)
@@ -157,13 +179,15 @@ extension TemplateKeys {
         return made.0.identifier
     }
 
+    /// The first key that is open and may seal new prints.
     private func openTemplateKey(among known: [Bytes]) throws(StoreFault) -> Bytes? {
         for identifier in known where try isForNewPrints(identifier) { return identifier }
         return nil
     }
 
-    /// Whether a key is open and sealed under the current policy. The configured PCRs may have
-    /// changed since it was made.
+    /// Whether a key is open and was sealed under the policy that applies now.
+    ///
+    /// The administrator may have configured other PCRs since it was created.
     private func isForNewPrints(_ identifier: Bytes) throws(StoreFault) -> Bool {
         guard state.templateKeys.isOpen(identifier),
             let key = try state.templateKeys.key(identifier)
@@ -171,8 +195,9 @@ extension TemplateKeys {
         return vaults.isUnderPresentPolicy(data: key.sealed, in: key.vault)
     }
 
-    /// Deletes keys that no print uses and that are not for new prints. Deletes none if that cannot
-    /// be determined.
+    /// Deletes those of the keys that no print uses and that must not seal new prints.
+    ///
+    /// Deletes none if that cannot be determined, which is logged.
     private func tidyTemplateKeys(_ known: [Bytes]) {
         do throws(StoreFault) {
             try removeUnused(known)

@@ -12,8 +12,9 @@ import State
 
 /// Turns login by finger on and off, moves it to another vault, and lifts lockouts.
 ///
-/// Enabling issues a credential for the fingers and reader contents as they are now, which the user
-/// vouches for with the password. Disabling destroys the credential and keeps the fingers.
+/// Enabling issues a credential for the fingers and reader contents as they are now; the user
+/// vouches for them with the account's password, or root does. Disabling destroys the credential
+/// and leaves the fingers enrolled.
 @ServiceActor
 final class Enabling {
     let journal: DecisionJournal
@@ -51,6 +52,7 @@ final class Enabling {
 }
 
 extension Enabling {
+    /// The handlers for enabling, disabling, moving to another vault, and accepted passwords.
     var handlers: [RequestHandler] {
         [
             RequestHandler(enable), RequestHandler(disable), RequestHandler(migrate),
@@ -61,7 +63,9 @@ extension Enabling {
     /// Issues a credential for the current fingers and reader contents, and sends the prints that
     /// it was sealed to.
     ///
-    /// The stored login password is sealed anew as far as the password is available.
+    /// The stored login password is resealed, newly stored or dropped, as the request and the given
+    /// password allow (`Keyring.settleKeyring`). The answer says which setting, if any, still keeps
+    /// the account from logging in by finger. Throws as `vouch`.
     func enable(
         _ request: EnableRequest, account: Account, password: VerifiedPassword?,
         client: any Client
@@ -80,11 +84,16 @@ extension Enabling {
         return policy.keptOut(answer, account: account)
     }
 
-    /// Issues a credential for the current fingers and reader contents, which the user vouches for
-    /// with the password.
+    /// Issues a credential for the current fingers and reader contents, for which the user vouches.
     ///
-    /// Readers that store prints of the account are listed in a turn of its own. Throws
-    /// `notEnrolled`, `printsDamaged`, or a reader's fault.
+    /// The router has checked the password, or the caller is root. Readers that store prints of the
+    /// account are listed in a turn of its own, so that the credential covers what they store now.
+    /// Throws `notEnrolled`, `printsDamaged` with the finger, a reader's fault, or the denial of a
+    /// storage or vault fault.
+    ///
+    /// - Parameters:
+    ///   - vault: the vault to use; nil for the present one, or the preferred one.
+    ///   - reason: the reason for the journal.
     func vouch(
         _ account: Account, in vault: VaultKind? = nil, because reason: String,
         client: any Client
@@ -112,13 +121,18 @@ extension Enabling {
         return try await issue(account, listed: listed, in: vault, because: reason)
     }
 
-    /// The readers that store prints of these kinds and can list them.
+    /// Returns the connected readers that store prints of these kinds and can list them.
     private func listing(_ own: AccountStorage) async -> [ReaderDescription] {
         await readers.listing().filter { reader in
             own.kinds.contains { $0.driver == reader.driver && $0.device == reader.deviceID }
         }
     }
 
+    /// Issues the credential for the fingers on disk and the reader contents that were listed.
+    ///
+    /// A valid credential hands on the contents that it covered of readers which were not listed.
+    /// If there is none, the account's own prints are covered on such readers instead, since the
+    /// user vouches for them.
     private func issue(
         _ account: Account, listed: [ReaderContents], in vault: VaultKind?,
         because reason: String
@@ -147,14 +161,17 @@ extension Enabling {
         }
     }
 
-    /// Destroys the credential and the stored password; the fingers stay.
+    /// Turns login by finger off: destroys the credential and the stored password; the fingers
+    /// stay.
+    ///
+    /// The account's session token is deleted as well.
     func disable(
         _: DisableRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
         sessionTokens.forgetToken(of: account)
         return try changing(account) { kept throws(StoreFault) in
-            // The keyring comes first: once login is off, root could turn it on again, and nothing
-            // would drop the password.
+            // Delete the password first: once login is off, root could turn it on again, and
+            // nothing would drop the password.
             try keyringRecords.forgetKeyring(account, kept: kept, because: "disabled")
             try kept.credential.disable(now: accounts.instant)
             journal.credential(of: account, change: "destroyed", because: "disabled")
@@ -162,7 +179,7 @@ extension Enabling {
         }
     }
 
-    /// Lifts the account's lockout after a login with the password.
+    /// Lifts the account's lockout after a login with the password, which only root may report.
     func passwordAccepted(
         _ request: PasswordAcceptedRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
@@ -170,7 +187,9 @@ extension Enabling {
         return try unlock(account, because: "password accepted by \(service)")
     }
 
-    /// Lifts the account's lockout, and logs why.
+    /// Lifts the account's lockout, and logs why; does nothing if there is none.
+    ///
+    /// The caller has made sure of the password, or is root.
     func unlock(_ account: Account, because reason: String) throws(Denial) -> Answer {
         try changing(account) { kept throws(StoreFault) in
             if kept.lockout.load() != Lockout() {
@@ -181,6 +200,7 @@ extension Enabling {
         }
     }
 
+    /// Changes an account's records; throws `notEnrolled` if it has none.
     private func changing(
         _ account: Account, _ change: (AccountState) throws(StoreFault) -> Answer
     ) throws(Denial) -> Answer {
@@ -201,22 +221,25 @@ struct IssueResult {
 }
 
 extension Enrolment {
-    /// Throws unless there are fingers and none is damaged. A key sealed to the rest would silently
-    /// drop a finger.
+    /// Throws unless there are fingers and none of their prints is damaged.
+    ///
+    /// A key sealed to the remaining prints would drop a finger without notice.
     fileprivate func checkWhole() throws(Denial) {
         if let first = damaged.first { throw Denial(.printsDamaged, finger: first.finger) }
         guard !isEmpty else { throw Denial(.notEnrolled) }
     }
 
-    /// The number of fingers for the command protocol.
+    /// The number of fingers, as the command protocol expresses it.
     var count: UInt8 { UInt8(clamping: prints.count) }
 }
 
 extension Enabling {
-    /// Issues the credential anew in the named vault, and moves the login password for the keyring
-    /// there as well.
+    /// Issues the credential anew in the named vault, and moves the prints, the secrets and the
+    /// stored login password there.
     ///
-    /// Throws `badRequest` for an unknown vault, and `storage` if the prints could not follow.
+    /// Throws `badRequest` for an unknown vault, and `storage` if the prints could not be moved;
+    /// the credential has moved nevertheless then. A secret or password that cannot be moved stays
+    /// in its vault, which is logged.
     func migrate(
         _ request: MigrateRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -225,7 +248,7 @@ extension Enabling {
         let issued = try await vouch(
             account, in: kind, because: "moved to the vault \(kind.rawValue)", client: client)
         await keyring.moveKeyring(account, to: kind)
-        // Otherwise the user might give up a vault that is still needed for the prints.
+        // Otherwise the user might give up a vault that the prints still need.
         guard issued.haveFollowed else {
             throw Denial(.storage, subject: Detail.printsNotMoved.bytes)
         }

@@ -9,27 +9,27 @@ import ReaderProtocol
 import Sealing
 import State
 
-/// The comparison of a finger with everyone's before it is enrolled, so that no finger belongs to
-/// two accounts.
+/// The comparison of a finger with those of all accounts before it is enrolled, so that no finger
+/// belongs to two accounts.
 ///
-/// Being able to go on after such a scan reveals that the finger belongs to no other account, so
-/// for an attacker who guesses, an enrolment is a login to all accounts at once. It is therefore
-/// counted, on disk before the reader is asked, even for an account without fingers. A finger that
-/// belongs to another account counts as a failed match of that account too, and is an alert in the
-/// journal. The user who enrols is not told: the enrolment runs to its end, and then nothing is
-/// enrolled.
+/// If an enrolment goes on after this scan, the finger belongs to no other account. For an attacker
+/// who tries fingers, an enrolment is therefore a login to all accounts at once. So each comparison
+/// is counted, on disk before the reader is asked, even for an account without fingers
+/// (`EnrolmentComparisons` has the limits). A finger that belongs to another account also counts as
+/// a failed match of that account, and is an alert in the journal. The user who enrols is not told:
+/// the enrolment runs to its end, and then nothing is enrolled.
 ///
-/// Only readers that can identify a finger among many compare; on others, a finger can be enrolled
-/// twice. With host matching, a scan that matches may be answered faster than one that does not; a
-/// guess learns that much at once, but is counted all the same. Disk writes are the same either
-/// way.
+/// Only readers that can identify a finger among many compare; on other readers, a finger can be
+/// enrolled twice. With host matching, a scan that matches may be answered faster than one that
+/// does not; a guess reveals that much at once, but is counted all the same. The number of disk
+/// writes is the same either way.
 struct EnrolmentComparison {
     /// Whether the finger belongs to another account.
     private let isTaken: Bool
     /// The count of this comparison; nil if it could reveal nothing about other accounts.
     private let counted: CountedComparison?
 
-    /// The account's own print of the finger, if it was that.
+    /// The account's own print of the finger, if that matched.
     let own: Template?
 
     fileprivate init(
@@ -40,21 +40,27 @@ struct EnrolmentComparison {
         self.own = own
     }
 
-    /// The denial for a finger that the reader stores already. It does not reveal that it belongs
-    /// to another account.
+    /// The denial for a finger that the reader stores already.
+    ///
+    /// It does not reveal that the finger belongs to another account: `fingerNotEnrolled` is also
+    /// the denial of an enrolment that ran to its end.
     var duplicate: Denial { Denial(isTaken ? .fingerNotEnrolled : .fingerOnReader) }
 
-    /// Throws `fingerNotEnrolled` if the finger belongs to another account. Call this before
-    /// storing the scan.
+    /// Throws `fingerNotEnrolled` if the finger belongs to another account.
+    ///
+    /// Call this after the enrolment's scans and before the print is stored.
     func refuseTaken() throws(Denial) {
         if isTaken { throw Denial(.fingerNotEnrolled) }
     }
 
-    /// Takes this comparison's count back, and no other, because the enrolment was completed.
+    /// Takes back the count of this comparison, and of no other, because the enrolment was
+    /// completed.
+    ///
+    /// That happens a limited number of times; see `EnrolmentComparisons.forgiven`.
     func completed() { counted?.settle { $0.afterCompletion() } }
 }
 
-/// One counted comparison, which is on disk before the reader is asked.
+/// One comparison, which is counted on disk before the reader is asked.
 private struct CountedComparison {
     private let store: EnrolmentComparisonStore
     private let account: Account
@@ -62,8 +68,10 @@ private struct CountedComparison {
     private let journal: DecisionJournal
     private let begun: EnrolmentComparisons
 
-    /// Counts a comparison on disk. Throws `enrolmentPaused` with the seconds left, or
-    /// `enrolmentLocked` until root unlocks it.
+    /// Counts a comparison on disk.
+    ///
+    /// Throws `enrolmentPaused` with the seconds left, `enrolmentLocked` until root unlocks it, or
+    /// `storage`; the reader must not be asked then.
     init(
         in store: EnrolmentComparisonStore, by account: Account, time: LockoutTime,
         journal: DecisionJournal
@@ -84,14 +92,16 @@ private struct CountedComparison {
         }
     }
 
-    /// The finger was compared: the pause starts now.
+    /// Saves that the finger was compared; a pause that this comparison caused starts now.
     func compared() { settle { $0.afterComparison(at: time.now) } }
 
-    /// Nothing was compared, or nothing that belongs to other accounts.
+    /// Takes the count back, because nothing was compared, or only the account's own finger
+    /// matched.
     func takeBack() { settle { $0.takenBack() } }
 
-    /// Saves the outcome, unless root has reset the count meanwhile. If the disk fails, the
-    /// comparison stays counted.
+    /// Saves the outcome, unless root has reset the count meanwhile.
+    ///
+    /// If the disk fails, the comparison stays counted.
     func settle(_ change: (EnrolmentComparisons) -> EnrolmentComparisons) {
         let current = store.load(uid: account.uid)
         guard current.count == begun.count, current.completions == begun.completions else { return }
@@ -102,10 +112,21 @@ private struct CountedComparison {
 }
 
 extension Enrolments {
-    /// Scans the finger once and compares it with those enrolled here.
+    /// Scans the finger once and compares it with the prints of all accounts that the reader can
+    /// use.
     ///
-    /// Root is not counted, since it could read the prints anyway. An enrolment by root does not
-    /// reset anything either; only `unlock` does, so that no count is lost by accident.
+    /// A comparison by root is not counted, since root could read the prints anyway. Nor does an
+    /// enrolment by root reset the count; only `unlock` does, so that no count is lost by accident.
+    /// Nothing is scanned if the reader cannot identify fingers, or if there is no print that could
+    /// match.
+    ///
+    /// Throws `fingerKnown` if it is enrolled as another finger of this account, `fingerOnReader`
+    /// if the reader stores it for no account here, the denial of a count that has reached its
+    /// limit, or the reader's fault.
+    ///
+    /// - Parameter finger: the finger that the user wants to enrol.
+    /// - Returns: the result, which says nothing to the user yet if the finger belongs to another
+    ///   account.
     func compare(
         _ account: Account, finger: Finger, scans: EnrolmentScans,
         during turn: borrowing Turn, client: any Client
@@ -127,7 +148,7 @@ extension Enrolments {
         let sight = FingerSight()
         let result = await interruptible(by: scans.interruption) { [readers] in
             await readers.match(among: templates, on: reader.id, limit: left) { notice in
-                // The user must not learn which prints of others were lost.
+                // The user must not learn which prints of other accounts were lost.
                 if notice.kind == .printLost { return }
                 if notice.kind != .touch { sight.isFingerSeen = true }
                 client.post(.notice(notice))
@@ -140,14 +161,15 @@ extension Enrolments {
             counted?.takeBack()
             return EnrolmentComparison()
         case .failure(let fault):
-            // Once the reader's light has shown the result, cancelling is too late: it counts.
+            // Once a finger was seen, the reader's light may have shown the result, and cancelling
+            // is too late: the comparison counts.
             if sight.isFingerSeen { counted?.compared() } else { counted?.takeBack() }
             throw Denial(of: fault)
         case .success(let found):
             guard case .matched(let index) = found.result, owned.indices.contains(index) else {
                 counted?.compared()
-                // Write as often as for a finger of another account, so that the two cannot be told
-                // apart.
+                // Write as often as for a finger of another account, so that the number of writes
+                // does not tell the two apart.
                 counted?.compared()
                 guard found.stranger == nil else { throw Denial(.fingerOnReader) }
                 return EnrolmentComparison(counted: counted)
@@ -177,12 +199,15 @@ extension Enrolments {
         } catch { return false }
     }
 
-    /// Whether a finger is known to have been on the reader.
+    /// Receives whether a finger was seen on the reader.
     private final class FingerSight {
         var isFingerSeen = false
     }
 
-    /// Counts a finger that another account tried to enrol as a failed match of its owner.
+    /// Handles a finger of another account: logs an alert, and counts a failed match of its owner.
+    ///
+    /// So trying fingers by enrolling them locks the owner's fingers just as trying to log in
+    /// would.
     private func noteTaken(_ owner: AccountState, by account: Account) {
         journal.taken(String(decoding: owner.name, as: UTF8.self), by: account)
         let now = accounts.now
@@ -192,14 +217,18 @@ extension Enrolments {
         } catch { journal.fault(error.description, account: account.name) }
     }
 
-    /// A print to compare with.
+    /// A print to compare with, and its owner.
     private struct OwnedTemplate {
         let owner: AccountState
         let finger: Finger
         let template: Template
     }
 
-    /// The prints of all accounts that this reader can compare with, the account's own first.
+    /// Returns the prints of all accounts that this reader can compare with, the account's own
+    /// first.
+    ///
+    /// Throws `storage` if prints of another account cannot be opened: without them, the comparison
+    /// would mean nothing.
     private func ownedTemplates(
         on reader: ReaderDescription, for account: Account
     ) throws(Denial) -> [OwnedTemplate] {
@@ -219,17 +248,18 @@ extension Enrolments {
             guard case .closed(let why) = error else {
                 throw accounts.denial(for: error, account: account)
             }
-            // It is another account's key, since the account's own could be opened. The user must
-            // not learn whose.
+            // The account's own key is open, so it is another account's. The user must not learn
+            // whose.
             throw accounts.denial(for: .othersClosed(why.description), account: account)
         }
         return own + others
     }
 
-    /// Lifts the lockout; for root, also the lock on enrolling.
+    /// Lifts the lockout of an account's fingers, and for root also the lock on its enrolments.
     ///
-    /// The account itself may not lift the latter: an attacker who tries other people's fingers may
-    /// have its password.
+    /// The account itself, which gives its password, may not lift the lock on enrolments: an
+    /// attacker who tries other people's fingers may have its password. Throws `notEnrolled` if the
+    /// account has no records and no such lock was lifted.
     func unlock(
         _: UnlockRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
@@ -243,6 +273,7 @@ extension Enrolments {
         }
     }
 
+    /// Resets the count of comparisons, and logs that; returns false if there was none.
     private func liftComparisons(of account: Account) throws(Denial) -> Bool {
         try accounts.reading(account) { () throws(StoreFault) in
             let none = EnrolmentComparisons()

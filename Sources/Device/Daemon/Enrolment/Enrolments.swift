@@ -8,12 +8,16 @@ import Posix
 import ReaderProtocol
 import State
 
-/// Enrols a finger.
+/// Enrols a finger, after comparing it with those of all accounts.
 ///
-/// The finger is first compared with everyone's (`EnrolmentComparison`), then scanned, sealed and
-/// written to disk together with a new credential for it. A print that ends up on the reader
-/// without counting here is deleted from it, also after a crash (`ReaderUpkeep`). Enrolments give
-/// way to touches: throws `enrolmentYielded` if one has waited too long.
+/// The finger is first compared (`EnrolmentComparison`), so that no finger belongs to two accounts.
+/// Then it is scanned several times, sealed, and written to disk in one step together with a new
+/// credential. A print that ends up on the reader without an entry here is deleted from it, even
+/// after a crash (`ReaderUpkeep`).
+///
+/// Root may enrol a finger for any account, and an account for itself with its password. Enrolments
+/// give way to touches: if a touch waits and no finger was on the reader for `TouchQueue.patience`,
+/// the enrolment ends with `enrolmentYielded`.
 @ServiceActor
 final class Enrolments {
     let boot: Bytes
@@ -66,13 +70,15 @@ final class Enrolments {
 }
 
 extension Enrolments {
+    /// The handlers for enrolling a finger and for lifting lockouts.
     var handlers: [RequestHandler] { [RequestHandler(enroll), RequestHandler(unlock)] }
 
-    /// Enrols a finger, replacing an older print of the same finger.
+    /// Enrols a finger, in place of an older print of the same finger.
     ///
-    /// Passes the guards of the request and takes a turn. Throws, among others, `noReader`,
-    /// `tooManyFingers`, `fingerKnown` if it is enrolled as another finger of the account, and
-    /// `fingerNotEnrolled` if it belongs to another account.
+    /// Passes the guards of the request, takes a turn at the readers, and may take
+    /// `enrolment.timeout` from then on. Throws, among others, `noReader`, `tooManyFingers`,
+    /// `fingerKnown` if it is enrolled as another finger of the account, `fingerNotEnrolled` if it
+    /// belongs to another account, and `enrolmentYielded`.
     func enroll(
         _ request: EnrollRequest, account: Account, password: VerifiedPassword?,
         client: any Client
@@ -89,7 +95,7 @@ extension Enrolments {
             within: limit)
         let interruption = Interruption()
         queue.mayInterrupt(turn, by: interruption)
-        // A new finger is compared with the fingers of all accounts.
+        // The new finger is compared with the fingers of all accounts.
         await templates.openAllTemplates()
         await upkeep.tidyReaders()
         let chosen: ReaderDescription?
@@ -99,7 +105,7 @@ extension Enrolments {
         guard let reader = chosen else { throw Denial(.noReader) }
         let end = clock.sinceBoot() + limit
         try checkRoom(account, finger: finger)
-        // Checked early, so that no finger is scanned for a print that could not be sealed.
+        // Check this now, so that no finger is scanned for a print that could not be sealed.
         _ = try await accounts.answering(account) { try await templates.sealingKey(of: account) }
         let scans = EnrolmentScans(reader: reader, end: end, interruption: interruption)
         do throws(Denial) {
@@ -115,15 +121,20 @@ extension Enrolments {
         }
     }
 
-    /// The reader of an enrolment, its end as time since boot, and what interrupts it for a touch.
+    /// The reader of an enrolment, its end as time since boot, and the interruption for a waiting
+    /// touch.
     struct EnrolmentScans {
         let reader: ReaderDescription
         let end: Duration
         let interruption: Interruption
     }
 
-    /// Scans and stores the finger. In every outcome, a print that does not count is deleted from
-    /// the reader.
+    /// Scans the finger on the reader and stores its print.
+    ///
+    /// Whatever the outcome, a print that belongs to no finger afterwards is deleted from the
+    /// reader. Before the reader stores anything, its contents are judged and recorded (`begin`). A
+    /// finger that belongs to another account is scanned to the end and rejected only then, so that
+    /// the user cannot tell when it was recognised.
     func enroll(
         _ account: Account, finger: Finger, scans: EnrolmentScans,
         comparison: EnrolmentComparison, during turn: borrowing Turn,
@@ -132,7 +143,7 @@ extension Enrolments {
         let before = EnrolmentBefore()
         let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
         let noteTouch = queue.touchNote(turn)
-        // Such a reader refuses a second print of the same finger, so the old one has to be
+        // Such a reader refuses a second print of the same finger, so the old print has to be
         // replaced.
         let old = reader.features.contains(.duplicateCheck) ? comparison.own : nil
         let scanned = await interruptible(by: scans.interruption) { [self] in
@@ -153,7 +164,8 @@ extension Enrolments {
             let denial = fault == .duplicate ? comparison.duplicate : Denial(of: fault)
             answer = .failure(before.denial ?? denial)
             if old != nil {
-                // Also if the request was cancelled: its own task cannot reach the reader any more.
+                // Do this even if the request was cancelled; its own task cannot reach the reader
+                // any more.
                 await onService { [self] in
                     await dropLost(finger, of: account, on: reader, password: password)
                 }.value
@@ -175,8 +187,11 @@ extension Enrolments {
         return try answer.get()
     }
 
-    /// Deletes the print that was to be replaced, if the reader has lost it, so that the other
-    /// fingers stay usable.
+    /// Deletes the account's old print of a finger, if the reader has given it up without storing a
+    /// new one.
+    ///
+    /// Otherwise the credential would be sealed to a print that no longer exists, and the other
+    /// fingers could not be used either.
     private func dropLost(
         _ finger: Finger, of account: Account, on reader: ReaderDescription,
         password: VerifiedPassword?
@@ -200,13 +215,15 @@ extension Enrolments {
         } catch { journal.fault(error.reason.protocolName, account: account.name) }
     }
 
-    /// Why the check before an enrolment has failed.
+    /// Receives the reason why the check of the reader before an enrolment has failed.
     private final class EnrolmentBefore {
         var denial: Denial?
     }
 
-    /// Checks and records what the reader stores before it stores more; returns false if that
-    /// fails.
+    /// Judges what the reader stores before it stores more, and records it on disk.
+    ///
+    /// Returns false, with the reason in `before`, if that fails; then nothing may be enrolled. See
+    /// `Credentials.judge` and `ReaderUpkeep.noteEnrolment`.
     private func begin(
         on contents: ReaderContents, account: Account, before: EnrolmentBefore
     ) -> Bool {
@@ -222,7 +239,7 @@ extension Enrolments {
         }
     }
 
-    /// Throws `tooManyFingers` if there is no room for another finger.
+    /// Throws `tooManyFingers` if the account has as many other fingers as the settings allow.
     private func checkRoom(_ account: Account, finger: Finger) throws(Denial) {
         let others = try accounts.reading(account) { () throws(StoreFault) in
             try fingers.keptForEnrolment(account)?.prints.enrolment().prints.count {
@@ -234,12 +251,18 @@ extension Enrolments {
         }
     }
 
-    /// Writes a new print to disk, and issues the credential anew for what the reader stores now.
+    /// Writes a new print to disk, and issues the credential anew for the fingers and what the
+    /// reader stores now.
+    ///
+    /// An older print of the same finger is replaced, and deleted from its reader. If it throws,
+    /// the change may have taken effect nevertheless; the caller looks at the records
+    /// (`Fingers.isUncounted`).
     private func keep(
         _ template: Template, finger: Finger, reader: ReaderDescription,
         contents: ReaderContents?, password: VerifiedPassword?, for account: Account
     ) async throws(Denial) -> Answer {
-        // Template keys are closed if root trusts the TPM anew while a finger is awaited.
+        // Open the template keys again: root may have trusted another TPM while a finger was
+        // awaited, which closes them.
         await templates.openAllTemplates()
         var replaced: [State.StoredPrint] = []
         let answer: Result<DoneAnswer, Denial>
@@ -265,7 +288,8 @@ extension Enrolments {
         return .done(try answer.get())
     }
 
-    /// Records that a print on a reader belongs to an account, and is not a leftover.
+    /// Records that a print on a reader belongs to an account, so that it is not taken for a
+    /// leftover.
     func counted(
         _ template: Template, contents: ReaderContents?, account: Account
     ) async {

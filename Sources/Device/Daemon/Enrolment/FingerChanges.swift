@@ -7,11 +7,13 @@ import ReaderProtocol
 import Sealing
 import State
 
-/// Applies a change of fingers that the account has confirmed with its password.
+/// Applies a change of an account's fingers, and keeps credential, keys and stored password
+/// consistent.
 ///
-/// Writes the new set of prints and a credential for it in one step, or only the prints if login by
-/// finger is off. Keys for servers that no longer fit are revoked in the same request, and the
-/// stored login password is sealed anew or dropped.
+/// The caller has made sure that root or the account's password vouches for the change. The new set
+/// of prints and a credential for it are written in one step, or only the prints if login by finger
+/// is off. Keys for servers that no longer fit are revoked in the same request, and the stored
+/// login password is resealed or dropped. Secrets that were sealed to the old fingers become stale.
 @ServiceActor
 final class FingerChanges {
     let journal: DecisionJournal
@@ -37,7 +39,11 @@ final class FingerChanges {
 }
 
 extension FingerChanges {
-    /// The reader contents that the credential covers after the change.
+    /// Returns the reader contents that the credential covers after the change.
+    ///
+    /// - Parameters:
+    ///   - recorded: the contents that the former credential covered.
+    ///   - contents: what the reader of a new print stores now; nil if it cannot be listed.
     private func storage(
         after change: PrintChange, recorded: [ReaderStorage], contents: ReaderContents?,
         account: Account
@@ -57,14 +63,20 @@ extension FingerChanges {
 
     /// Applies a change of fingers, and issues the credential for the new set.
     ///
-    /// If no finger is left, the credential is withdrawn. Throws `.changedMeanwhile` as
-    /// `Credentials.issue`.
+    /// A credential that does not fit the fingers before the change is destroyed and not replaced;
+    /// `signet enable` has to issue it. If no finger is left, the credential is withdrawn. Throws
+    /// `.changedMeanwhile` as `Credentials.issue` does.
     ///
     /// - Parameters:
-    ///   - before: the fingers so far; nil if they cannot be read, in which case the change must
-    ///     remove all.
+    ///   - before: the fingers before the change; nil if they cannot be read, in which case the
+    ///     change must remove all.
     ///   - finger: the finger to name in the answer.
     ///   - contents: what the reader of a new print stores now; nil if it cannot be listed.
+    ///   - password: the account's password, if it was given, for resealing the stored login
+    ///     password.
+    ///   - reason: the reason for the journal.
+    /// - Returns: the number of fingers and the state of the credential now, and the number of
+    ///   secrets that have become stale.
     func make(
         _ change: PrintChange, account: Account, kept: AccountState, from before: Enrolment?,
         finger: Finger?, contents: ReaderContents?, password: VerifiedPassword?,
@@ -91,13 +103,14 @@ extension FingerChanges {
             try upkeep.noteDeletion(of: change.removed)
             try kept.prints.commit(change)
         }
-        // The change is made, but a removed print's file may be left; recovery deletes it.
+        // The change has taken effect, but the file of a removed print may be left; recovery
+        // deletes it.
         if kept.prints.hasLeftovers { accounts.noteFault(at: account) }
         let opens = try await keyring.settleKeyring(
             nil, password: password, account: account, kept: kept, because: reason)
         let now = try kept.prints.enrolment()
         let state = try credentials.revokeIfUnfit(account, kept: kept, enrolment: now)
-        // At once, because what servers issued for the old fingers must become useless.
+        // Revoke them now: whatever servers issued for the old fingers must become useless.
         try revocation.revokeUnfitServerKeys(account, kept: kept, enrolment: now)
         return DoneAnswer(
             finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,
@@ -106,10 +119,11 @@ extension FingerChanges {
 }
 
 extension State.CredentialState {
-    /// Whether login by finger stays on when the account itself changes its fingers.
+    /// Whether login by finger stays on when the account changes its fingers.
     ///
-    /// Not if it was disabled, nor if another change has ended it: issuing anew would approve
-    /// fingers that the user has not vouched for. `signet enable` does that.
+    /// It does not if it was turned off, nor if another change has invalidated the credential: a
+    /// new credential would approve fingers that the user has not vouched for. `signet enable`
+    /// issues one in these cases.
     fileprivate var isOn: Bool {
         switch self {
         case .none, .issued: true
@@ -117,12 +131,12 @@ extension State.CredentialState {
         }
     }
 
-    /// The reader contents recorded with an issued credential; empty for every other state.
+    /// The reader contents recorded with an issued credential; empty in every other state.
     var storage: [ReaderStorage] {
         if case .issued(let credential) = self { credential.storage } else { [] }
     }
 
-    /// The state for the command protocol.
+    /// The state as the command protocol expresses it.
     var onTheWire: CommandProtocol.CredentialState {
         switch self {
         case .none, .damaged: .none

@@ -7,9 +7,10 @@ import Posix
 import ReaderProtocol
 import State
 
-/// Deletes fingers, from the account and from the readers that store them.
+/// Deletes fingers from the account, and then from the readers that store them.
 ///
-/// The change here comes first and is what counts; a reader that is away is cleaned up later by
+/// The deletion here takes effect first and is what counts: from then on the finger opens nothing.
+/// A reader that is unplugged or fails still stores the print, and is cleaned up later by
 /// `ReaderUpkeep`.
 @ServiceActor
 final class Fingers {
@@ -41,20 +42,25 @@ final class Fingers {
 }
 
 extension Fingers {
+    /// The handler for deleting fingers.
     var handlers: [RequestHandler] { [RequestHandler(delete)] }
 
-    /// Deletes one finger, or all.
+    /// Deletes one finger, or all fingers, of an account.
     ///
-    /// Damaged prints can be deleted too. Deleting all also removes prints that cannot be opened;
-    /// otherwise there would be no way forward after a key was lost. Throws `unknownFinger` or
-    /// `notEnrolled`.
+    /// Root may ask, or the account itself with its password. The credential is issued anew for the
+    /// remaining fingers, or withdrawn if none is left (`FingerChanges`). Damaged prints can be
+    /// deleted as well. Deleting all fingers also removes prints that cannot be opened; otherwise
+    /// there would be no way forward after the loss of a template key.
+    ///
+    /// Throws `unknownFinger` or `notEnrolled`, or the denial of a storage or vault fault. A
+    /// failure to delete a print from a reader is only logged.
     func delete(
         _ request: DeleteRequest, account: Account, password: VerifiedPassword?,
         client: any Client
     ) async throws(Denial) -> Answer {
         var gone: [State.StoredPrint] = []
-        // Whether some prints could not be read, so that it is not known which prints on readers
-        // were theirs.
+        // Whether all fingers were deleted although some prints could not be read, so that it is
+        // unknown which prints on readers were theirs.
         var isBlind = false
         let answer: Result<DoneAnswer, Denial>
         do throws(Denial) {
@@ -68,11 +74,16 @@ extension Fingers {
         return .done(try answer.get())
     }
 
-    /// Deletes fingers here, but not yet from readers.
+    /// Deletes fingers from the account, but not yet from readers.
     ///
     /// - Parameters:
-    ///   - gone: receives the deleted prints, also if an error is thrown, for `forget`.
-    ///   - isBlind: receives whether there were prints that could not be read.
+    ///   - finger: the finger to delete; nil for all.
+    ///   - password: the account's password, if it was given, for resealing the stored login
+    ///     password.
+    ///   - gone: receives the deleted prints that could be read, even if an error is thrown, for
+    ///     `forget`.
+    ///   - isBlind: receives whether all fingers were to be deleted and some prints could not be
+    ///     read.
     func remove(
         _ finger: Finger?, of account: Account, password: VerifiedPassword?,
         gone: inout [State.StoredPrint], isBlind: inout Bool
@@ -108,8 +119,10 @@ extension Fingers {
         } catch { throw accounts.denial(for: error, account: account) }
     }
 
-    /// Deletes prints from the readers that store them, in a turn of its own, since a reader does
-    /// one thing at a time.
+    /// Deletes prints from the readers that store them, in a turn of its own.
+    ///
+    /// A reader does one thing at a time, so the turn is needed. Does nothing if no print is stored
+    /// on a reader; if it gets no turn, that is logged.
     func forget(
         _ prints: [State.StoredPrint], of account: Account, client: any Client
     ) async {
@@ -119,11 +132,12 @@ extension Fingers {
         await forget(prints, of: account)
     }
 
-    /// Deletes from readers all prints that are remembered as an account's that has no finger any
-    /// more.
+    /// Deletes from readers all prints that are remembered as those of an account which has no
+    /// finger any more.
     ///
-    /// Needed if it could not be read which prints these were. Only readers that list their
-    /// contents can be searched.
+    /// Needed if the account's prints could not be read, so that it is unknown which prints they
+    /// were. Only connected readers that list their contents and can delete prints are searched. A
+    /// print that belongs to any account stays.
     private func forgetRemembered(of account: Account, client: any Client) async {
         guard await !readers.listing().isEmpty else { return }
         guard let turn = await turnToForget(account, client: client) else { return }
@@ -147,7 +161,8 @@ extension Fingers {
         }
     }
 
-    /// Waits for a turn to delete from readers. Returns nil, and logs that, if none came.
+    /// Waits for a turn to delete prints from readers; returns nil, and logs that, if there was
+    /// none.
     private func turnToForget(_ account: Account, client: any Client) async -> HeldTurn? {
         do throws(Denial) {
             return try await touches.upkeepTurn("signet delete", account: account, client: client)
@@ -157,7 +172,11 @@ extension Fingers {
         }
     }
 
-    /// Deletes prints from the readers that store them. The caller must have the turn.
+    /// Deletes prints from the readers that store them; the caller must have the turn.
+    ///
+    /// Prints that still belong to a finger of the account are left alone (`isUncounted`). Readers
+    /// that cannot list their contents are asked to delete each print; the others are tidied by
+    /// `ReaderUpkeep`, which has a record of what to delete.
     func forget(_ prints: [State.StoredPrint], of account: Account) async {
         for print in prints where isUncounted(print.template, of: account) {
             guard let template = try? Template(bytes: print.template) else { continue }
@@ -168,8 +187,8 @@ extension Fingers {
 
     /// Whether a template certainly belongs to no finger of the account.
     ///
-    /// A change that seemed to fail may have been made, and one that was not made leaves the old
-    /// fingers; so the records decide. False if they cannot be read.
+    /// A change that seemed to fail may have taken effect, and one that did not leaves the old
+    /// fingers, so the records on disk decide. False if they cannot be read.
     func isUncounted(_ template: [UInt8], of account: Account) -> Bool {
         do throws(StoreFault) {
             guard let enrolment = try accounts.kept(account)?.prints.enrolment() else {
@@ -179,8 +198,10 @@ extension Fingers {
         } catch { return false }
     }
 
-    /// Opens an account's records for an enrolment. Records of a former owner of its uid are
-    /// deleted first.
+    /// Opens an account's records for an enrolment; nil if it has none.
+    ///
+    /// If the records belong to a former account with the same uid, they are deleted first, and its
+    /// prints are recorded for deletion from readers.
     func keptForEnrolment(_ account: Account) throws(StoreFault) -> AccountState? {
         do throws(StoreFault) {
             return try accounts.kept(account)

@@ -4,12 +4,13 @@ import LoginProtocol
 import Posix
 import ReaderProtocol
 
-/// fprintd's store of prints, read-only: `ACCOUNT/DRIVER/DEVICE/FINGER` below its directory, where
-/// the finger is one hexadecimal digit (fprintd's file_storage.c).
+/// Reads fprintd's store of prints: `ACCOUNT/DRIVER/DEVICE/FINGER` below its directory.
 ///
-/// Opens only files and directories that only root can have written.
+/// The finger is one hexadecimal digit, as in fprintd's file_storage.c. Only files and directories
+/// that no user except root can have written are opened, because the prints will open an account.
+/// The store is never written to.
 struct FprintdStore: Sendable {
-    /// How many files to look at for one account.
+    /// How many entries of one account are looked at.
     static let fileLimit = 200
 
     private let path: String
@@ -17,18 +18,19 @@ struct FprintdStore: Sendable {
     /// Uses the store in a directory, which need not exist.
     init(_ path: String) { self.path = path }
 
-    /// Something in an account's directory.
+    /// An entry in an account's directory.
     enum Entry {
-        /// A file with the name of a print; not read yet.
+        /// A file that is named like a print; its content has not been read.
         case file(FprintdFile)
-        /// Not a print, and why.
+        /// An entry that cannot be a print, with the reason.
         case refused(ImportedPrintAnswer)
     }
 
     /// Lists everything that the store has for an account; empty if it has nothing.
     ///
-    /// Throws if the store or the account's directory cannot be read or trusted, or if the
-    /// account's name is not a plain file name.
+    /// Directories that cannot be read or trusted are listed with the reason. Throws if the
+    /// account's own directory or the store cannot be read or trusted, or if the account's name is
+    /// not a plain file name.
     func entries(of account: String) throws(FileFault) -> [Entry] {
         let own: Directory
         do throws(FileFault) {
@@ -104,7 +106,7 @@ struct FprintdStore: Sendable {
     }
 }
 
-/// A file that is named like a print of fprintd. Its content may be anything.
+/// A file that is named like one of fprintd's prints; its content may be anything.
 struct FprintdFile {
     let driver: String
     let deviceID: String
@@ -112,18 +114,19 @@ struct FprintdFile {
     fileprivate let name: String
     fileprivate let directory: Directory
 
-    /// Its path relative to the account's directory.
+    /// Its path relative to the account's directory, cut to `Limit.text` bytes.
     var place: Bytes { Self.place([driver, deviceID, name]) }
 
     fileprivate static func place(_ parts: [String]) -> Bytes {
         Bytes(parts.joined(separator: "/").utf8.prefix(Limit.text))
     }
 
-    /// Reads the print, if it is what its path says and was made for this account; otherwise the
-    /// reason.
+    /// Reads the print, if it is what its path says and was made for this account; otherwise
+    /// returns the reason.
     ///
-    /// The format is checked completely before libfprint sees a byte, because libfprint aborts the
-    /// process on damaged data. Finger and names are compared as fprintd does.
+    /// The format is checked completely before libfprint receives a byte, because libfprint aborts
+    /// the process on damaged data. The driver, the device, the finger and the account in the file
+    /// must be those of the path, as fprintd requires too. At most `Template.limit` bytes are read.
     func print(for account: String) -> Found {
         let bytes: [UInt8]?
         do throws(FileFault) {
@@ -149,7 +152,9 @@ struct FprintdFile {
         case refused(ImportOutcome, subject: Bytes? = nil)
     }
 
-    /// The answer about this file. Without an outcome, it says that the file exists.
+    /// Returns the answer about this file, with the time at which it was written.
+    ///
+    /// - Parameter outcome: what became of it; nil to say only that it exists.
     func answer(_ outcome: ImportOutcome?, subject: Bytes? = nil) -> ImportedPrintAnswer {
         let written = (try? directory.modified(name)) ?? nil
         return ImportedPrintAnswer(
@@ -159,7 +164,7 @@ struct FprintdFile {
 }
 
 extension Finger {
-    /// The finger that a file of fprintd is named after: one lowercase hexadecimal digit.
+    /// Creates the finger that a file of fprintd is named after: one lowercase hexadecimal digit.
     fileprivate init?(fprintd name: String) {
         let found = Finger.allCases.first { String($0.rawValue, radix: 16) == name }
         guard let found else { return nil }

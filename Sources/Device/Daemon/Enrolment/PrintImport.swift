@@ -7,10 +7,12 @@ import Posix
 import ReaderProtocol
 import State
 
-/// Imports an account's fingers from fprintd: an enrolment without a scan.
+/// Imports an account's fingers from fprintd, which is an enrolment without a scan.
 ///
-/// What vouches for them is the account's password, given just now, and that only root can write to
-/// fprintd's store. The store itself is not changed.
+/// Two things vouch for the prints: the account's password, given for this request (root needs
+/// none), and that only root can write to fprintd's store. An import only adds fingers: it never
+/// replaces one, never imports a print of another account, and changes neither fprintd's store nor
+/// the contents of a reader.
 @ServiceActor
 final class PrintImport {
     let fprintd: FprintdStore
@@ -52,6 +54,7 @@ final class PrintImport {
 }
 
 extension PrintImport {
+    /// The handler for imports, which shows the files before the password is asked for.
     var handlers: [RequestHandler] {
         [RequestHandler(showingFirst: showImport, importPrints)]
     }
@@ -60,7 +63,9 @@ extension PrintImport {
     /// for each file.
     ///
     /// A print that cannot be imported does not prevent the others. If the request is cancelled,
-    /// what was imported before stays.
+    /// the prints imported before stay, and the answer reports them. Throws `cancelled` if there
+    /// were none, and the denial of a fault that concerns the account rather than a file; that ends
+    /// the import.
     func importPrints(
         _: ImportPrintRequest, account: Account, password: VerifiedPassword?,
         client: any Client
@@ -68,7 +73,7 @@ extension PrintImport {
         let turn = try await touches.upkeepTurn(
             "signet import-fprintd", account: account, client: client)
         defer { withExtendedLifetime(turn) {} }
-        // The imported prints are compared with the prints of all accounts.
+        // The imported prints are compared with those of all accounts.
         await templates.openAllTemplates()
         await upkeep.tidyReaders()
         let entries: [FprintdStore.Entry]
@@ -84,11 +89,13 @@ extension PrintImport {
         return policy.keptOut(try end(takeover), account: account)
     }
 
-    /// Shows what could be imported, and since when it exists, before the password is asked for.
+    /// Shows which files could be imported, and when they were written, before the password is
+    /// asked for.
     ///
-    /// fprintd's store is organised by account name, so its prints may be a former account's; the
-    /// user who gives the password must be able to notice that. It shows no more than the account
-    /// may list after the import.
+    /// fprintd's store is organised by account name, so its prints may be those of a former account
+    /// with that name. The user who gives the password must be able to notice that. It shows no
+    /// more than the account may list after the import. Root gives no password and is shown
+    /// nothing.
     func showImport(of account: Account, client: any Client) async {
         guard client.peer.uid != 0, let entries = try? fprintd.entries(of: account.name) else {
             return
@@ -102,14 +109,16 @@ extension PrintImport {
     private struct Takeover {
         let account: Account
         let password: VerifiedPassword?
-        /// What the readers store, by their identifiers, for those that were asked.
+        /// The contents of the readers that were asked, by their identifiers.
         var contents: [String: Result<ReaderContents, ReaderFault>] = [:]
-        /// The identities of other accounts' prints, once they were needed.
+        /// The identities of the prints of other accounts; nil until they are needed.
         var others: Set<PrintIdentity>?
         var imported = 0
         var refused = 0
-        /// The answer of the last change. The number of secrets that were made stale is that of the
-        /// first.
+        /// The answer of the last change.
+        ///
+        /// Its number of stale secrets is replaced by that of the first change, `endedSecrets`,
+        /// since later changes find none.
         var done: DoneAnswer?
         var endedSecrets: UInt32?
 
@@ -122,6 +131,8 @@ extension PrintImport {
         }
     }
 
+    /// Logs the totals, and returns the final answer: that of the last change, or the present state
+    /// if there was none.
     private func end(_ takeover: Takeover) throws(Denial) -> Answer {
         let account = takeover.account
         if takeover.imported + takeover.refused > 0 {
@@ -148,7 +159,9 @@ extension PrintImport {
         }
     }
 
-    /// Imports one entry if possible, and returns its outcome. A denial ends the whole request.
+    /// Imports one entry if possible, and returns its outcome.
+    ///
+    /// A denial ends the whole request.
     private func take(
         _ entry: FprintdStore.Entry, takeover: inout Takeover
     ) async throws(Denial) -> ImportedPrintAnswer {
@@ -177,10 +190,12 @@ extension PrintImport {
         }
     }
 
-    /// Why a print cannot be imported beside those that are enrolled; nil if nothing prevents it.
+    /// Returns why a print cannot be imported beside those that are enrolled; nil if nothing
+    /// prevents it.
     ///
-    /// This does not count as a comparison of an enrolment: nothing is scanned. It only finds
-    /// byte-identical prints, which only root could have put among the account's files.
+    /// A finger that has a print here already is not replaced. This is not counted as a comparison
+    /// of an enrolment, because nothing is scanned: it only finds copies of the same print, which
+    /// only root could have put among the account's files.
     private func obstacle(
         to template: Template, takeover: inout Takeover
     ) throws(StoreFault) -> ImportOutcome? {
@@ -216,11 +231,15 @@ extension PrintImport {
 
     /// Where an imported print can be used.
     private enum Place {
-        /// On this reader, with its contents if it stores prints itself.
+        /// On this reader, whose contents are given if it stores prints itself.
         case reader(ReaderDescription, ReaderContents?)
         case nowhere(ImportOutcome, subject: Bytes? = nil)
     }
 
+    /// Finds the connected reader that a print can be used on, or the reason why there is none.
+    ///
+    /// A print that a reader stores must be in the reader's list. libfprint itself is asked whether
+    /// it can use the print on the reader.
     private func place(of template: Template, takeover: inout Takeover) async -> Place {
         let fitting = await readers.found(for: template)
         guard let first = fitting.first else { return .nowhere(.noReader) }
@@ -258,8 +277,10 @@ extension PrintImport {
         return trouble ?? .nowhere(.notOnReader)
     }
 
-    /// Enrols a print, without ever replacing another. The reader's contents are not changed,
-    /// whatever the result.
+    /// Enrols a print, without ever replacing another.
+    ///
+    /// Throws the denial of `.changedMeanwhile` if the finger was enrolled since it was checked.
+    /// The contents of the reader stay as they are, whatever the result.
     private func keep(
         _ template: Template, on reader: ReaderDescription, contents: ReaderContents?,
         takeover: Takeover
@@ -284,6 +305,7 @@ extension PrintImport {
         }
     }
 
+    /// Records that a print on a reader belongs to the account, if it was enrolled.
     private func rememberOwner(
         of template: Template, keptWith contents: ReaderContents?, account: Account
     ) {

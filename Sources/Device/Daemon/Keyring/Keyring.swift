@@ -8,12 +8,13 @@ import Posix
 import Sealing
 import State
 
-/// The login password that is stored to unlock the keyring: stored, resealed, and dropped.
+/// The login password that is stored to unlock the keyring: it is stored, resealed, moved and
+/// dropped here.
 ///
-/// It is sealed to the same fingers as the credential and lies in the credential's vault, so that
+/// It is sealed to the same fingers as the credential and stored in the credential's vault, so that
 /// one touch opens both. It is stored only after libpam has accepted it (`VerifiedPassword`), and
-/// dropped, with the reason, when fingers, credential or password change. See
-/// docs/admin/KEYRING.md.
+/// dropped, with the reason, when the fingers, the credential or the password change.
+/// `KeyringRelease.swift` decides who receives it. See docs/admin/KEYRING.md.
 @ServiceActor
 final class Keyring {
     let journal: DecisionJournal
@@ -39,12 +40,13 @@ final class Keyring {
 }
 
 extension Keyring {
+    /// The handler for password changes through PAM.
     var handlers: [RequestHandler] { [RequestHandler(passwordChanged)] }
 
-    /// Seals a password to the current fingers and stores it, replacing an older one.
+    /// Seals a password to the current fingers and stores it, in place of an older one.
     ///
     /// Throws `.changedMeanwhile`, and stores nothing, if there is no valid credential or the
-    /// fingers change while the vault works.
+    /// fingers change while the vault works. Throws `.vault` if the vault fails.
     func keep(
         _ password: VerifiedPassword, account: Account, kept: AccountState,
         because reason: String
@@ -57,7 +59,7 @@ extension Keyring {
         else {
             throw .changedMeanwhile
         }
-        // The same vault for both, because one touch opens them together.
+        // Use the same vault for both, because one touch opens them together.
         let kind = credential.vault
         let sealed: SealedContent
         do throws(VaultError) {
@@ -72,7 +74,10 @@ extension Keyring {
         journal.keyring(of: account, change: "kept", because: reason)
     }
 
-    /// Reseals a stored password in another vault. A failure is logged and leaves it where it was.
+    /// Reseals a stored password in another vault.
+    ///
+    /// A password that is no longer usable is dropped instead. A failure is logged and leaves the
+    /// password where it was.
     func moveKeyring(_ account: Account, to kind: VaultKind) async {
         do throws(StoreFault) {
             guard let kept = try accounts.kept(account) else { return }
@@ -93,13 +98,15 @@ extension Keyring {
         }
     }
 
-    /// Updates the stored password after the credential was issued anew.
+    /// Updates the stored password after the fingers or the credential have changed.
     ///
-    /// If the user wanted it and has given the password, it is sealed anew; without the password,
-    /// it is dropped with the reason.
+    /// If the user wants one stored and has given the password, it is sealed anew; without the
+    /// password, a stored one that no longer fits is dropped with the reason. If the user turns it
+    /// off, or no finger is left, it is deleted without a reason.
     ///
     /// - Parameter wants: whether the request turns it on or off; nil to leave it as it was.
-    /// - Returns: the state to report; nil if the keyring was off and stays off.
+    /// - Returns: the state to report; nil if the request leaves it as it was and it is off or no
+    ///   finger is left.
     func settleKeyring(
         _ wants: Bool?, password: VerifiedPassword?, account: Account, kept: AccountState,
         because reason: String
@@ -125,8 +132,8 @@ extension Keyring {
     /// Serves a password change through PAM: stores the new password if libpam accepts it,
     /// otherwise drops the old one.
     ///
-    /// Does nothing unless a stored password has become stale. Throws `badRequest` if the request
-    /// came without a password.
+    /// Only root may make the request. Does nothing unless the stored password has become stale, or
+    /// was dropped because of that. Throws `badRequest` if the request came without a password.
     func passwordChanged(
         _: PasswordChangedRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -138,7 +145,7 @@ extension Keyring {
             let given = VerifiedPassword(
                 secret: secret, entry: try keyringRecords.shadowEntry(account))
             let verdict = await passwords.verdict(on: secret, of: account)
-            // Anything may have changed while it was checked.
+            // Another request may have changed anything while libpam checked it.
             guard try isStale(account, kept: kept) else { return .done(DoneAnswer()) }
             guard verdict == .right, !Task.isCancelled else {
                 try keyringRecords.drop(account, kept: kept, because: .passwordChanged)
@@ -158,7 +165,9 @@ extension Keyring {
     /// Whether the stored password was changed, or was dropped for that reason, and nothing else is
     /// wrong.
     ///
-    /// For an account that is not in shadow(5), a stored password counts as possibly changed.
+    /// For an account that is not in shadow(5), a stored password always counts as possibly
+    /// changed. If the prints cannot be opened, a stored password counts as stale; it cannot be
+    /// replaced then, and is dropped.
     private func isStale(
         _ account: Account, kept: AccountState
     ) throws(StoreFault) -> Bool {
@@ -167,8 +176,8 @@ extension Keyring {
             enrolment = try kept.prints.enrolment()
         } catch {
             guard case .closed = error else { throw error }
-            // The prints decide, and they cannot be opened. A new password is not stored on a
-            // guess.
+            // Whether it fits depends on the prints, which cannot be opened. A new password is not
+            // stored on a guess.
             if case .kept = try kept.keyring.state() { return true } else { return false }
         }
         guard

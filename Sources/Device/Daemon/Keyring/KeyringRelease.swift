@@ -8,13 +8,16 @@ import Posix
 import Sealing
 import State
 
-/// Decides whether the login password is released, and to whom.
+/// Decides whether the login password is released, and to which login.
+///
+/// A login receives it only with its confirmation, after a touch that has opened the password's
+/// key. No problem with the password ever fails a login.
 extension Keyring {
-    /// Whether a login may be given the account's password.
+    /// Whether a login may receive the account's password.
     ///
-    /// It may if root asks, at the machine, for the account itself, in a service that
-    /// `keyring.services` lists. Names are compared as bytes, so one that is not UTF-8 is never on
-    /// the list.
+    /// It may if all of this holds: the client runs as root and asks for it, the login is not
+    /// remote, the requester is the account's own user, and `keyring.services` lists the PAM
+    /// service. Names are compared as bytes, so one that is not UTF-8 is never on the list.
     func mayHavePassword(
         _ request: AuthenticateRequest, presence: Presence, account: Account,
         client: any Client
@@ -28,9 +31,11 @@ extension Keyring {
         }
     }
 
-    /// The sealed key of an account's password; nil if there is nothing to release.
+    /// Returns the sealed key of an account's password, to be opened by the touch; nil if there is
+    /// nothing to release.
     ///
-    /// A useless password is dropped here. No problem with it ever fails the login.
+    /// A password that is no longer usable is dropped here, and the client is told if that is
+    /// because the login password was changed. Errors are logged and count as nothing to release.
     func keyringItem(
         _ account: Account, standing: AccountSnapshot, client: any Client
     ) -> SealedItem? {
@@ -53,16 +58,22 @@ extension Keyring {
         }
     }
 
-    /// The password that the touch has opened, if it may be released. Problems are logged.
+    /// Returns the password that the touch has opened, if it may be released.
+    ///
+    /// Problems are logged. May take `longestTrial` for a password whose changes this machine
+    /// cannot notice.
     func passwordToRelease(_ proof: TouchProof, account: Account) async -> SecretBytes? {
         guard let password = openedPassword(proof, account: account) else { return nil }
         guard password.isUnwatched else { return password.secret }
         return await passwordToRelease(password, account: account, kept: proof.kept)
     }
 
-    /// Decides whether a password that was opened earlier may be released now. Problems are logged.
+    /// Returns a password that was opened earlier, if it may still be released now.
     ///
-    /// - Parameter limit: how long checking may take, for a password that nothing watches.
+    /// Problems are logged.
+    ///
+    /// - Parameter limit: how long libpam may take to check a password whose changes this machine
+    ///   cannot notice.
     func passwordToRelease(
         _ password: OpenedPassword, account: Account, kept: AccountState,
         within limit: Duration = Keyring.longestTrial
@@ -84,7 +95,7 @@ extension Keyring {
     /// Whether an opened password is still the stored one and still valid.
     ///
     /// It may have been dropped, changed or replaced since, or the fingers may have changed.
-    /// Nothing is dropped here, because another touch may be about to seal it anew.
+    /// Nothing is dropped here, because another request may be about to reseal it.
     private func isStillKept(
         _ password: OpenedPassword, account: Account, kept: AccountState
     ) throws(StoreFault) -> Bool {
@@ -101,11 +112,14 @@ extension Keyring {
     struct OpenedPassword {
         let secret: SecretBytes
         let identifier: Bytes
+        /// Whether this machine cannot notice changes of the password, because shadow(5) has no
+        /// entry.
         let isUnwatched: Bool
     }
 
-    /// Decrypts the password with the key that the touch has released, before others can change the
-    /// record; nil if there is none. Problems are logged.
+    /// Decrypts the password with the key that the touch has released; nil if there is none.
+    ///
+    /// Call this before another request can change the record. Problems are logged.
     func openedPassword(_ proof: TouchProof, account: Account) -> OpenedPassword? {
         do throws(StoreFault) {
             return try open(proof, account: account)
@@ -115,8 +129,10 @@ extension Keyring {
         }
     }
 
-    /// Decrypts the password with the key that the touch has released. One that does not open is
-    /// dropped.
+    /// Decrypts the password with the key that the touch has released.
+    ///
+    /// Returns nil if the touch released none, or if the stored password is another one by now. One
+    /// that does not open is dropped as damaged.
     func open(
         _ proof: TouchProof, account: Account
     ) throws(StoreFault) -> OpenedPassword? {
@@ -149,10 +165,10 @@ extension Keyring {
         }
     }
 
-    /// Whether a password that nothing watches for changes must not be released.
+    /// Whether a password whose changes this machine cannot notice must not be released.
     ///
-    /// It is checked here once, so that a stale one fails once and is then dropped. If it cannot be
-    /// checked, it is withheld and stays stored.
+    /// libpam checks it once, so that a stale one fails once and is then dropped. If it cannot be
+    /// checked in time, it is withheld and stays stored.
     private func isWrong(
         _ password: SecretBytes, account: Account, kept: AccountState,
         within limit: Duration
@@ -170,6 +186,6 @@ extension Keyring {
         }
     }
 
-    /// How long a login may wait for the check of a password that nothing watches.
+    /// How long a login may wait for libpam to check such a password.
     static let longestTrial = Duration.seconds(5)
 }

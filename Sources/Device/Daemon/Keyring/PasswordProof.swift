@@ -7,14 +7,16 @@ import MainContext
 import PasswordCheck
 import Posix
 
-/// Checks an account's password, in the separate process `verify-password` and within a time limit.
+/// Checks an account's password with libpam, in the separate process `verify-password` and within a
+/// time limit.
 ///
-/// One check at a time per account, so that no user can try passwords in parallel or use up the
-/// processes that others need.
+/// There is one check at a time for each account, so that no user can try passwords in parallel or
+/// use up the processes that others need.
 @ServiceActor
 final class PasswordProof {
     private let program: String
     private let timeout: Duration
+    /// The uids of the accounts whose password is being checked.
     private var checking: Set<UInt32> = []
 
     /// Sets the program that checks, and its time limit.
@@ -25,7 +27,7 @@ final class PasswordProof {
 
     /// Asks the client for the account's password and checks it.
     ///
-    /// - Returns: the password, which was right.
+    /// - Returns: the password, which libpam has accepted.
     /// - Throws: `wrongPassword`; `noPassword` if the account has none that could be right;
     ///   `accountExpired` or `passwordExpired`; `tooManyRequests` while another check of the
     ///   account runs; `timedOut` or `cancelled` if none was given; `passwordCheckFailed`.
@@ -36,16 +38,16 @@ final class PasswordProof {
             throw Denial(Task.isCancelled ? .cancelled : .timedOut)
         }
         guard !checking.contains(account.uid) else { throw Denial(.tooManyRequests) }
-        // If it cannot be read, changes of the password are not noticed; nothing else depends on
-        // it.
+        // If it cannot be read, changes of the password go unnoticed; nothing else depends on it.
         let entry = try? ShadowEntry.named(account.name)
         let verdict = await verdict(on: password, of: account)
-        // A client that left during the check is not there to use the result.
+        // A client that left during the check cannot use the result.
         if Task.isCancelled { throw Denial(.cancelled) }
         switch verdict {
         case .right: return VerifiedPassword(secret: password, entry: entry)
         case .wrong, .denied:
-            // Only now, because for some accounts another module than pam_unix knows the password.
+            // Look only now, because for some accounts another module than pam_unix knows the
+            // password.
             let lack = (try? ShadowEntry.lack(of: account.name)) ?? nil
             guard let lack else { throw Denial(.wrongPassword) }
             throw Denial(.noPassword, subject: lack.detail.bytes)
@@ -84,8 +86,9 @@ final class PasswordProof {
         }
     }
 
-    /// Waits for the process to end, even if the caller's task was cancelled: reaping a running
-    /// process would block.
+    /// Waits for the process to end, even if the caller's task was cancelled.
+    ///
+    /// Reaping a process that still runs would block.
     private func end(of process: Int32) async {
         await withCheckedContinuation { continuation in
             onService {
@@ -97,7 +100,7 @@ final class PasswordProof {
 }
 
 extension PasswordLack {
-    /// The text of the denial.
+    /// The text for the denial.
     fileprivate var detail: Text {
         switch self {
         case .none: Detail.passwordNone

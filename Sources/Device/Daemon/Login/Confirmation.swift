@@ -6,11 +6,18 @@ import MainContext
 import Posix
 import State
 
-/// A proof that was sent to its client and takes effect once the client has confirmed it.
+/// A login proof that was sent to its client and grants nothing until the client confirms it.
 ///
-/// It ends exactly once: when it is confirmed or refused, when `confirmationTime` is over, or when
-/// the client asks for something else or disconnects. If it holds the reader, no other request gets
-/// a turn until then. Ending writes the success and the receipt, and releases the reader.
+/// The client has one chance, for `Logins.confirmationTime`. The proof becomes void when the client
+/// confirms it (whatever the answer is), when the time is up, when the client makes any other
+/// request, and when it disconnects. Until then it may hold the reader, so that no other request
+/// gets a turn, and the end of the account's receipt chain, so that no other touch can append a
+/// receipt.
+///
+/// Ending it writes the receipt to disk, records the matched finger as a success if the reader was
+/// held, and releases the reader and the chain. The receipt of a proof that ends unconfirmed is not
+/// marked as granted, unless another touch has taken over the chain
+/// (`ReceiptTicket.mayBeFollowed`).
 @ServiceActor
 final class PendingConfirmation: AwaitedConfirmation {
     let account: Account
@@ -19,17 +26,19 @@ final class PendingConfirmation: AwaitedConfirmation {
     let terminal: Bytes
     let proof: TouchProof
     let presence: Presence
-    /// The login password to send with the confirmation, if any.
+    /// The login password to send with the confirmation; nil if none may be released.
     let password: SecretBytes?
-    /// The server that approved the login, if one had to.
+    /// The server that approved the login; nil if no approval was needed.
     let server: LoginAtServer?
-    /// When the proof becomes void, as time since boot.
+    /// When the proof becomes void, as time since boot (CLOCK_BOOTTIME).
     fileprivate var deadline: Duration = .zero
+    /// Writes what the touch has not written yet; set by `awaitConfirmation`, run once.
     fileprivate var ended: () -> Void = {}
     fileprivate var timer: Timer?
-    /// Work to do after it has ended, when the client no longer waits.
+    /// Work that is postponed until the confirmation has ended, such as the journal entry.
     var afterwards: () -> Void = {}
     private var held: HeldTurn?
+    /// Whether a confirmation request was made, right or wrong.
     private var isTaken = false
 
     init(
@@ -48,16 +57,22 @@ final class PendingConfirmation: AwaitedConfirmation {
         self.held = held
     }
 
-    /// Whether the reader was held all along, so that no other request can have used it since.
+    /// Whether this proof has held the reader since the touch, so that no other request can have
+    /// used it.
     fileprivate var holdsReader: Bool { held != nil }
 
-    /// Whether this is the first confirmation request. A second one is always refused.
+    /// Returns true on the first call and false on every later one.
+    ///
+    /// A proof can be confirmed only by the first confirmation request, even if that one named the
+    /// wrong account or challenge.
     fileprivate func isFirstQuestion() -> Bool {
         defer { isTaken = true }
         return !isTaken
     }
 
-    /// Ends the confirmation: writes what the touch has left to write, and releases the reader.
+    /// Voids the proof, writes what the touch has not written yet, and releases the reader.
+    ///
+    /// Later calls do nothing.
     func end() {
         timer = nil
         ended()
@@ -69,35 +84,50 @@ final class PendingConfirmation: AwaitedConfirmation {
 }
 
 extension Logins {
-    /// How long a proof may be confirmed. The module asks as soon as it has verified the proof; a
-    /// process that was stopped in between is too late.
+    /// How long after it was sent a proof can be confirmed.
+    ///
+    /// The PAM module asks as soon as it has verified the proof. The short time keeps a process
+    /// that was stopped in between from using the proof later.
     static let confirmationTime = Duration.seconds(1)
 
-    /// Registers a proof that is about to be sent, and starts the time limit for its confirmation.
+    /// Registers a proof that is about to be sent as the client's pending confirmation, and starts
+    /// its time limit.
+    ///
+    /// It replaces, and thereby ends, an earlier pending confirmation of the same client. Call this
+    /// before the assertion is sent, because the client may confirm immediately.
     func awaitConfirmation(_ pending: PendingConfirmation, client: any Client) {
         pending.deadline = clock.sinceBoot() + Self.confirmationTime
         let (account, proof, holdsReader) = (pending.account, pending.proof, pending.holdsReader)
         pending.ended = { [self] in
-            // If the reader was free in the meantime, the success is written already, and others
-            // may have failed since.
+            // If the reader was not held, the success has been written already, and attempts of
+            // other requests may have failed since.
             if holdsReader { touches.keepSuccess(of: proof, account: account) }
             do throws(StoreFault) {
                 try proof.place.end()
             } catch { _ = accounts.denial(for: error, account: account) }
         }
-        // The proof takes the password and the place in the receipt chain with it.
+        // Ending the confirmation also releases the password and the place in the receipt chain.
         pending.timer = Timer(after: Self.confirmationTime) { [weak client, weak pending] in
             if let pending, client?.confirmation === pending { client?.confirmation = nil }
         }
         client.confirmation = pending
     }
 
-    /// Grants a proof: once, within `confirmationTime`, and only if nothing has changed since the
-    /// touch.
+    /// Turns a proof into a login, if nothing that it relied on has changed since the touch.
     ///
-    /// The receipt says on disk that the proof was granted before the answer goes out. Throws
-    /// `answerTooLate` if there is no such proof or its time is over, and `changedMeanwhile` or the
-    /// reason if the account, the lockout, the server key or the user's presence has changed.
+    /// The request must come from the client that received the proof, name the same account and
+    /// challenge (32 bytes), be that client's next request, and arrive within `confirmationTime`.
+    /// The following must still hold: the machine has not slept, the account has the same
+    /// credential, no lockout has begun, the account's key for the server is good if a server took
+    /// part, and the requester is still at the machine.
+    ///
+    /// Before this returns, the receipt is on disk and marked as granted, so a login never takes
+    /// effect without one. The login password, if it may be released, is sent with the answer and
+    /// logged.
+    ///
+    /// Throws `answerTooLate` if there is no such proof or its time is up. If a check fails, throws
+    /// `changedMeanwhile` or the reason, and the proof is void. Throws `storage` if the receipt
+    /// cannot be written.
     func confirm(
         _ request: ConfirmRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
@@ -108,7 +138,7 @@ extension Logins {
             client.confirmation = nil
             throw Denial(.answerTooLate)
         }
-        // The rest is written after the answer, so that the client does not wait for it.
+        // Everything else is written after the answer, so that the client does not wait for it.
         afterAnswers.add(client) { client.confirmation = nil }
         try checkStillGood(pending)
         try accounts.reading(account) { () throws(StoreFault) in
@@ -123,7 +153,11 @@ extension Logins {
         return .confirmed(password: nil)
     }
 
-    /// Throws if anything that the proof relied on has changed since the touch.
+    /// Throws unless everything that the proof relied on is as it was at the touch.
+    ///
+    /// Reads the account's records again only if their files have changed. Throws
+    /// `changedMeanwhile` after a sleep, if the credential was replaced, or if the requester's
+    /// presence would be judged differently; otherwise the denial of the check that failed.
     private func checkStillGood(_ pending: PendingConfirmation) throws(Denial) {
         if touches.hasSlept(since: pending.proof) { throw Denial(.changedMeanwhile) }
         let standing = try credentials.standing(of: pending.account, since: pending.proof.standing)

@@ -6,22 +6,28 @@ import Posix
 import SignedFormats
 import State
 
-/// Tells an account without fingers that it could enrol one.
+/// Tells the user of an account without fingers that one could be enrolled.
 ///
-/// The notice is sent after a login with the password in a place where a finger would have been
-/// asked for, and at most once a day.
+/// The PAM module requests the notice after a login with the password, in a service and place where
+/// Signet would have asked for a finger. An account gets it at most once a day
+/// (`EnrolmentOffers.interval`), and root never does. Only root may make the request, since the
+/// answer could reveal who has enrolled a finger.
 extension Logins {
-    /// Sends the notice if one is due, and records on disk that it was sent.
+    /// Sends the notice if one is due, after recording on disk that it was sent.
+    ///
+    /// The guards of a login apply, except for the credential; no finger is asked for. The answer
+    /// is `done` whether or not the notice was sent. Throws the denial of the first guard that does
+    /// not pass, or a storage fault.
     func offer(
         _ request: OfferRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         let done = Answer.done(DoneAnswer())
-        // Root has fingers only rarely, and its logins are often not those of a person who could
-        // use the notice.
+        // Root rarely has fingers, and often no person who could act on the notice is behind its
+        // logins.
         guard account.uid != 0, try mayBeOffered(account) else { return done }
         let presence = try await guards.admit(plan(request, account: account), client: client)
-        // A requester who may ask for another account's touch must not learn what that account has
-        // enrolled.
+        // Requesters who may ask for a touch of another account must not learn whether that account
+        // has enrolled a finger.
         guard !presence.isForOther, !Task.isCancelled else { return done }
         try accounts.reading(account) { () throws(StoreFault) in
             var offers = try state.offers()
@@ -32,7 +38,7 @@ extension Logins {
         return done
     }
 
-    /// Whether the account has no finger and has not been told within the last day.
+    /// Whether the account has no finger and has not been sent the notice within the last day.
     private func mayBeOffered(_ account: Account) throws(Denial) -> Bool {
         try accounts.reading(account) { () throws(StoreFault) in
             if try accounts.kept(account)?.prints.count() ?? 0 > 0 { return false }
@@ -40,8 +46,10 @@ extension Logins {
         }
     }
 
-    /// The plan by which a login would be examined. A request without a terminal must come from a
-    /// seat.
+    /// Returns a plan with which `TouchGuards` examines the request like a login.
+    ///
+    /// Its times are zero, because no finger is awaited. Background requests are always refused:
+    /// one without a terminal must come from a session at a seat.
     func plan(_ request: OfferRequest, account: Account) -> TouchPlan {
         TouchPlan(
             rule: .offer, account: account, tries: 0, timeout: .zero, end: clock.sinceBoot(),

@@ -8,12 +8,17 @@ import Posix
 import SignedFormats
 import State
 
-/// Logins on this machine: a touch signs the caller's challenge, and the result takes effect once
-/// the caller has confirmed it.
+/// Serves logins on this machine, which take two steps: a touch signs the caller's challenge, and
+/// the caller then confirms the result.
 ///
-/// If the request names a server, that server has to approve the login as well. The answer is an
-/// assertion; `confirm` turns it into a login, and releases the login password for the keyring if
-/// the service may have it.
+/// `authenticate` answers with an assertion, that is, the signed statement about the login. The
+/// caller verifies it with the account's public key and sends `confirm`; only the answer to that
+/// lets the user in. If the request names a server, its approval is needed as well, and the
+/// server's proof is part of the assertion.
+///
+/// The daemon decides who may ask, whether the requester is at the machine, and whether a finger
+/// matched. With the confirmation it may release the login password for the keyring, if the service
+/// is allowed to receive it (`Keyring`).
 @ServiceActor
 final class Logins {
     let afterAnswers: AfterAnswers
@@ -56,6 +61,7 @@ final class Logins {
 }
 
 extension Logins {
+    /// The handlers for logins, their confirmation, the enrolment notice and `signet verify`.
     var handlers: [RequestHandler] {
         [
             RequestHandler(authenticate), RequestHandler(confirm), RequestHandler(offer),
@@ -65,8 +71,14 @@ extension Logins {
 
     /// Serves a login up to the signed assertion.
     ///
-    /// The assertion takes effect only when the caller has confirmed it; see `confirm`. Throws the
-    /// denial of the first guard that does not pass, or of the touch.
+    /// Root or the account itself may ask. The guards of a login are checked first
+    /// (`TouchGuards.admit`), then whether the server can be asked, if one is named. The number of
+    /// tries and the timeout in the request are limited by the administrator's settings. If a
+    /// server has to be asked after the touch, the time for its answer is taken from the time to
+    /// wait for a finger.
+    ///
+    /// The assertion grants nothing until the caller has confirmed it; see `confirm`. Throws the
+    /// denial of the first guard that does not pass, of the touch, or of the server.
     func authenticate(
         _ request: AuthenticateRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -85,7 +97,10 @@ extension Logins {
             plan, presence: presence, request: request, at: server, until: end, client: client)
     }
 
-    /// A login that needs no server. The reader stays held until the confirmation has ended.
+    /// Serves a login that needs no server.
+    ///
+    /// The reader stays held until the confirmation has ended. Throws `suspending` if the machine
+    /// began to sleep after the touch; the assertion is not sent then.
     private func authenticateHere(
         _ plan: TouchPlan, presence: Presence, request: AuthenticateRequest,
         client: any Client
@@ -111,11 +126,18 @@ extension Logins {
         return .assertion(proof.assertion)
     }
 
-    /// A login that a server has to approve as well.
+    /// Serves a login that needs the approval of a server as well.
     ///
-    /// Nothing that takes time happens between the touch and the request to the server, so that all
-    /// the remaining time is available for its answer. The reader is free again before the server
-    /// is asked.
+    /// The reader is free again before the server is asked, and another touch of the account may
+    /// append its receipt meanwhile; the receipt of this login then counts as granted. Nothing slow
+    /// happens between the touch and the request to the server, so that all the remaining time is
+    /// available for its answer.
+    ///
+    /// If the server refuses, the assertion carries the refusal and cannot be confirmed. If it
+    /// approves, the login is denied nevertheless if fingers, credential or key have changed while
+    /// it was asked; the access token that the server issued for the session is deleted then.
+    ///
+    /// - Parameter end: when the whole login must end, as time since boot.
     func authenticate(
         _ plan: TouchPlan, presence: Presence, request: AuthenticateRequest,
         at server: LoginAtServer, until end: Duration, client: any Client
@@ -131,7 +153,7 @@ extension Logins {
         proof.place.mayBeFollowed { [self] fault in
             _ = accounts.denial(for: fault, account: account)
         }
-        // Opened now, before another request can seal it anew.
+        // Open the password now: another request could reseal it while the server is asked.
         let opened = keyring.openedPassword(proof, account: account)
         let said = try await serverLogins.serverProof(
             server, request: request, account: account, proof: proof, until: end, client: client)
@@ -145,7 +167,7 @@ extension Logins {
                 within: serverLogins.timeLeft(until: end))
         }
         do throws(Denial) {
-            // The password trial took time as well, so check again for changes by others.
+            // Checking the password has taken time too, so look for changes again.
             try serverLogins.checkChanges(since: proof, login: server, account: account)
         } catch {
             if said.proof.hasTokenFile {
@@ -160,8 +182,11 @@ extension Logins {
         return .assertion(assertion)
     }
 
-    /// The plan for a login: tries and timeout as requested, but within the administrator's
+    /// Returns the plan for a login: tries and timeout as requested, within the administrator's
     /// settings.
+    ///
+    /// A request can only lower `touch.max-tries` and `touch.timeout`. The timeout starts now and
+    /// includes the wait for the turn.
     func plan(_ request: AuthenticateRequest, account: Account) -> TouchPlan {
         let timeout = guards.touchTime(request.timeoutMilliseconds)
         return TouchPlan(
@@ -172,8 +197,9 @@ extension Logins {
 }
 
 extension AuthenticateRequest {
-    /// Removes the command line, which is signed. Only programs that run as root are trusted to
-    /// state it truthfully.
+    /// Removes the description and the digest of the command line, which would be signed.
+    ///
+    /// Only programs that run as root, such as sudo, are trusted to state them truthfully.
     fileprivate mutating func dropCommand() {
         purpose = []
         commandDigest = []
@@ -181,6 +207,7 @@ extension AuthenticateRequest {
 }
 
 extension SignedMatter {
+    /// The part of the login statement that the request determines.
     fileprivate init(_ request: AuthenticateRequest, server: LoginAtServer?) {
         self.init(
             namespace: .login, challenge: request.challenge, service: request.service,

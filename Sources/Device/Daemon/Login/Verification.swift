@@ -8,14 +8,19 @@ import SignedFormats
 import State
 
 extension Logins {
-    /// Serves `signet verify`: a touch that signs nothing, and reports which finger it was.
+    /// Serves `signet verify`: a touch that signs nothing, and reports which finger matched.
     ///
-    /// It counts towards the lockout like any other attempt, and allows one try. Throws
-    /// `badRequest` if the reason contains anything that cannot be displayed safely.
+    /// Root or the account itself may ask. The requester must be at the machine, and the account
+    /// needs enrolled fingers but no credential. One try is allowed; it counts towards the lockout
+    /// like any other attempt, and a match lifts the lockout. Clients that watch the account are
+    /// told about the touch.
+    ///
+    /// Throws `badRequest` if the reason contains anything that cannot be displayed safely,
+    /// otherwise the denial of a guard or of the touch.
     func verify(
         _ request: VerifyRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        // A reason must be displayed exactly as it is, or not be accepted at all.
+        // A reason is displayed unchanged or not accepted at all.
         if let reason = request.reason, !AskersReason.isSound(reason) { throw Denial(.badRequest) }
         var plan = guards.plan(
             for: VerifyRequest.self, account: account, milliseconds: request.timeoutMilliseconds)
@@ -37,6 +42,10 @@ extension Logins {
         return try await matched(touch, account: account, kept: kept)
     }
 
+    /// Settles the attempt and returns the finger, if it is still enrolled.
+    ///
+    /// If the print was deleted or replaced while the finger was awaited, the attempt is taken back
+    /// and `noMatch` is thrown.
     private func matched(
         _ touch: Touch<ScannedFinger>, account: Account, kept: AccountState
     ) async throws(Denial) -> Answer {

@@ -9,7 +9,8 @@ import State
 /// Lists and deletes the prints that readers store, for root.
 ///
 /// They are prints of accounts here, or foreign ones that another system has left. A reader that
-/// cannot list its contents is shown with the prints that accounts here have on it.
+/// cannot list its contents is shown with the prints that accounts here have on this kind of
+/// reader. Only root may ask, since the list reveals whose fingers a reader stores.
 @ServiceActor
 final class ReaderPrints {
     let journal: DecisionJournal
@@ -40,9 +41,15 @@ final class ReaderPrints {
 }
 
 extension ReaderPrints {
+    /// The handler for listing and deleting prints on readers.
     var handlers: [RequestHandler] { [RequestHandler(answerReaderPrints)] }
 
-    /// Lists the prints, deletes the foreign ones, or deletes all, in a turn at the readers.
+    /// Lists the prints, deletes the foreign ones, or deletes all of them, in a turn at the
+    /// readers.
+    ///
+    /// The deleted prints are sent as well. Deletions before a failure stay. Throws `noReader` if
+    /// no connected reader stores prints, `readerFailed` if one does not delete a print, and the
+    /// denial of a fault.
     func answerReaderPrints(
         _ request: ReaderPrintsRequest, client: any Client
     ) async throws(Denial) -> Answer {
@@ -77,17 +84,21 @@ extension ReaderPrints {
         return .done(DoneAnswer(prints: request.action == .list ? nil : told))
     }
 
-    /// A print that a reader stores; `stored` is nil if the reader cannot list its contents.
+    /// A print that a reader stores.
+    ///
+    /// `stored` is nil if the reader cannot list its contents.
     private struct ListedPrint {
         let answer: StoredPrintAnswer
         let stored: ReaderProtocol.StoredPrint?
     }
 
+    /// The account of root, in whose name the turn is taken.
     private func superuser() throws(Denial) -> Account {
         guard let root = try? Account.with(uid: 0) else { throw Denial(.unknownAccount) }
         return root
     }
 
+    /// Returns the prints on a reader, with their owners as far as they have one here.
     private func prints(on reader: ReaderDescription) async throws(Denial) -> [ListedPrint] {
         let owners = try owners(on: reader)
         let id = Bytes(reader.id.utf8)
@@ -114,7 +125,10 @@ extension ReaderPrints {
         }
     }
 
-    /// Which accounts here have the prints that this kind of reader stores.
+    /// Returns which accounts here have the prints that this kind of reader stores.
+    ///
+    /// Throws if the prints of an account cannot be opened: they would seem foreign, and might be
+    /// deleted as such.
     private func owners(
         on reader: ReaderDescription
     ) throws(Denial) -> [PrintIdentity: (name: Bytes, finger: Finger)] {
@@ -133,8 +147,10 @@ extension ReaderPrints {
         return owners
     }
 
-    /// Deletes everything that a reader stores. The accounts' fingers on it are deleted first,
-    /// because they could never match again.
+    /// Deletes everything that a reader stores.
+    ///
+    /// The accounts' fingers on it are deleted first, because they could never match again. A
+    /// reader that cannot be cleared at once is cleared print by print.
     private func clear(
         _ reader: ReaderDescription, of prints: [ListedPrint]
     ) async throws(Denial) {

@@ -8,14 +8,15 @@ import MainContext
 import Posix
 import ReaderProtocol
 
-/// Shows root what a reader reports while fingers are on it.
+/// Shows root what a reader reports while fingers are on it, for diagnosis.
 ///
-/// The scans are compared with no print: nothing is looked up, counted or opened. It has the reader
-/// only while no one else wants it, and gives way to every other request at once.
+/// The scans are compared with no print: nothing is looked up, counted or opened. It uses the
+/// reader only while no other request needs it, and gives way at once.
 @ServiceActor
 final class ReaderWatch {
-    /// The time after which the reader is asked anew, and the pause between two scans, which
-    /// limits the work that a reader can cause by reporting without end.
+    /// The time after which the reader is asked again, and the pause between two scans.
+    ///
+    /// The pause limits the work that a reader can cause by reporting without end.
     private static let (round, pause) = (Duration.seconds(60), Duration.milliseconds(100))
 
     let gate: TouchGate<ReaderPool>
@@ -39,12 +40,14 @@ final class ReaderWatch {
 }
 
 extension ReaderWatch {
+    /// The handler for watching a reader.
     var handlers: [RequestHandler] { [RequestHandler(watchReader)] }
 
-    /// Shows what happens on a reader until the client cancels it.
+    /// Shows what happens on a reader until the client cancels the request.
     ///
-    /// Throws `noReader`, `readerFailed` for a reader that cannot scan without a print to compare
-    /// with, and what ends a scan.
+    /// Waits for its turn as long as necessary. Throws `noReader`, `readerFailed` for a reader that
+    /// cannot scan without a print to compare with, the fault that ends a scan, or `cancelled` in
+    /// the end.
     func watchReader(
         _ request: WatchReaderRequest, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -54,13 +57,14 @@ extension ReaderWatch {
             do throws(Denial) {
                 try await watchDuringTurn(reader, client)
             } catch {
-                // The wait for the turn may be as long as it takes.
+                // The wait for the turn may take as long as necessary.
                 guard error.reason == .timedOut else { throw error }
             }
         }
         throw Denial(.cancelled)
     }
 
+    /// Returns the reader to watch: the one with this identifier, or the first.
     private func reader(_ id: Bytes?) async throws(Denial) -> ReaderDescription {
         let chosen: ReaderDescription?
         do throws(ReaderFault) {
@@ -71,7 +75,7 @@ extension ReaderWatch {
         return chosen
     }
 
-    /// Waits for a turn, and scans until another request wants the reader.
+    /// Waits for a turn, and scans until another request needs the reader.
     private func watchDuringTurn(
         _ reader: ReaderDescription, _ client: any Client
     ) async throws(Denial) {

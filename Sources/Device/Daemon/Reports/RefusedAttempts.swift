@@ -7,11 +7,12 @@ import Posix
 import SignedFormats
 import State
 
-/// Records refused attempts on disk, for the account's owner to see in `signet log`.
+/// Records refused attempts on disk, so that the owner of the account sees them in `signet log`.
 ///
-/// Only refusals that mean something to the owner are kept. The first of its kind is written at
-/// once; repetitions only increase a count and are written every few seconds. The journal has every
-/// decision, so failures here are logged and go no further.
+/// Only refusals that mean something to the owner are recorded, such as a finger that did not match
+/// or a request from another user. The first of its kind is written at once; repetitions only
+/// increase a count, which is written after `refusalPause` at the latest, so that repeated requests
+/// cannot keep the disk busy. The journal has every decision, so failures here are only logged.
 @ServiceActor
 final class RefusedAttempts {
     let journal: DecisionJournal
@@ -35,7 +36,10 @@ final class RefusedAttempts {
 extension RefusedAttempts {
     /// Records a refusal if it means something to the account's owner.
     ///
-    /// - Parameter pending: the proof that the client had been given before, if any.
+    /// Service and terminal of a login are recorded only if the caller was permitted to make the
+    /// request, since an unauthorised user may state anything.
+    ///
+    /// - Parameter pending: the proof that the client was to confirm before, if any.
     func keepRefusal(
         _ denial: Denial, of request: Request, pending: (any AwaitedConfirmation)?,
         from client: any Client
@@ -45,7 +49,7 @@ extension RefusedAttempts {
             let account = (try? Account.named(name)) ?? nil, account.name == name
         else { return }
         var login: (service: Bytes, terminal: Bytes) = ([], [])
-        // The details that an unauthorised user has stated about a login prove nothing.
+        // The details of a login that an unauthorised user has stated prove nothing.
         if reason != .notPermitted {
             let context = request.content.context
             login = (context.service, context.terminal)
@@ -73,7 +77,9 @@ extension RefusedAttempts {
     /// How long a repetition may remain unwritten.
     private static let refusalPause = Duration.seconds(10)
 
-    /// Writes the counts that are not on disk yet. Also called when the daemon stops.
+    /// Writes the counts that are not on disk yet.
+    ///
+    /// Also called when the daemon stops.
     func saveRefusals() {
         refusalTimer = nil
         for uid in countedRefusals.keys {
@@ -84,6 +90,7 @@ extension RefusedAttempts {
         countedRefusals = [:]
     }
 
+    /// Writes the counted refusals of an account, unless the records are another account's by now.
     private func save(_ kept: AccountState) throws(StoreFault) {
         guard let counted = countedRefusals.removeValue(forKey: kept.uid),
             counted.name == kept.name
@@ -91,7 +98,8 @@ extension RefusedAttempts {
         try kept.refusals.save(counted.list)
     }
 
-    /// The refused attempts of an account; an empty list if they cannot be read.
+    /// Returns the refused attempts of an account; an empty list if they cannot be read, which is
+    /// logged.
     func refusals(of account: Account, kept: AccountState) -> RefusalList {
         if let counted = countedRefusals[account.uid], counted.name == kept.name {
             return counted.list
@@ -104,7 +112,7 @@ extension RefusedAttempts {
         }
     }
 
-    /// The requester, as far as that is known.
+    /// Returns the name of the requester, as far as it is known.
     private func requester(_ denial: Denial, client: any Client) -> Bytes {
         if let found = client.requester { return found.name }
         if denial.reason == .otherRequester, let subject = denial.subject {
@@ -114,15 +122,17 @@ extension RefusedAttempts {
     }
 }
 
-/// An account's refusals that are not all written yet.
+/// An account's refusals, of which some are not written yet.
 struct CountedRefusals {
     let name: Bytes
     let list: RefusalList
 }
 
 extension Denial {
-    /// The reason to record for a refused touch; nil if it means nothing to the owner, for example
-    /// because the user gave up, the machine has a problem, or login by finger is off.
+    /// Returns the reason to record for a refused touch; nil if it means nothing to the owner.
+    ///
+    /// The latter is so if, for example, the user gave up, the machine has a problem, or login by
+    /// finger is off. Only requests that ask for a touch, and confirmations, are considered.
     fileprivate func meaningful(for request: Request) -> DenialReason? {
         let rule = request.rule
         guard rule.touch != nil || request.content is ConfirmRequest else { return nil }
@@ -132,7 +142,7 @@ extension Denial {
             .answerTooLate, .changedMeanwhile:
             return reason
         case .timedOut where mismatches == 0 && rule.proof == .none: return reason
-        // A finger did not match; what ended the request after that does not matter.
+        // A finger did not match; the reason why the request ended after that does not matter.
         default: return mismatches > 0 ? .noMatch : nil
         }
     }

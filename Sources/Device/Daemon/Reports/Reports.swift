@@ -12,11 +12,12 @@ import Sealing
 import SignedFormats
 import State
 
-/// Answers the requests that only show something: status, fingers, readers, settings, receipts and
-/// touch events.
+/// Answers the requests that only report something: status, fingers, readers, settings, vaults,
+/// receipts and touch events.
 ///
-/// Apart from `trustVault`, nothing on disk is changed. Parts that ask the reader process are
-/// limited to `patience`, so that a hanging reader does not delay the rest.
+/// Apart from `trustVault`, nothing on disk is changed. Waiting for the reader process is limited
+/// to `patience`, so that a reader that hangs does not delay the rest of the report. Who may ask is
+/// in the rule of each request.
 @ServiceActor
 final class Reports {
     let configurationFault: ConfigurationFault?
@@ -56,6 +57,7 @@ final class Reports {
 }
 
 extension Reports {
+    /// The handlers for reports, and for trusting the TPM.
     var handlers: [RequestHandler] {
         [
             RequestHandler(status), RequestHandler(list), RequestHandler(log),
@@ -69,7 +71,9 @@ extension Reports {
 
     /// Reports the state of an account, including why a login would be refused now.
     ///
-    /// If the prints cannot be opened, it reports that and what is known without them.
+    /// If the prints cannot be opened, it reports that, and the rest as far as it is known without
+    /// them. The reason for a refusal is that of the first guard of a login that does not pass
+    /// (`TouchGuards.loginRefusal`), except for those about the requester.
     func status(
         _: StatusRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -110,11 +114,12 @@ extension Reports {
             await guards.loginRefusal(of: account)
         }
         status.refusal = asked ?? Denial(of: .processEnded)
-        // There is no key: show the vault in which the next one would be made.
+        // There is no key: show the vault in which the next one would be created.
         if status.vault.isEmpty { status.vault = await vaults.chosen().name }
         return .status(status)
     }
 
+    /// Adds the state of a lockout, with the seconds left rounded up.
     func describe(_ lockout: Lockout, in status: inout StatusAnswer) {
         switch lockout.verdict(at: accounts.now) {
         case .open: status.lock = .open
@@ -125,7 +130,7 @@ extension Reports {
         }
     }
 
-    /// Sends an account's prints.
+    /// Sends an account's prints, intact and damaged, but not their templates.
     func list(
         _: ListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -147,7 +152,7 @@ extension Reports {
         return .done(DoneAnswer(prints: enrolment.count, secrets: secrets))
     }
 
-    /// Sends the readers of this machine.
+    /// Sends the readers of this machine; throws the fault if they cannot be determined in time.
     func listReaders(
         _: ReadersRequest, client: any Client
     ) async throws(Denial) -> Answer {
@@ -160,7 +165,7 @@ extension Reports {
         }
     }
 
-    /// Sends the effective settings.
+    /// Sends the effective value and the origin of every setting.
     func listSettings(_: ConfigurationRequest, client: any Client) async -> Answer {
         for setting in Settings.all {
             await client.send(
@@ -175,7 +180,7 @@ extension Reports {
 }
 
 extension Enrolment {
-    /// The intact prints, for the command protocol.
+    /// The intact prints, as the command protocol expresses them.
     var answers: [PrintAnswer] {
         prints.map {
             PrintAnswer(
@@ -191,6 +196,7 @@ extension Duration {
 }
 
 extension Reports {
+    /// Adds the state of a credential: since when, in which vault, or why it is no longer valid.
     func describe(_ credential: State.CredentialState, in status: inout StatusAnswer) {
         status.state = credential.onTheWire
         switch credential {
@@ -208,6 +214,9 @@ extension Reports {
 
     /// Sends an account's receipts together with the signers' keys, the head of their chain, and
     /// the refused attempts.
+    ///
+    /// The client verifies signatures and chain itself. Throws `storage` if a receipt is damaged,
+    /// after the intact ones before it were sent.
     func log(
         _ request: LogRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -226,6 +235,10 @@ extension Reports {
         }
     }
 
+    /// Sends the receipts from number `request.first` on, at most `request.count` of them; 0 means
+    /// all.
+    ///
+    /// They are read in pages of at most 32.
     private func send(
         _ log: ReceiptLog, request: LogRequest, account: Account, client: any Client
     ) async throws -> Answer {
@@ -260,7 +273,9 @@ extension Reports {
 }
 
 extension ReceiptAnswer {
-    /// Nil if there is no entry, or if it records that another receipt was granted.
+    /// Creates the answer for an entry of the receipt log.
+    ///
+    /// Nil if there is no entry, or if its line about being granted names another receipt.
     fileprivate init?(_ entry: ReceiptEntry?) {
         guard let entry else { return nil }
         let counter = (try? Statement(parsing: entry.statement))?.counter
@@ -273,6 +288,8 @@ extension ReceiptAnswer {
 
 extension Reports {
     /// Sends the account's touch events to the client until the request is cancelled.
+    ///
+    /// Meanwhile the client is passive, so it does not prevent the daemon from exiting when idle.
     func watch(_: WatchRequest, account: Account, client: any Client) async -> Answer {
         watchers.add(client, for: account)
         client.setPassive(true)

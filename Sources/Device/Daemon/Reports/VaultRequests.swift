@@ -6,7 +6,7 @@ import State
 
 /// Answers the requests about the vaults.
 extension Reports {
-    /// Sends a description of both vaults, and which one new keys are made in.
+    /// Sends a description of both vaults, and in which one new keys are created.
     func listVaults(_: VaultRequest, client: any Client) async -> Answer {
         let chosen = await vaults.chosen()
         for kind in VaultKind.allCases.reversed() {
@@ -17,7 +17,8 @@ extension Reports {
 
     /// Accepts the current TPM as the one that seals keys, for example after it was cleared.
     ///
-    /// Closes all open template keys, and sends the TPM's new description.
+    /// Only root may ask. Closes all open template keys, and sends the TPM's new description.
+    /// Throws the denial of the vault's error if the TPM cannot be used.
     func trustVault(
         _: TrustVaultRequest, client: any Client
     ) async throws(Denial) -> Answer {
@@ -33,6 +34,7 @@ extension Reports {
         return .done(DoneAnswer())
     }
 
+    /// Describes a vault, or the trouble that prevents describing it.
     func describe(_ kind: VaultKind, isChosen: Bool) async -> VaultAnswer {
         let name = kind.name
         do throws(VaultError) {

@@ -14,8 +14,11 @@ import State
 /// Stores secrets of an account, and releases them by touch.
 ///
 /// A secret is sealed to the fingers as they are when it is stored; if they change, it is stale
-/// until it is stored again. Storing needs no touch. Releasing needs one in the same request, and
-/// leaves a receipt that names the secret. Contents stay in locked memory.
+/// until it is stored again. Storing, listing and deleting need no touch. Releasing needs one in
+/// the same request, and leaves a receipt whose purpose names the secret. Contents are in locked
+/// memory, apart from the packets that carry them, which are wiped.
+///
+/// Root or the account itself may make all these requests.
 @ServiceActor
 final class Secrets {
     let vaults: Vaults
@@ -23,7 +26,7 @@ final class Secrets {
     let credentials: Credentials
     let guards: TouchGuards
     let touches: Touches
-    /// Accounts that are sending a secret just now; one secret each at a time.
+    /// The accounts that are sending a secret now; each may send one at a time.
     private var sendingSecrets: Set<UInt32> = []
 
     init(
@@ -39,6 +42,7 @@ final class Secrets {
 }
 
 extension Secrets {
+    /// The handlers for storing, releasing, listing and deleting secrets.
     var handlers: [RequestHandler] {
         [
             RequestHandler(keepSecret), RequestHandler(releaseSecret), RequestHandler(listSecrets),
@@ -51,15 +55,17 @@ extension Secrets {
 
     /// Receives a secret in parts and stores it, sealed to the current fingers.
     ///
-    /// Throws `secretExists`, `tooManySecrets`, or `tooManyRequests` if the account or too many
-    /// others are sending one.
+    /// The account must be able to release it by touch: it needs fingers and a valid credential.
+    /// Throws `badRequest` for a name or size that is not allowed, `secretExists` if the name is
+    /// taken and the request does not replace it, `tooManySecrets`, and `tooManyRequests` if the
+    /// account or too many others are sending one.
     func keepSecret(
         _ request: SecretSetRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         guard SecretName.fault(request.name) == nil,
             let announced = SecretProgress(count: request.size)
         else { throw Denial(.badRequest) }
-        // Checked before the client sends anything, so that no secret is sent in vain.
+        // Check this before the client sends anything, so that no secret is sent in vain.
         _ = try place(for: request, account: account)
         guard sendingSecrets.count < Self.senders, sendingSecrets.insert(account.uid).inserted
         else { throw Denial(.tooManyRequests) }
@@ -68,6 +74,7 @@ extension Secrets {
             account: account)
     }
 
+    /// Receives the secret from the client, and then lets the account send the next one.
     private func delivery(
         _ announced: SecretProgress, account: Account, client: any Client
     ) async throws(Denial) -> SecretBytes {
@@ -75,6 +82,10 @@ extension Secrets {
         return try await client.askSecret(announced)
     }
 
+    /// Seals a secret in the credential's vault and stores it.
+    ///
+    /// Throws the denial of `.changedMeanwhile`, and stores nothing, if the fingers, the credential
+    /// or the secret of that name changed while the vault was at work.
     private func keep(
         _ secret: SecretBytes, request: SecretSetRequest, account: Account
     ) async throws(Denial) -> Answer {
@@ -106,7 +117,9 @@ extension Secrets {
         } catch { throw .vault(error) }
     }
 
-    /// Finds where a secret is to be stored. Throws unless the account could release it by touch.
+    /// Finds where a secret is to be stored.
+    ///
+    /// Throws unless the account could release it by touch.
     private func place(
         for request: SecretSetRequest, account: Account
     ) throws(Denial) -> PlaceForSecret {
@@ -125,7 +138,7 @@ extension Secrets {
     }
 }
 
-/// The place for a secret, and the account's records that it was found with.
+/// The place for a secret, and the account's records with which it was found.
 private struct PlaceForSecret {
     let standing: AccountSnapshot
     let identifier: Bytes
@@ -140,10 +153,13 @@ private struct PlaceForSecret {
 }
 
 extension Secrets {
-    /// Releases a secret: a touch opens it, and it is sent to the client in the same request.
+    /// Releases a secret: a touch opens its key, and the content is sent to the client in the same
+    /// request.
     ///
-    /// Throws `unknownSecret`, `secretStale` if it was sealed to other fingers, or the denial of
-    /// the touch.
+    /// The receipt is written before the content is sent. If recording that it was granted fails,
+    /// that is logged and the secret is sent nevertheless. Throws `unknownSecret`, `secretStale` if
+    /// it was sealed to other fingers, `suspending` if the machine began to sleep after the touch,
+    /// `storage` if the secret is damaged, or the denial of a guard or the touch.
     func releaseSecret(
         _ request: SecretGetRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -171,7 +187,7 @@ extension Secrets {
         return .done(DoneAnswer())
     }
 
-    /// Finds a secret that a touch could release as the account stands now.
+    /// Finds a secret that a touch could release now, and the context that it opens with.
     private func secret(
         named name: Bytes, account: Account
     ) throws(Denial) -> (StoredSecret, SealingContext) {
@@ -186,7 +202,7 @@ extension Secrets {
         }
     }
 
-    /// The sealed key of a secret under the current fingers.
+    /// Returns the sealed key of a secret for the current fingers.
     ///
     /// Throws `secretStale` if it was sealed to other fingers, and `badRequest` if it was changed
     /// or deleted since it was found.
@@ -208,7 +224,7 @@ extension Secrets {
 }
 
 extension Secrets {
-    /// Sends the name and state of each secret of an account.
+    /// Sends the name and state of each secret of an account, even of damaged ones, but no content.
     func listSecrets(
         _: SecretListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -223,7 +239,7 @@ extension Secrets {
         return .done(DoneAnswer())
     }
 
-    /// Deletes a secret, intact or damaged. Throws `unknownSecret`.
+    /// Deletes a secret, intact or damaged; throws `unknownSecret` if there is none with that name.
     func deleteSecret(
         _ request: SecretDeleteRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
@@ -249,7 +265,9 @@ extension SecretAnswer {
 }
 
 extension SignedMatter {
-    /// The statement for the receipt of a released secret. The daemon makes up its own challenge.
+    /// Creates the statement for the receipt of a released secret.
+    ///
+    /// No caller verifies it, so the daemon chooses the challenge itself, at random.
     fileprivate init(secret request: SecretGetRequest) throws(SystemFault) {
         self.init(
             namespace: .secret, challenge: try randomBytes(Limit.challenge),
@@ -258,7 +276,7 @@ extension SignedMatter {
 }
 
 extension Denial {
-    /// The stored secret is damaged or was altered.
+    /// The denial for a stored secret that is damaged or was altered.
     fileprivate static var damagedSecret: Denial {
         Denial(.storage, subject: Detail.secretDamaged.bytes)
     }
