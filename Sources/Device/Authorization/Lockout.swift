@@ -2,20 +2,22 @@
 /// Limits failed matches of an account's fingers.
 ///
 /// Every fifth failed match locks the fingers for 30 seconds, and twenty since the last success
-/// lock them until the password is given. A scan of bad quality is not a failure. The caller stores
-/// each new state before it acts on it: an attempt counts as failed from its beginning. A reboot
-/// does not shorten a pause.
+/// lock them until the user gives the password. A scan of bad quality is not a failure. The caller
+/// stores each new state before it acts on it, so an attempt counts as failed from its beginning,
+/// and a crash or a killed daemon does not undo it. A reboot does not shorten a pause.
 package struct Lockout: Equatable, Sendable {
-    /// The number of failed matches after which there is a pause.
+    /// The number of failed matches after which the fingers are locked for a pause.
     package static let failuresPerPause: UInt32 = 5
-    /// The number of failed matches since the last success after which only the password unlocks.
+    /// The number of failed matches since the last success after which only the password unlocks
+    /// the fingers.
     package static let failuresUntilPassword: UInt32 = 20
     /// The duration of a pause.
     package static let pause = Duration.seconds(30)
 
-    /// A time that is independent of the clock: a boot of the machine, and the time since then.
+    /// A time that does not depend on the wall clock: a boot of the machine, and the time since
+    /// that boot.
     package struct Moment: Equatable, Sendable {
-        /// The kernel's id of the boot, /proc/sys/kernel/random/boot_id.
+        /// The kernel's id of the boot, as in /proc/sys/kernel/random/boot_id.
         package var boot: [UInt8]
         /// The time since that boot, including suspended time (CLOCK_BOOTTIME).
         package var sinceBoot: Duration
@@ -34,15 +36,16 @@ package struct Lockout: Equatable, Sendable {
         }
     }
 
-    /// Whether a finger may be tried.
+    /// The answer to whether a finger may be tried now.
     package enum Verdict: Equatable, Sendable {
         case open
-        /// Locked for this duration.
+        /// The fingers are locked; this is the time left.
         case lockedForNow(Duration)
         case lockedUntilPassword
     }
 
-    /// The failed matches since the last success or password, including the present attempt.
+    /// The number of failed matches since the last success or password, including the present
+    /// attempt.
     package private(set) var failures: UInt32
     /// The start of a pause that may not be over yet.
     package private(set) var pausedAt: Moment?
@@ -53,16 +56,21 @@ package struct Lockout: Equatable, Sendable {
         pausedAt = nil
     }
 
-    /// Creates a state from stored values; the pause at `pausedAt` may be over by now.
+    /// Creates a state from stored values.
+    ///
+    /// The pause at `pausedAt` may be over by now.
     package init(failures: UInt32, pausedAt: Moment?) {
         self.failures = failures
         self.pausedAt = pausedAt
     }
 
-    /// The state for a record that is damaged or missing: locked until the password is given.
+    /// The state that stands for a record that is damaged or missing: locked until the user gives
+    /// the password.
     package static let unreadable = Lockout(failures: failuresUntilPassword, pausedAt: nil)
 
     /// Returns whether a finger may be tried now.
+    ///
+    /// The lock that only the password lifts takes precedence over a pause.
     package func verdict(at now: Moment) -> Verdict {
         if failures >= Lockout.failuresUntilPassword { return .lockedUntilPassword }
         guard let pausedAt else { return .open }
@@ -70,8 +78,9 @@ package struct Lockout: Equatable, Sendable {
         return left > .zero ? .lockedForNow(left) : .open
     }
 
-    /// Returns the state to store before the reader is asked, in which the attempt counts as
-    /// failed.
+    /// Returns the state to store before the reader is asked: one more failure.
+    ///
+    /// Every fifth failure starts a pause at `now`. Call it only if `verdict` is `.open`.
     package func beginningAttempt(at now: Moment) -> Lockout {
         var next = self
         next.failures = min(failures, Lockout.failuresUntilPassword - 1) + 1
@@ -82,7 +91,8 @@ package struct Lockout: Equatable, Sendable {
 
     /// Returns the state after the attempt that this state was stored for did not match.
     ///
-    /// A pause starts now, not when the wait for the finger began.
+    /// A pause that the attempt started begins anew now, since the wait for the finger must not
+    /// count towards it.
     package func afterMismatch(at now: Moment) -> Lockout {
         var next = self
         if pausedAt != nil { next.pausedAt = now }

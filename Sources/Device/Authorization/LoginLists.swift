@@ -3,7 +3,9 @@ import Configuration
 
 /// The administrator's lists of accounts, groups and services with fingerprint login.
 ///
-/// An account or service must be allowed by every list; what one list denies, no other can allow.
+/// Every list must allow the login: an account or service that one list denies cannot be allowed by
+/// another. The lists are the settings `login.accounts`, `login.groups` and `login.services`; see
+/// `NameList` for their syntax.
 package struct LoginLists: Sendable {
     private let services: NameList
     private let accounts: NameList
@@ -16,24 +18,24 @@ package struct LoginLists: Sendable {
         groups = NameList(settings.words(Settings.loginGroups))
     }
 
-    /// The services that are named in the list.
+    /// The services that the list names, allowed or denied.
     package var serviceNames: Set<String> { services.allowed.union(services.denied) }
 
     /// The groups whose members are denied.
     package var deniedGroupNames: Set<String> { groups.denied }
 
-    /// The accounts that are named in the list.
+    /// The accounts that the list names, allowed or denied.
     package var accountNames: Set<String> { accounts.allowed.union(accounts.denied) }
 
-    /// The groups whose membership must be known for a decision.
+    /// The groups that the list names, whose membership must be known to decide about an account.
     package var groupNames: Set<String> { groups.allowed.union(groups.denied) }
 
     /// Returns the setting that denies an account; nil if none does.
     ///
     /// - Parameters:
-    ///   - account: The account's name. Uid 0 counts as root whatever its name.
-    ///   - memberships: Those of `groupNames` that the account belongs to; nil if that is unknown,
-    ///     which denies the account if the list of groups is not empty.
+    ///   - account: The account's name. Uid 0 also counts as `root`, whatever its name is.
+    ///   - memberships: The groups among `groupNames` that the account belongs to; nil if they are
+    ///     unknown, which denies the account unless the list of groups is empty.
     package func exclusion(
         account: String, uid: UInt32, memberships: Set<String>?
     ) -> Setting? {

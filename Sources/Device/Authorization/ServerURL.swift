@@ -4,9 +4,12 @@ import LoginProtocol
 /// The URL of a signet-server in canonical form, in which it is stored, compared and sealed to.
 ///
 /// The form is `https://host[:port][/path]`, with the scheme and host in lower case, without a
-/// slash at the end and without the default port 443.
+/// slash at the end and without the default port 443. Spellings that differ only in these points
+/// become equal, so that a key is sealed to one spelling.
 package struct ServerURL: Equatable, Hashable, Sendable {
-    /// The maximum length of a URL in bytes, since a vault seals keys to it.
+    /// The maximum length of a URL in bytes.
+    ///
+    /// A vault seals keys to the URL and limits its length.
     package static let maximumLength = 200
 
     /// The canonical form.
@@ -14,8 +17,9 @@ package struct ServerURL: Equatable, Hashable, Sendable {
 
     /// Converts a URL that a user typed to canonical form.
     ///
-    /// Accepts upper case in scheme and host, slashes at the end, and port 443. Returns nil for
-    /// anything but HTTPS, and for URLs with a user name, a query or a fragment.
+    /// Accepts upper case in scheme and host, slashes at the end, and port 443. Returns nil for any
+    /// scheme but HTTPS, for a user name, query, fragment or percent sign, for path segments that
+    /// are empty, `.` or `..`, and for URLs of more than 200 bytes.
     package init?(typed: String) {
         guard typed.utf8.count <= Self.maximumLength, typed.utf8.allSatisfy(Self.isAllowed) else {
             return nil
@@ -33,7 +37,9 @@ package struct ServerURL: Equatable, Hashable, Sendable {
         text = scheme + host.dropLast(port) + path
     }
 
-    /// Parses bytes that must be in canonical form already; returns nil otherwise.
+    /// Parses bytes that must be in canonical form already.
+    ///
+    /// Returns nil otherwise.
     package init?(_ bytes: Bytes) {
         guard let typed = String(validating: bytes, as: UTF8.self),
             let url = ServerURL(typed: typed), url.text == typed
@@ -44,6 +50,10 @@ package struct ServerURL: Equatable, Hashable, Sendable {
     /// The canonical form as bytes, for the socket.
     package var bytes: Bytes { Bytes(text.utf8) }
 
+    /// Whether the text is a host, with or without a port.
+    ///
+    /// A host is a name of letters, digits, hyphens and dots, or an IPv6 address in brackets; only
+    /// its characters are checked, not its validity. A port is 1 to 65535 without leading zeros.
     private static func isHost(_ host: String) -> Bool {
         var name = host[...]
         if name.hasPrefix("[") {
@@ -66,6 +76,9 @@ package struct ServerURL: Equatable, Hashable, Sendable {
         return String(port) == name.dropFirst()
     }
 
+    /// Whether a byte may occur anywhere in a URL.
+    ///
+    /// No other character needs to be decoded or escaped later.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -5,7 +5,7 @@ package struct ConfigurationFault: Error, Equatable, Sendable {
     package let file: String
     /// The line, counted from 1; 0 for the file as a whole.
     package let line: Int
-    /// The description of the mistake.
+    /// A description of the mistake, for the administrator.
     package let problem: String
 
     /// Creates a fault.
@@ -23,7 +23,8 @@ package struct ConfigurationFault: Error, Equatable, Sendable {
 ///
 /// A file with a single mistake is rejected as a whole, because the line that was not understood
 /// may be the one in which the administrator forbids something. The syntax is `[section]` and `key
-/// = value`, with comments after `#` or `;` at the beginning of a line.
+/// = value`, with comments after `#` or `;` at the beginning of a line. A file is UTF-8 without
+/// control characters, and sets each key at most once.
 package struct Configuration: Sendable {
     /// The maximum length of a file in bytes.
     package static let maximumFileLength = 65_536
@@ -31,7 +32,9 @@ package struct Configuration: Sendable {
     private let table: [Setting]
     private var values: [String: SettingValue] = [:]
     private var origins: [String: String] = [:]
-    /// Lines with a former setting. They have no effect; the problem says what to write instead.
+    /// Lines with a former setting.
+    ///
+    /// They have no effect; the problem says what to write instead.
     package private(set) var obsoleteLines: [ConfigurationFault] = []
 
     /// Creates the defaults of a program's table of settings.
@@ -39,9 +42,9 @@ package struct Configuration: Sendable {
         self.table = table
     }
 
-    /// Creates the defaults, overridden by files in order; the last file that sets a key decides.
+    /// Creates the defaults, overridden by files in order.
     ///
-    /// Throws the first mistake in any of the files.
+    /// The last file that sets a key decides. Throws the first mistake in any of the files.
     package init(
         _ table: [Setting] = Settings.all, files: [(name: String, text: [UInt8])]
     ) throws(ConfigurationFault) {
@@ -62,6 +65,9 @@ package struct Configuration: Sendable {
     /// Whether no file sets the setting.
     package func isDefault(_ setting: Setting) -> Bool { origins[setting.name] == nil }
 
+    /// Reads one file.
+    ///
+    /// Throws its first mistake.
     private mutating func read(_ name: String, text: [UInt8]) throws(ConfigurationFault) {
         guard text.count <= Configuration.maximumFileLength else {
             throw ConfigurationFault(file: name, line: 0, problem: "longer than 64 KiB")
@@ -88,6 +94,12 @@ package struct Configuration: Sendable {
         let text: String
     }
 
+    /// Reads one line, given the section that it is in and the settings that the file has set so
+    /// far.
+    ///
+    /// An unknown section or key, a second value for a key in the same file, and a value that the
+    /// setting does not accept are mistakes. A former setting is not; it is added to
+    /// `obsoleteLines`.
     private mutating func read(
         _ line: Substring, at place: (file: String, line: Int), in section: inout String?,
         seen: inout Set<String>
@@ -150,13 +162,13 @@ extension Configuration {
         return nil
     }
 
-    /// Returns the value of a number setting.
+    /// Returns the value of a number setting; 0 if the setting is not a number.
     package func count(_ setting: Setting) -> Int {
         if case .count(let count) = value(setting) { return count }
         return 0
     }
 
-    /// Returns the value of a setting that is a list of words.
+    /// Returns the value of a setting that is a list of words; empty if it is of another kind.
     package func words(_ setting: Setting) -> [String] {
         if case .words(let words) = value(setting) { return words }
         return []
@@ -164,13 +176,13 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// Returns the value of a setting that is a word or text.
+    /// Returns the value of a setting that is a word or text; empty if it is of another kind.
     package func word(_ setting: Setting) -> String {
         if case .word(let word) = value(setting) { return word }
         return ""
     }
 
-    /// Returns the value of a setting that is a list of numbers.
+    /// Returns the value of a setting that is a list of numbers; empty if it is of another kind.
     package func numbers(_ setting: Setting) -> [Int] {
         if case .numbers(let numbers) = value(setting) { return numbers }
         return []
@@ -178,7 +190,9 @@ extension Configuration {
 }
 
 extension Unicode.Scalar {
-    /// Whether it is a control character other than the tab; messages quote the line.
+    /// Whether it is a control character other than the tab.
+    ///
+    /// Messages quote the line, which must not control a terminal.
     fileprivate var isForbidden: Bool {
         self != "\t" && properties.generalCategory == .control
     }

@@ -12,7 +12,7 @@ package enum SettingValue: Equatable, Sendable {
     case numbers([Int])
 }
 
-/// One row of the table of settings.
+/// One row of a program's table of settings.
 package struct Setting: Sendable {
     /// The section in the file.
     package let section: String
@@ -25,8 +25,10 @@ package struct Setting: Sendable {
     /// A one-line description for users.
     package let purpose: String
 
-    /// Whether signetd uses the setting. The others are used only by signet-relay, which reads them
-    /// whenever it starts and does not run most of the time.
+    /// Whether signetd uses the setting.
+    ///
+    /// The other settings are used only by signet-relay, which reads them at each start and does
+    /// not run most of the time.
     package var isUsedByDaemon: Bool { section != "relay" || key == "timeout" }
 
     /// Creates a row of a program's table.
@@ -61,97 +63,99 @@ package struct Setting: Sendable {
     package var name: String { "\(section).\(key)" }
 }
 
-/// The table of all settings. A key without a row here is rejected.
+/// The table of all settings.
+///
+/// A key without a row here is rejected.
 package enum Settings {
-    /// `daemon.idle-exit`
+    /// The setting `daemon.idle-exit`.
     package static let idleExit = Setting(
         section: "daemon", key: "idle-exit", standard: .duration(.seconds(30)),
         accepts: .duration(.seconds(1)...(.seconds(86_400)), orOff: true),
         purpose: "how long the daemon stays when nothing is asked of it")
-    /// `daemon.connections`
+    /// The setting `daemon.connections`.
     package static let connections = Setting(
         section: "daemon", key: "connections", standard: .count(128),
         accepts: .count(8...4_096),
         purpose: "connections at the same time, of all users together")
-    /// `daemon.connections-per-user`
+    /// The setting `daemon.connections-per-user`.
     package static let connectionsPerUser = Setting(
         section: "daemon", key: "connections-per-user", standard: .count(16),
         accepts: .count(2...1_024),
         purpose: "connections of one user at the same time")
-    /// `touch.timeout`
+    /// The setting `touch.timeout`.
     package static let touchTimeout = Setting(
         section: "touch", key: "timeout", standard: .duration(.seconds(60)),
         accepts: .duration(.seconds(1)...(.seconds(170)), orOff: false),
         purpose: "the longest wait for a finger, whatever the caller asks for")
-    /// `touch.max-tries`
+    /// The setting `touch.max-tries`.
     package static let touchTries = Setting(
         section: "touch", key: "max-tries", standard: .count(5), accepts: .count(1...5),
         purpose: "the most fingers tried in one request, whatever the caller asks for")
-    /// `touch.waiting`
+    /// The setting `touch.waiting`.
     package static let touchWaiting = Setting(
         section: "touch", key: "waiting", standard: .count(8), accepts: .count(0...64),
         purpose: "requests that may wait while another is served")
-    /// `reader.ignore`
+    /// The setting `reader.ignore`.
     package static let ignoredReaders = Setting(
         section: "reader", key: "ignore", standard: .words([]), accepts: .words,
         purpose: "readers that are left alone, by the id that 'signet readers' shows")
-    /// `enrolment.fingers`
+    /// The setting `enrolment.fingers`.
     package static let fingers = Setting(
         section: "enrolment", key: "fingers", standard: .count(10), accepts: .count(1...10),
         purpose: "fingers that an account may enrol")
-    /// `enrolment.timeout`
+    /// The setting `enrolment.timeout`.
     package static let enrolmentTimeout = Setting(
         section: "enrolment", key: "timeout", standard: .duration(.seconds(120)),
         accepts: .duration(.seconds(10)...(.seconds(600)), orOff: false),
         purpose: "the longest time that an enrolment may take")
-    /// `password.timeout`
+    /// The setting `password.timeout`.
     package static let passwordTimeout = Setting(
         section: "password", key: "timeout", standard: .duration(.seconds(30)),
         accepts: .duration(.seconds(1)...(.seconds(300)), orOff: false),
         purpose: "the longest time that the check of a password may take")
-    /// `login.services`
+    /// The setting `login.services`.
     package static let loginServices = Setting(
         section: "login", key: "services", standard: .words([]), accepts: .names,
         purpose: "PAM services with fingerprint login: name for only these, !name for all but these"
     )
-    /// `login.accounts`
+    /// The setting `login.accounts`.
     package static let loginAccounts = Setting(
         section: "login", key: "accounts", standard: .words(["!root"]), accepts: .names,
         purpose: "accounts with fingerprint login, in the same way; put !root there too")
-    /// `login.groups`
+    /// The setting `login.groups`.
     package static let loginGroups = Setting(
         section: "login", key: "groups", standard: .words([]), accepts: .names,
         purpose: "groups whose members have fingerprint login, in the same way")
-    /// The value of `login.lid`, `login.seat` and similar settings that denies something.
+    /// The value of `login.lid`, `login.seat` and similar settings that denies the login.
     package static let refuse = "refuse"
-    /// `login.lid`
+    /// The setting `login.lid`.
     package static let loginLid = Setting(
         section: "login", key: "lid", standard: .word(refuse),
         accepts: .choice([refuse, "ignore"]),
         purpose: "whether fingers are asked for while the lid is closed")
-    /// `login.seat`
+    /// The setting `login.seat`.
     package static let loginSeat = Setting(
         section: "login", key: "seat", standard: .word(refuse),
         accepts: .choice([refuse, "ignore"]),
         purpose: "whether a session may use readers of another seat")
-    /// The value of the settings in `[login]` that permits something.
+    /// The value of the settings in `[login]` that permits the login.
     package static let allow = "allow"
-    /// `login.others`
+    /// The setting `login.others`.
     package static let loginOthers = Setting(
         section: "login", key: "others", standard: .word(refuse),
         accepts: .choice([refuse, "warn"]),
         purpose: "whether one user may ask for another's finger, as su does; warn shows who asks")
-    /// `login.without-logind`
+    /// The setting `login.without-logind`.
     package static let loginWithoutLogind = Setting(
         section: "login", key: "without-logind", standard: .word("consoles"),
         accepts: .choice(["consoles", "terminals", "any"]),
         purpose: "where logind does not run: who may ask for a finger")
-    /// `login.without-seat`
+    /// The setting `login.without-seat`.
     package static let loginWithoutSeat = Setting(
         section: "login", key: "without-seat", standard: .word(refuse),
         accepts: .choice([refuse, allow]),
         purpose: "whether local sessions at no seat may ask: serial consoles, containers")
-    /// `login.console-units`
+    /// The setting `login.console-units`.
     package static let loginConsoleUnits = Setting(
         section: "login", key: "console-units",
         standard: .words([
@@ -160,7 +164,7 @@ package enum Settings {
             "container-getty@.service",
         ]), accepts: .words,
         purpose: "units of root's that log users in at a console: NAME.service or NAME@.service")
-    /// `login.display-managers`
+    /// The setting `login.display-managers`.
     package static let loginDisplayManagers = Setting(
         section: "login", key: "display-managers",
         standard: .words([
@@ -169,63 +173,64 @@ package enum Settings {
         ]), accepts: .words,
         purpose: "units of root's that log users in at a greeter")
 
-    /// `keyring.services`
+    /// The setting `keyring.services`.
     ///
-    /// Each service of the default runs as root at the machine, and opens the session in which the
-    /// keyring is used. The names are those of Debian's packages and of the projects' own files.
+    /// Each service of the default runs as root on the machine itself, and opens the session in
+    /// which the keyring is used. The names are those of Debian's packages and of the projects' own
+    /// files.
     package static let keyringServices = Setting(
         section: "keyring", key: "services",
         standard: .words([
-            // login(1) of util-linux and shadow, under getty on a console. cosmic-greeter makes
+            // login(1) of util-linux and shadow, started by getty on a console. cosmic-greeter has
             // greetd use it too if its own service is not installed.
             "login",
             // GNOME's display manager has one service for passwords and one for fingers. Both open
-            // sessions and both unlock the screen, which gdm's own worker does too.
+            // sessions and both unlock the screen, as gdm's own worker does too.
             "gdm-password", "gdm-fingerprint",
-            // Display managers with one service for all logins. `-autologin` and `-greeter` are
-            // separate services that ask for nothing.
+            // Display managers with one service for all logins. Their services `-autologin` and
+            // `-greeter` are separate and ask for nothing.
             "lightdm", "sddm", "plasmalogin", "lxdm", "xdm", "wdm", "slim", "ly",
-            // greetd, for every greeter except COSMIC's, which names a service of its own.
+            // greetd, for every greeter except COSMIC's, which uses a service of its own.
             "greetd", "cosmic-greeter",
         ]), accepts: .plainNames,
         purpose: "services that may get the login password for the keyring after a touch")
-    /// `vault.kind`
+    /// The setting `vault.kind`.
     package static let vaultKind = Setting(
         section: "vault", key: "kind", standard: .word("auto"),
         accepts: .choice(["auto", "tpm", "file"]),
         purpose: "where new keys are kept: the TPM if it works, always the TPM, or a file")
-    /// `vault.tpm`
+    /// The setting `vault.tpm`.
     package static let vaultTPM = Setting(
         section: "vault", key: "tpm", standard: .word("auto"), accepts: .text(256),
         purpose: "the way to the TPM: auto, device:/dev/…, tabrmd:… or swtpm:…")
-    /// `vault.pcrs`
+    /// The setting `vault.pcrs`.
     package static let vaultRegisters = Setting(
         section: "vault", key: "pcrs", standard: .numbers([]), accepts: .numbers(0...23),
         purpose: "PCRs that new keys are bound to; a firmware update may change them")
-    /// `vault.timeout`
+    /// The setting `vault.timeout`.
     package static let vaultTimeout = Setting(
         section: "vault", key: "timeout", standard: .duration(.seconds(10)),
         accepts: .duration(.seconds(1)...(.seconds(60)), orOff: false),
         purpose: "the longest time that a call of the TPM may take")
-    /// `relay.ca-file`
+    /// The setting `relay.ca-file`.
     package static let relayAuthorities = Setting(
         section: "relay", key: "ca-file", standard: .word("system"), accepts: .text(256),
         purpose: "who may vouch for a server: system, or a PEM file with those alone who may")
-    /// `relay.pin`
+    /// The setting `relay.pin`.
     package static let relayPin = Setting(
         section: "relay", key: "pin", standard: .word("none"), accepts: .text(512),
         purpose: "the key that a server must have as well: sha256//BASE64, several with ;")
-    /// `relay.connect-timeout`
+    /// The setting `relay.connect-timeout`.
     package static let relayConnectTimeout = Setting(
         section: "relay", key: "connect-timeout", standard: .duration(.seconds(5)),
         accepts: .duration(.milliseconds(100)...(.seconds(30)), orOff: false),
         purpose: "the longest time until the connection to a server stands")
-    /// `relay.timeout`
+    /// The setting `relay.timeout`.
     package static let relayTimeout = Setting(
         section: "relay", key: "timeout", standard: .duration(.seconds(15)),
         accepts: .duration(.milliseconds(100)...(.seconds(60)), orOff: false),
         purpose: "the longest time that a server may take to answer")
-    /// `relay.proxy`
+    /// The setting `relay.proxy`.
     package static let relayProxy = Setting(
         section: "relay", key: "proxy", standard: .word("none"), accepts: .text(256),
         purpose: "the proxy on the way to servers, as a URL, or none")
@@ -241,8 +246,10 @@ package enum Settings {
     ]
 }
 
-/// A setting of an earlier version. A line with it has no effect; rejecting the file would replace
-/// everything else in it by the defaults.
+/// A setting of an earlier version.
+///
+/// A line that sets it has no effect. Rejecting the whole file because of it would replace
+/// everything else in the file by the defaults.
 package struct FormerSetting: Sendable {
     /// The section in the file.
     let section: String
@@ -257,8 +264,8 @@ package struct FormerSetting: Sendable {
 extension Settings {
     /// The former settings.
     static let former: [FormerSetting] = [
-        // It listed the services that must not get the password. Read as the new list, it would
-        // release the password to exactly those services.
+        // It listed the services that must not get the password. If it were read as the new list,
+        // the password would be released to exactly those services.
         FormerSetting(
             section: "keyring", key: "except", successor: keyringServices,
             advice: """

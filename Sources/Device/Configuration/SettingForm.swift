@@ -21,7 +21,10 @@ extension SettingValue {
 }
 
 extension Setting.Form {
-    /// Parses a value; returns nil if it is malformed or out of bounds.
+    /// Parses a value.
+    ///
+    /// Returns nil if it is malformed or out of bounds. Durations need a unit (`ms`, `s` or `min`),
+    /// numbers have 1 to 9 digits, and lists are separated by commas and contain no duplicates.
     package func value(of text: String) -> SettingValue? {
         switch self {
         case .count(let bounds):
@@ -72,6 +75,7 @@ extension Setting.Form {
         }
     }
 
+    /// Parses 1 to 9 decimal digits, so that the result cannot overflow.
     private static func number(_ digits: some Collection<UInt8>) -> Int? {
         guard (1...9).contains(digits.count) else { return nil }
         var number = 0

@@ -3,14 +3,16 @@ import Configuration
 import Posix
 
 /// Loads the configuration from disk.
+///
+/// A file that users other than root could have written is rejected; see `TrustedFile`.
 package enum ConfigurationFiles {
     /// Reads a configuration file, then its drop-ins `FILE.d/*.conf` in the order of their names.
     ///
-    /// Missing files are not errors. A file that others than root may write to is rejected like one
-    /// with a mistake; see `TrustedFile`.
+    /// A later file overrides an earlier one. Missing files are not errors. One file that is
+    /// rejected, or that contains a mistake, makes the whole load fail.
     ///
-    /// - Throws: the first fault, with file and line; line 0 for a file that cannot be read or
-    ///   trusted.
+    /// - Throws: The first fault, with file and line; line 0 for a file that cannot be read or is
+    ///   not trusted.
     package static func load(
         _ file: String, table: [Setting] = Settings.all
     ) throws(ConfigurationFault) -> Configuration {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The names of accounts that may be passed to PAM.
+/// The rule for names of accounts that may be passed to PAM.
 enum AccountName {
-    /// Whether a name is 1–32 bytes without control characters, space, `:` and `/`, and does not
-    /// begin with `-`.
+    /// Whether a name may be passed to PAM.
+    ///
+    /// It must have 1 to 32 bytes, contain no control character, space, `:` or `/`, and not begin
+    /// with `-`, so that it cannot be mistaken for an option.
     static func isAcceptable(_ name: String) -> Bool {
         let bytes = name.utf8
         guard (1...32).contains(bytes.count), bytes.first != UInt8(ascii: "-") else { return false }

@@ -4,13 +4,14 @@ import Glibc
 
 /// A PAM conversation that answers one question: the first hidden prompt gets the password.
 ///
-/// Any other prompt is refused, and the refusal is remembered, because a stack may continue after
-/// it and still end in success. Source: `pam_conv(3)`.
+/// Any other prompt is denied with PAM_CONV_ERR, and messages are dropped. The denial is
+/// remembered, because a stack may continue after it and still end in success. Source:
+/// `pam_conv(3)`.
 final class Conversation {
     private let password: PasswordText
-    /// Whether the password was asked for.
+    /// Whether a module asked for the password and got it.
     private(set) var hasAnswered = false
-    /// Whether a second prompt or a visible one was refused.
+    /// Whether any prompt or malformed message was denied.
     private(set) var wasRefused = false
 
     /// Creates a conversation with its only answer.
@@ -18,7 +19,9 @@ final class Conversation {
         self.password = password
     }
 
-    /// The callback for libpam. The conversation must outlive the PAM handle.
+    /// The callback for libpam.
+    ///
+    /// The conversation must outlive the PAM handle.
     var callback: pam_conv {
         unsafe pam_conv(
             conv: { count, messages, replies, context in
@@ -32,6 +35,9 @@ final class Conversation {
             appdata_ptr: unsafe Unmanaged.passUnretained(self).toOpaque())
     }
 
+    /// Answers one call of libpam.
+    ///
+    /// On success libpam owns `replies`; on failure everything is wiped and freed here.
     private func answer(
         _ count: Int,
         messages: UnsafeMutablePointer<UnsafePointer<pam_message>?>,
@@ -52,6 +58,7 @@ final class Conversation {
         return PAM_SUCCESS
     }
 
+    /// Answers one message; returns false to deny it.
     private func answer(
         _ message: UnsafePointer<pam_message>?, into reply: inout pam_response
     ) -> Bool {
@@ -69,6 +76,7 @@ final class Conversation {
         }
     }
 
+    /// Wipes and frees the answers of a call that failed.
     private static func discard(_ answers: UnsafeMutablePointer<pam_response>, count: Int) {
         for index in 0..<count {
             guard let text = unsafe answers[index].resp else { continue }

@@ -2,7 +2,9 @@
 import CPAM
 import Glibc
 
-/// Why a check could not be started; the values are errnos.
+/// Why a check could not be started.
+///
+/// The values are errnos.
 package enum PasswordFault: Error, Equatable {
     case name
     case pipe(Int32)
@@ -12,10 +14,10 @@ package enum PasswordFault: Error, Equatable {
 
 /// The daemon's side of a password check: one running `verify-password` process.
 ///
-/// PAM modules run only in that process. `finish` takes the verdict; if the value is destroyed
-/// without it, the process is killed and reaped.
+/// PAM modules run only in that process, never in the daemon. `finish` returns the verdict. If the
+/// value is destroyed without `finish`, the process is killed and reaped, so none is left behind.
 package struct PasswordCheck: ~Copyable {
-    /// A pidfd, readable when the process has ended: `finish` then does not wait.
+    /// A pidfd, which is readable once the process has ended; `finish` then does not wait.
     ///
     /// Source: `pidfd_open(2)`.
     package let descriptor: Int32
@@ -29,11 +31,12 @@ package struct PasswordCheck: ~Copyable {
         _ = Self.reap(descriptor)
     }
 
-    /// Starts `program` for an account. Source: `posix_spawn(3)`.
+    /// Starts `program` for an account.
     ///
-    /// The process gets an empty environment, default signal handling, and no descriptor except the
-    /// pipe with the password as its standard input. Only the account's name appears in its
-    /// arguments.
+    /// The process gets an empty environment, default signal handling, and the pipe with the
+    /// password as its standard input; its other standard streams are /dev/null, and no other
+    /// descriptor is open. Only the account's name appears in its arguments, which other users can
+    /// read. Source: `posix_spawn(3)`.
     ///
     /// - Parameters:
     ///   - password: At most 1024 bytes; the program reports a longer one as wrong.
@@ -56,7 +59,9 @@ package struct PasswordCheck: ~Copyable {
         return PasswordCheck(adopting: descriptor)
     }
 
-    /// Kills the process, for a time limit; `finish` then returns `fault`.
+    /// Kills the process, to enforce a time limit.
+    ///
+    /// `finish` then returns `fault`.
     package func kill() {
         _ = signet_kill(descriptor)
     }
@@ -78,8 +83,10 @@ package struct PasswordCheck: ~Copyable {
         return PasswordVerdict(exitCode: code)
     }
 
-    /// The reading end of a pipe that holds the whole password and its end, so that neither side
-    /// waits.
+    /// Returns the reading end of a pipe that already holds the whole password and its end.
+    ///
+    /// Neither side then waits for the other. Of a password that is too long, one byte more than
+    /// the limit is written, so that the program notices.
     private static func filledPipe(_ password: Span<UInt8>) throws(PasswordFault) -> Int32 {
         var ends: [Int32] = [-1, -1]
         guard unsafe signet_pipe(&ends) == 0 else { throw .pipe(errno) }

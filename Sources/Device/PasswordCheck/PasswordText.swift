@@ -4,11 +4,15 @@ import Glibc
 import Posix
 
 /// A password in locked memory, which is overwritten before it is freed.
+///
+/// It has 0 to 1024 bytes without NUL, as PAM takes it as a C string.
 final class PasswordText {
-    /// The most bytes in a password.
+    /// The maximum length of a password in bytes.
     static let limit = 1024
 
-    /// The stream could not be read, or memory could not be locked; with the errno.
+    /// The stream could not be read, or memory could not be locked.
+    ///
+    /// Holds the errno.
     struct Unreadable: Error {
         let code: Int32
     }
@@ -20,7 +24,9 @@ final class PasswordText {
         self.bytes = bytes
     }
 
-    /// Reads to the end of the stream; nil if that is too long or contains a NUL.
+    /// Reads to the end of the stream.
+    ///
+    /// Returns nil if the password is too long or contains a NUL.
     static func read(from descriptor: Int32) throws(Unreadable) -> PasswordText? {
         do throws(SystemFault) {
             var reading = Reading.tooLong
@@ -44,7 +50,8 @@ final class PasswordText {
         }
     }
 
-    /// A NUL-terminated copy on the C heap, which libpam overwrites and frees; nil without memory.
+    /// Returns a NUL-terminated copy on the C heap, which libpam overwrites and frees; nil without
+    /// memory.
     func duplicate() -> UnsafeMutablePointer<CChar>? {
         unsafe bytes.withBytes { span in
             unsafe span.withUnsafeBytes { memory in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The result of a password check. Only `right` proves anything.
+/// The result of a password check.
 ///
-/// It crosses from the child to the daemon as an exit code.
+/// Only `right` proves anything. The result is passed from the child to the daemon as an exit code.
 package enum PasswordVerdict: Equatable, Sendable {
     case right
     case wrong
@@ -11,10 +11,12 @@ package enum PasswordVerdict: Equatable, Sendable {
     case accountExpired
     /// The password has expired and must be changed first.
     case passwordExpired
-    /// The check could not be made: a broken stack, a crash, or a time limit.
+    /// The check could not be made, for example because of a broken stack, a crash, or a time
+    /// limit.
     case fault
 
-    /// Exit codes that no crash, stray `exit(0)` or shell produces.
+    /// Exit codes that no crash, stray `exit(0)` or shell produces, so that only a check that ran
+    /// to its end can be `right`.
     private static let codes: [(verdict: PasswordVerdict, code: Int32)] = [
         (.right, 80), (.wrong, 81), (.denied, 82), (.fault, 83),
         (.accountExpired, 84), (.passwordExpired, 85),
@@ -25,7 +27,7 @@ package enum PasswordVerdict: Equatable, Sendable {
         Self.codes.first { $0.verdict == self }?.code ?? 83
     }
 
-    /// The verdict for an exit code; `fault` for any unknown one.
+    /// Returns the verdict for an exit code; `fault` for any unknown one.
     package init(exitCode: Int32) {
         self = Self.codes.first { $0.code == exitCode }?.verdict ?? .fault
     }

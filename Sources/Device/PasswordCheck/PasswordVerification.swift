@@ -8,8 +8,8 @@ import Posix
 /// The child's side of a password check: one account, one password, one verdict per process.
 ///
 /// Only `right` means that the PAM stack `signet` asked for the password, accepted it, and accepted
-/// the account. Anything unexpected is `fault`: a refused prompt, a success without a password, or
-/// another user at the end.
+/// the account. Anything unexpected is `fault`: a denied prompt, a success without a password, or a
+/// different user at the end.
 package enum PasswordVerification {
     /// The PAM service that checks passwords.
     static let service = "signet"
@@ -20,10 +20,10 @@ package enum PasswordVerification {
         operands: [OperandSyntax(ValueSyntax("ACCOUNT", .account))],
         notes: ["the exit status is the verdict; signetd alone can read it"])
 
-    /// Reads the words after the program's name, and does what they say; returns the exit status.
+    /// Parses the command line and runs the check; returns the exit status, which is the verdict.
     ///
-    /// The process is hardened first, and killed by SIGALRM after a minute. A command line that is
-    /// not understood is a fault, because 2 would be no verdict.
+    /// The process is hardened first, and killed by SIGALRM after a minute. An invalid command line
+    /// is reported as `fault`, because the usual status 2 is not the exit code of any verdict.
     package static func run(_ words: [String], version: String) -> Int32 {
         guard closeDoors() else { return PasswordVerdict.fault.exitCode }
         switch syntax.outcome(of: words, version: version) {
@@ -40,8 +40,9 @@ package enum PasswordVerification {
 
     /// Checks the password on standard input for an account.
     ///
-    /// The password is 0–1024 bytes up to the end of the stream, without NUL and not terminated.
-    /// Source: `pam_authenticate(3)`, `pam_acct_mgmt(3)`.
+    /// The password is 0 to 1024 bytes up to the end of the stream, without NUL and without a
+    /// terminator; a longer one, or one with a NUL, is `wrong`. Source: `pam_authenticate(3)`,
+    /// `pam_acct_mgmt(3)`.
     private static func verdict(account: String) -> PasswordVerdict {
         guard AccountName.isAcceptable(account), serviceIsTrustworthy() else { return .fault }
         do throws(PasswordText.Unreadable) {
@@ -52,10 +53,13 @@ package enum PasswordVerification {
         }
     }
 
-    /// Hardens the process: nothing inherited, no core dumps, no new privileges, at most a minute
-    /// to run.
+    /// Hardens the process.
     ///
-    /// The time limit holds even if the parent dies.
+    /// Returns false if any step fails that matters for security.
+    ///
+    /// Afterwards the process has an empty environment, no descriptors but the standard streams, no
+    /// core dumps, no new privileges, a session of its own, and at most a minute to run. The time
+    /// limit holds even if the parent dies.
     private static func closeDoors() -> Bool {
         do throws(SystemFault) {
             try hardenProcess()
@@ -70,8 +74,8 @@ package enum PasswordVerification {
 
     /// Whether the service's own file exists, belongs to root and is writable only by root.
     ///
-    /// Without the file, libpam would use `other`, which calls pam_signet and so this program
-    /// again.
+    /// Without the file, libpam would use `other`, which calls pam_signet and so starts this
+    /// program again.
     private static func serviceIsTrustworthy() -> Bool {
         var information = stat()
         guard unsafe stat("/etc/pam.d/" + service, &information) == 0 else { return false }
@@ -79,6 +83,10 @@ package enum PasswordVerification {
             && information.st_mode & (S_IWGRP | S_IWOTH) == 0
     }
 
+    /// Runs the PAM stack with the conversation and translates its result.
+    ///
+    /// PAM_DISALLOW_NULL_AUTHTOK makes an account without a password fail. The user is read back
+    /// after the stack ran.
     private static func verdict(account: String, conversation: Conversation) -> PasswordVerdict {
         var callback = unsafe conversation.callback
         var handle: OpaquePointer? = nil
@@ -89,10 +97,11 @@ package enum PasswordVerification {
         let isSameAccount = unsafe user(of: handle).map(Array.init) == Array(account.utf8)
         unsafe pam_end(handle, status)
         return withExtendedLifetime(conversation) {
-            // A module that changed the user would prove one account by another one's password.
+            // A module that changed the user would authenticate one account with the password of
+            // another.
             guard isSameAccount, !conversation.wasRefused else { return .fault }
-            // A success without the password comes from a stack that asks for none, such as an
-            // empty one.
+            // A success without the password comes from a stack that does not ask for one, such as
+            // an empty one.
             return status == PAM_SUCCESS && !conversation.hasAnswered ? .fault : judge(status)
         }
     }
@@ -104,7 +113,9 @@ package enum PasswordVerification {
         return unsafe String(cString: item.assumingMemoryBound(to: CChar.self)).utf8
     }
 
-    /// The codes are an open set in C: any without a known meaning is a fault.
+    /// Translates a PAM status.
+    ///
+    /// The codes are an open set in C, so any without a known meaning is a fault.
     private static func judge(_ status: Int32) -> PasswordVerdict {
         switch status {
         case PAM_SUCCESS: .right

@@ -5,7 +5,8 @@ import Glibc
 extension PasswordCheck {
     /// Starts the program with default signal handling and the pipe as its standard input.
     ///
-    /// Standard output and error are /dev/null; no other descriptor is open.
+    /// Standard output and error are /dev/null. No other descriptor is inherited, and the
+    /// environment is empty. Throws `spawn` with the errno of the step that failed.
     static func spawn(
         _ program: String, account: String, input: Int32
     ) throws(PasswordFault) -> pid_t {
@@ -28,6 +29,7 @@ extension PasswordCheck {
         return process
     }
 
+    /// Adds the actions that replace the standard streams and close every other descriptor.
     private static func connect(
         _ input: Int32, in actions: inout posix_spawn_file_actions_t
     ) -> Bool {
@@ -39,7 +41,9 @@ extension PasswordCheck {
             && signet_add_close_from(&actions, 3) == 0
     }
 
-    /// The daemon blocks signals to read them, which its child must not inherit.
+    /// Resets the signal mask and handlers.
+    ///
+    /// The daemon blocks signals in order to read them, and its child must not inherit that.
     private static func reset(_ attributes: inout posix_spawnattr_t) -> Bool {
         var none = sigset_t()
         var all = sigset_t()

@@ -21,25 +21,32 @@ package struct EnrolledPrint: Equatable, Sendable {
     }
 }
 
-/// The enrolled fingers that something is sealed to.
+/// The set of enrolled fingers that a key or a secret is sealed to.
 ///
-/// Two states are equal only if the prints and the generation are equal. Deleting a finger and
-/// enrolling it again therefore gives another state, and what was sealed to the old one does not
-/// open.
+/// Two states are equal only if both the prints and the generation are equal. Deleting a finger and
+/// enrolling it again therefore gives a different state, and an item that was sealed to the old
+/// state does not open in the new one. The state enters the key derivation of every vault through
+/// `SealingContext`.
 package struct EnrolmentState: Equatable, Sendable {
-    /// The number of changes of the set of prints; it never returns to an earlier value.
+    /// The number of changes made to the set of prints; it never returns to an earlier value.
     package let generation: UInt64
     /// The SHA-256 of the generation and all prints, 32 bytes.
     package let digest: [UInt8]
 
-    /// Creates a state from stored values. Returns nil unless the digest has 32 bytes.
+    /// Creates a state from stored values.
+    ///
+    /// Returns nil unless the digest is 32 bytes long.
     package init?(generation: UInt64, digest: [UInt8]) {
         guard digest.count == SHA256.digestCount else { return nil }
         self.generation = generation
         self.digest = digest
     }
 
-    /// Computes the state of a set of prints; their order does not matter.
+    /// Computes the state of a set of prints.
+    ///
+    /// The digest is the SHA-256 of a length-prefixed encoding of the generation and of every
+    /// print's id, finger, reader and template digest. The prints are sorted by id first, so their
+    /// order does not matter.
     package init(generation: UInt64, prints: [EnrolledPrint]) throws(CryptoFault) {
         var fields = LengthPrefixed(label: "signet enrolment 1")
         fields.append(generation)

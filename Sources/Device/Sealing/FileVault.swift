@@ -3,11 +3,13 @@ import Crypto
 import Gate
 import Posix
 
-/// A vault that seals with AES-256-GCM under the host secret. The caller stores the sealed bytes.
+/// A vault that seals with AES-256-GCM under the host secret.
 ///
-/// The sealing key is HKDF-SHA256 (RFC 5869) of the host secret, with the credential's id as salt
-/// and the encoded context as info. The context is authenticated a second time as additional data.
-/// Any other context gives another key, so that opening fails with `.doesNotOpen`.
+/// The caller stores the sealed bytes. The sealing key is HKDF-SHA256 (RFC 5869) of the host
+/// secret, with the credential's id as salt and the encoded context as info. The context is
+/// authenticated a second time as additional data. Any other context gives another key, so opening
+/// fails with `.doesNotOpen`. The protection is as good as the secrecy of the host secret: a
+/// process that can read it can derive every key without a touch.
 ///
 /// Sealed bytes: magic (6), version (1), kind (1), nonce (12), ciphertext (138 for a PKCS#8 key),
 /// tag (16).
@@ -39,6 +41,9 @@ package struct FileVault: Vault {
         }
     }
 
+    /// Checks the header and warms up libcrypto.
+    ///
+    /// Nothing is decrypted before the match, so a wrong context is noticed only by `sign`.
     package func ready(
         key sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyKey {
@@ -47,6 +52,9 @@ package struct FileVault: Vault {
         return FileKey(vault: self, sealed: sealed)
     }
 
+    /// Checks the header only.
+    ///
+    /// Nothing is decrypted before the match.
     package func ready(
         data sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyData {
@@ -54,6 +62,9 @@ package struct FileVault: Vault {
         return FileData(vault: self, sealed: sealed)
     }
 
+    /// Whether the bytes are data that this vault sealed, as far as the header shows.
+    ///
+    /// The file vault has only one policy.
     package func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool {
         (try? check(sealed, content: .data)) != nil
     }
@@ -105,8 +116,10 @@ package struct FileVault: Vault {
     }
 }
 
-/// The kind of the sealed content. It is in the header and in the additional data, so that neither
-/// kind opens in the place of the other.
+/// The kind of the sealed content.
+///
+/// It is part of the header and of the additional data, so that a key cannot be opened as data, nor
+/// data as a key.
 private enum Content {
     case key
     case data
@@ -127,7 +140,9 @@ private enum Content {
     }
 }
 
-/// A key of the file vault. The private key is decrypted for each signature and released after it.
+/// A key of the file vault.
+///
+/// The private key is decrypted for each signature and released after it.
 private final class FileKey: ReadyKey {
     private let vault: FileVault
     private let sealed: [UInt8]
@@ -144,6 +159,10 @@ private final class FileKey: ReadyKey {
         return try sign(message, context: context)
     }
 
+    /// Signs without a match.
+    ///
+    /// Only the statement that gives up a registration may be signed this way; see
+    /// `RemovalMessage`.
     func sign(
         _ removal: RemovalMessage, context: SealingContext
     ) throws(VaultError) -> P256Signature { try sign(removal.bytes, context: context) }
@@ -177,6 +196,9 @@ private final class FileData: ReadyData {
         return try lift(context).content
     }
 
+    /// Opens the data without a match.
+    ///
+    /// Only vaults can read the result; see `LiftedData`.
     func lift(_ context: SealingContext) throws(VaultError) -> LiftedData {
         LiftedData(
             content: try crypto { () throws(CryptoFault) in
@@ -187,8 +209,10 @@ private final class FileData: ReadyData {
     func release() {}
 }
 
-/// Runs every operation that a signature needs once, so that libcrypto has loaded its code before
-/// the touch.
+/// Runs every operation that a signature needs once, before the touch.
+///
+/// libcrypto loads code on first use; without this, the first signature after a start would be
+/// delayed by it. The outcome is computed once per process.
 private enum CryptoWarmUp {
     private static let outcome: Result<Void, CryptoFault> = turn()
 
@@ -207,8 +231,11 @@ private enum CryptoWarmUp {
     }
 }
 
-/// Runs cryptography and converts its fault: whatever a wrong key or altered bytes cause is
-/// `.doesNotOpen`, everything else `.crypto`.
+/// Runs cryptography and converts its fault.
+///
+/// A failed authentication tag and a private key that cannot be parsed become `.doesNotOpen`,
+/// because a wrong context or altered bytes cause them. Every other fault becomes `.crypto`, which
+/// says nothing about the item.
 func crypto<Result>(_ body: () throws(CryptoFault) -> Result) throws(VaultError) -> Result {
     do throws(CryptoFault) {
         return try body()

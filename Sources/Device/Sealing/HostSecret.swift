@@ -6,7 +6,9 @@ import Posix
 package enum HostSecretFault: Error, Equatable, Sendable {
     /// The file could not be read or created, or its owner or mode is not trusted.
     case file(FileFault)
-    /// The file is not exactly 32 bytes long. It is left alone, since keys may still depend on it.
+    /// The file is not exactly 32 bytes long.
+    ///
+    /// It is left alone, since keys may still depend on it.
     case wrongSize(path: String)
     /// Locked memory or random bytes were not available.
     case system(SystemFault)
@@ -23,7 +25,9 @@ package struct HostSecret: Sendable {
 
     let secret: SecretBytes
 
-    /// Takes over a secret. Returns nil unless it has 32 bytes.
+    /// Takes over a secret.
+    ///
+    /// Returns nil unless it has 32 bytes.
     package init?(_ secret: SecretBytes) {
         guard secret.count == HostSecret.count else { return nil }
         self.secret = secret
@@ -32,14 +36,16 @@ package struct HostSecret: Sendable {
     /// Loads the secret, and creates it at the first start.
     ///
     /// The systemd credential `signet-host-secret` takes precedence over the file `host-secret` in
-    /// the state directory; the file is created if neither exists. A secret that exists but is not
-    /// as expected is a fault; it is neither replaced nor skipped.
+    /// the state directory. If neither exists, the file is created with 32 random bytes and mode
+    /// 0600. A secret that exists but is unreadable, untrusted or of the wrong length is a fault;
+    /// it is neither replaced nor skipped, since sealed keys may depend on it.
     ///
     /// - Parameters:
     ///   - credentials: The directory that systemd passes in `CREDENTIALS_DIRECTORY`, or nil.
     ///   - state: The private state directory.
     /// - Throws: `.file` if a file cannot be read, is not trusted or cannot be written;
-    ///   `.wrongSize` if it does not have 32 bytes.
+    ///   `.wrongSize` if it is not 32 bytes long; `.system` if there are no random bytes or no
+    ///   locked memory.
     package static func load(
         credentials: String?, state: Directory
     ) throws(HostSecretFault) -> HostSecret {
@@ -53,8 +59,10 @@ package struct HostSecret: Sendable {
         return try make(in: state)
     }
 
-    /// Derives a name of the secret, 16 bytes, which does not reveal it. Records store it so that a
-    /// change of the secret can be reported as the reason.
+    /// Derives a name of the secret, 16 bytes, which does not reveal the secret.
+    ///
+    /// Credentials record it, so that a changed host secret can be reported as the reason why they
+    /// do not open.
     package func identifier() throws(VaultError) -> [UInt8] {
         let derived = try crypto { () throws(CryptoFault) in
             try HKDF.derive(
@@ -96,6 +104,9 @@ package struct HostSecret: Sendable {
         }
     }
 
+    /// Moves the bytes into locked memory.
+    ///
+    /// Wipes `bytes` if their length is wrong.
     private static func adopt(
         _ bytes: inout [UInt8], path: String
     ) throws(HostSecretFault) -> HostSecret {

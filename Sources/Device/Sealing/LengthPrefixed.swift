@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// An unambiguous encoding of a list of byte strings, each preceded by its length.
 ///
-/// Different lists of fields have different encodings, so that a digest or a key derivation over
-/// them cannot be confused with another one.
+/// Two different lists have different encodings, and each purpose has its own label. A digest or a
+/// key derived from one list therefore cannot be mistaken for that of another list or purpose.
 struct LengthPrefixed {
     private(set) var bytes: [UInt8] = []
 

@@ -5,9 +5,9 @@ import Posix
 /// Seals the secrets of MAC tokens at rest, with AES-256-GCM under a key derived from the host
 /// secret.
 ///
-/// No finger is needed to open one, because a MAC proves that the device is present, not that
-/// someone touched it. Each secret is bound to its account and to all other fields of its record,
-/// so that a swapped or altered file does not open.
+/// Opening a secret needs no finger, because a MAC proves that the device is present, not that
+/// someone touched it. Each secret is bound to its account, uid and all other fields of its record,
+/// so a file that was altered, or moved to another account, does not open.
 package struct MACTokenSeal: Sendable {
     /// The length of a token's secret in bytes.
     package static let secretCount = 32
@@ -25,8 +25,10 @@ package struct MACTokenSeal: Sendable {
         }
     }
 
-    /// Seals a secret of 32 bytes, bound to the encoded `record`. Throws `.malformed` for another
-    /// length.
+    /// Seals a secret of 32 bytes, bound to the account and to `record`.
+    ///
+    /// `record` holds all other fields of the token's record in encoded form. Throws `.malformed`
+    /// for a secret of any other length.
     package func seal(
         _ secret: SecretBytes, account: [UInt8], uid: UInt32, record: [UInt8]
     ) throws(VaultError) -> [UInt8] {
@@ -37,7 +39,9 @@ package struct MACTokenSeal: Sendable {
         }
     }
 
-    /// Opens a secret. Throws `.doesNotOpen` for another account, another record, or altered bytes.
+    /// Opens a secret, given the same account, uid and encoded record as when it was sealed.
+    ///
+    /// Throws `.doesNotOpen` if any of them is different, or if the bytes were altered.
     package func open(
         _ sealed: [UInt8], account: [UInt8], uid: UInt32, record: [UInt8]
     ) throws(VaultError) -> SecretBytes {

@@ -3,8 +3,9 @@ import Crypto
 
 /// The prints in one reader's own storage, as far as an enrolment state depends on them.
 ///
-/// Match-on-chip readers compare fingers themselves. Sealing a credential to the contents of their
-/// storage makes a print that someone else put there invalidate the credential.
+/// Match-on-chip readers compare fingers themselves, with whatever prints they store. A credential
+/// is therefore sealed to the recorded contents of that storage too. With any other contents its
+/// context is different, so that a print which someone else put on the reader invalidates it.
 package struct ReaderStorage: Equatable, Sendable {
     /// The maximum number of prints of one reader that can be covered.
     package static let limit = 1_000
@@ -26,12 +27,14 @@ package struct ReaderStorage: Equatable, Sendable {
         self.prints = Set(prints).sorted { $0.lexicographicallyPrecedes($1) }
     }
 
-    /// Whether both describe the same unit, as far as that is known.
+    /// Whether both describe the same unit: the same kind of reader and the same serial number,
+    /// where a missing serial number equals only another missing one.
     package func isSameUnit(as other: ReaderStorage) -> Bool {
         isSameKind(as: other) && serial == other.serial
     }
 
-    /// Whether both readers are of the same kind, so that prints of one could be on the other.
+    /// Whether both readers have the same driver and device id, so that a print of one could be on
+    /// the other.
     package func isSameKind(as other: ReaderStorage) -> Bool {
         driver == other.driver && device == other.device
     }

@@ -4,9 +4,10 @@ import Posix
 
 /// Authenticates a record and its location: proves that this machine wrote it there.
 ///
-/// The mark is GMAC (NIST SP 800-38D): AES-256-GCM of an empty text, with record and location as
-/// additional data, under a key derived from the host secret. It detects records that were altered,
-/// swapped or copied from another machine. It does not depend on fingers and encrypts nothing.
+/// The mark is GMAC (NIST SP 800-38D): AES-256-GCM of an empty text, with the record and its
+/// location as additional data, under a key derived from the host secret. It detects records that
+/// were altered, swapped or copied from another machine. It does not detect an older version of the
+/// same record, does not depend on fingers, and encrypts nothing.
 package struct RecordMark: Sendable {
     /// The length of a mark in bytes.
     package static let count = AESGCM.overhead
@@ -22,7 +23,12 @@ package struct RecordMark: Sendable {
         }
     }
 
-    /// Returns the mark of a record of an account, in the file with this id (16 bytes).
+    /// Computes the mark of a record.
+    ///
+    /// - Parameters:
+    ///   - record: The bytes of the record without its mark.
+    ///   - account: The login name of the account that the record belongs to.
+    ///   - identifier: The id that the record's file is named after, 16 bytes.
     package func make(
         _ record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
     ) throws(VaultError) -> [UInt8] {
@@ -32,7 +38,9 @@ package struct RecordMark: Sendable {
         }
     }
 
-    /// Throws `.doesNotOpen` unless the mark was made for exactly this record in this location.
+    /// Verifies a mark.
+    ///
+    /// Throws `.doesNotOpen` unless it was made for exactly this record and location.
     package func check(
         _ mark: [UInt8], record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
     ) throws(VaultError) {

@@ -4,8 +4,9 @@ import Posix
 
 /// Content that is too long for a vault to seal, encrypted with a random key that a vault seals.
 ///
-/// The vault binds the key to the whole context. The content is bound to the context without the
-/// fingers, so that a change of fingers requires only the key to be sealed again.
+/// The vault binds the key to the whole context, fingers included. The content is bound to the
+/// context without the fingers, so that the key alone can be sealed again, to another vault or to
+/// other fingers, while the content stays as it is.
 package struct SealedContent: Equatable, Sendable {
     /// The number of bytes that sealing adds to the content.
     package static let overhead = AESGCM.overhead
@@ -22,7 +23,8 @@ package struct SealedContent: Equatable, Sendable {
         self.content = content
     }
 
-    /// Seals content of at least 1 byte to a context with a new key.
+    /// Encrypts content of at least 1 byte with a new random key, and seals that key to the
+    /// context.
     package static func seal(
         _ content: SecretBytes, context: SealingContext, by vault: any Vault
     ) throws(VaultError) -> SealedContent {
@@ -33,8 +35,9 @@ package struct SealedContent: Equatable, Sendable {
         return SealedContent(key: try vault.seal(key, context: context), content: sealed)
     }
 
-    /// Opens content with the key that a vault has opened. Throws `.doesNotOpen` for another key,
-    /// another item's content, or altered bytes.
+    /// Decrypts content with the key that a vault has opened.
+    ///
+    /// Throws `.doesNotOpen` for another key, for another item's content, and for altered bytes.
     package static func open(
         _ content: [UInt8], key: SecretBytes, context: SealingContext
     ) throws(VaultError) -> SecretBytes {

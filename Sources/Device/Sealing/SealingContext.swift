@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 
-/// The kind of item that is sealed. An item never opens in the place of one of another kind.
+/// The kind of item that is sealed.
+///
+/// An item of one kind never opens as an item of another kind.
 package enum SealingUse: Equatable, Sendable {
     /// The private key of a credential.
     case credential
@@ -9,16 +11,18 @@ package enum SealingUse: Equatable, Sendable {
     case secret(name: [UInt8])
     /// The login password for the keyring.
     case keyring
-    /// A key that templates are sealed with. It is not bound to fingers, since it is needed to read
-    /// them.
+    /// A key that templates are sealed with.
+    ///
+    /// It is not bound to fingers, since templates must be readable before a finger can match.
     case templates
 }
 
 /// Everything that must be unchanged for a sealed item to open.
 ///
 /// Vaults derive the sealing key or the TPM authorisation value from the encoded context. An item
-/// opens only with a context that is equal in every field to the one it was sealed with; callers
-/// therefore compute the context again after the match, from the state on disk.
+/// opens only in a context that equals the one it was sealed to in every field. Callers compute the
+/// context again from the state on disk after the match, so that a change made while the finger was
+/// awaited is noticed.
 package struct SealingContext: Equatable, Sendable {
     /// The account's login name, as bytes.
     package let account: [UInt8]
@@ -33,8 +37,10 @@ package struct SealingContext: Equatable, Sendable {
     /// The enrolled fingers.
     package let enrolment: EnrolmentState
 
-    /// Creates a context. Returns nil unless the name has 1 to 255 bytes, the id 16 and the relying
-    /// party 1 to 255.
+    /// Creates a context.
+    ///
+    /// Returns nil unless the name and the relying party each have 1 to 255 bytes and the id has
+    /// 16.
     package init?(
         account: [UInt8], uid: UInt32, credential: [UInt8], relyingParty: String,
         use: SealingUse = .credential, enrolment: EnrolmentState
@@ -50,10 +56,10 @@ package struct SealingContext: Equatable, Sendable {
         self.enrolment = enrolment
     }
 
-    /// Returns the context of a template key with this id (16 bytes), which belongs to root and to
-    /// no fingers.
+    /// Returns the context of the template key with this id, 16 bytes.
     ///
-    /// Returns nil for an id of another length.
+    /// A template key belongs to root and is bound to no fingers. Returns nil for an id of another
+    /// length.
     package static func templates(_ identifier: [UInt8]) -> SealingContext? {
         let none = [UInt8](repeating: 0, count: SHA256.digestCount)
         guard let enrolment = EnrolmentState(generation: 0, digest: none) else { return nil }

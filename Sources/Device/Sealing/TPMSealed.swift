@@ -2,13 +2,17 @@
 import Crypto
 import TPM
 
-/// The stored form of a key or data of the TPM vault. Reading it needs no TPM.
+/// The stored form of a key or data of the TPM vault.
+///
+/// Parsing it needs no TPM.
 ///
 /// Bytes: magic (6), version (1), kind (1), Name of the root key (34), PCR bitmap (3), the SHA-256
 /// of the PCR values (32) if the bitmap is not empty, TPM2B_PUBLIC, TPM2B_PRIVATE, and nothing
 /// after them.
 package struct TPMSealed: Equatable, Sendable {
-    /// The kind of the content; neither kind opens in the place of the other.
+    /// The kind of the content.
+    ///
+    /// A key never opens as data, nor data as a key.
     package enum Content: UInt8, Sendable {
         /// A signing key.
         case key = 2
@@ -31,8 +35,9 @@ package struct TPMSealed: Equatable, Sendable {
 
     /// Parses stored bytes and verifies the public area.
     ///
-    /// Throws `.malformed` for bytes of another form, and `.doesNotOpen` for a public area that
-    /// this vault would not have created, so that altered objects never reach the TPM.
+    /// Throws `.malformed` for bytes of another form, kind or version, and `.doesNotOpen` for a
+    /// public area that this vault would not have created under the stored policy. An object with
+    /// altered attributes, algorithms or policy therefore never reaches the TPM.
     package init(_ bytes: [UInt8], as content: Content) throws(VaultError) {
         let header = TPMSealed.header(content)
         guard bytes.count <= VaultLimit.sealed, bytes.starts(with: header) else {
@@ -70,6 +75,7 @@ package struct TPMSealed: Equatable, Sendable {
         try crypto { () throws(CryptoFault) in parts.area.signerPoint(policy: try policy.digest()) }
     }
 
+    /// Whether the public area is exactly one that the vault creates for this kind and policy.
     private func isAsMade() throws(VaultError) -> Bool {
         switch content {
         case .key: try publicPoint() != nil

@@ -11,13 +11,14 @@ package struct TPMSettingFault: Error, Equatable, Sendable, CustomStringConverti
     package let description: String
 }
 
-/// A vault whose keys are created in the TPM and never leave it. The caller stores the sealed
-/// objects.
+/// A vault whose private keys exist in the clear only inside the TPM.
 ///
-/// The authorisation value of an object is HKDF-SHA256 of the host secret, with the credential's id
-/// as salt and the encoded context as info, 32 bytes. An HMAC session proves it to the TPM; the
-/// value itself is never sent on use. An object of another context, machine or host secret
-/// therefore does not open.
+/// The caller stores the sealed objects. The authorisation value of an object is HKDF-SHA256 (RFC
+/// 5869) of the host secret, with the credential's id as salt and the encoded context as info, 32
+/// bytes. An HMAC session proves to the TPM that the vault knows the value; the value itself is not
+/// sent when an object is used. An object therefore does not open in another context, on another
+/// machine, or under another host secret. If PCRs are configured, new objects also require the PCR
+/// values at the time they are created.
 ///
 /// All uses share one connection behind a mutex, and each call may block until the TPM has
 /// answered.
@@ -28,11 +29,12 @@ package final class TPMVault: RootedVault {
     private let registers: RegisterSelection
     fileprivate let line: Mutex<TPMVaultSession>
 
-    /// Creates a vault whose keys open only with this host secret and one TPM. Opens no connection
-    /// yet.
+    /// Creates a vault whose keys open only with this host secret and one TPM.
+    ///
+    /// It does not connect to the TPM yet.
     ///
     /// - Parameters:
-    ///   - tcti: The way to the TPM: `auto`, `device:/dev/…`, `swtpm:…` or `tabrmd:…`.
+    ///   - tcti: How to reach the TPM: `auto`, `device:/dev/…`, `swtpm:…` or `tabrmd:…`.
     ///   - pcrs: The registers of the SHA-256 bank, 0 to 23, that new objects are bound to.
     ///   - pin: Stores the Name of the storage root key.
     /// - Throws: `TPMSettingFault` for a TCTI that is not allowed, or for numbers that are not
@@ -71,22 +73,35 @@ package final class TPMVault: RootedVault {
         }.bytes()
     }
 
+    /// Loads the key and starts its policy session.
+    ///
+    /// The context is not used before the match.
     package func ready(
         key sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyKey {
         TPMReadyKey(try TPMReady(self, sealed: try TPMSealed(sealed, as: .key)))
     }
 
+    /// Loads the data and starts their policy session.
+    ///
+    /// The context is not used before the match.
     package func ready(
         data sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyData {
         TPMReadyData(try TPMReady(self, sealed: try TPMSealed(sealed, as: .data)))
     }
 
+    /// Whether the data are bound to the PCRs that are configured now.
+    ///
+    /// Does not ask the TPM.
     package func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool {
         (try? TPMSealed(sealed, as: .data))?.policy.registers == registers
     }
 
+    /// Changes the authorisation value of the key with TPM2_ObjectChangeAuth.
+    ///
+    /// The key stays the same, and so does its PCR policy. Throws `.doesNotOpen` if the old context
+    /// is not the one that the key was sealed to.
     package func reseal(
         key sealed: [UInt8], from old: SealingContext, to new: SealingContext
     ) throws(VaultError) -> [UInt8] {
@@ -104,6 +119,9 @@ package final class TPMVault: RootedVault {
         ).bytes()
     }
 
+    /// Describes the TPM and the policy for new keys.
+    ///
+    /// Changes nothing in the TPM; throws as `TPMVaultSession.description` does.
     package func describe() throws(VaultError) -> VaultDescription {
         let (properties, root) = try line.withLock { line throws(VaultError) in
             try line.description()
@@ -124,14 +142,17 @@ package final class TPMVault: RootedVault {
         line.withLock { $0.close() }
     }
 
-    /// Pins the TPM's present storage root key; root calls it after a TPM was cleared or replaced.
+    /// Pins the TPM's present storage root key, without comparing it with the previous one.
     ///
-    /// Objects under the previous root key can never be opened again.
+    /// Only root may request this, after the TPM was cleared or replaced. Objects under the
+    /// previous root key can never be opened again.
     package func trust() throws(VaultError) -> RootChange {
         try line.withLock { line throws(VaultError) in try line.trust() }
     }
 
-    /// Prevents the TPM library from writing to standard error. Call it at the start of `main`.
+    /// Prevents the TPM library from writing to standard error.
+    ///
+    /// Call it at the start of `main`.
     package static func keepLibraryQuiet() throws(SystemFault) {
         try TPM.keepLibraryQuiet()
     }
@@ -139,6 +160,8 @@ package final class TPMVault: RootedVault {
     /// The number of commands sent to the TPM since the vault was created.
     package var commands: Int { line.withLock { $0.commands } }
 
+    /// Creates an object under the pinned root key, bound to the present values of the configured
+    /// PCRs.
     private func make(
         _ content: TPMSealed.Content, context: SealingContext,
         _ body:
@@ -167,8 +190,10 @@ package final class TPMVault: RootedVault {
     }
 }
 
-/// An object that is loaded and ready in the TPM, registered in the `TPMVaultSession` until it is
-/// released.
+/// An object that is loaded in the TPM and ready for one command.
+///
+/// It occupies a slot of the TPM, under a number in the `TPMVaultSession`, until it is released. If
+/// the connection is lost meanwhile, the object is loaded again when it is used.
 private final class TPMReady: Sendable {
     let vault: TPMVault
     private let sealed: TPMSealed
@@ -185,8 +210,9 @@ private final class TPMReady: Sendable {
 
     deinit { release() }
 
-    /// Releases the object. Only the first call waits for the TPM, so that `deinit` after it does
-    /// not block.
+    /// Releases the object.
+    ///
+    /// Only the first call waits for the TPM, so that `deinit` after it does not block.
     func release() {
         let wasHeld = isHeld.withLock { isHeld in
             defer { isHeld = false }
@@ -195,8 +221,10 @@ private final class TPMReady: Sendable {
         if wasHeld { vault.line.withLock { $0.giveBack(number) } }
     }
 
-    /// Runs the single command that the object is ready for, with the authorisation value of this
-    /// context.
+    /// Runs the single command that the object is ready for.
+    ///
+    /// The authorisation value is derived here, after the match, from the context that the caller
+    /// passes.
     func use<Result: Sendable>(
         _ context: SealingContext,
         _ body: @Sendable (TPMConnection, ReadyObject, SecretBytes) throws(TPMFault) -> Result
@@ -225,6 +253,10 @@ private final class TPMReadyKey: ReadyKey {
         return try sign(message, context: context)
     }
 
+    /// Signs without a match.
+    ///
+    /// Only the statement that gives up a registration may be signed this way; see
+    /// `RemovalMessage`.
     func sign(
         _ removal: RemovalMessage, context: SealingContext
     ) throws(VaultError) -> P256Signature { try sign(removal.bytes, context: context) }
@@ -258,6 +290,9 @@ private final class TPMReadyData: ReadyData {
         return try lift(context).content
     }
 
+    /// Opens the data without a match.
+    ///
+    /// Only vaults can read the result; see `LiftedData`.
     func lift(_ context: SealingContext) throws(VaultError) -> LiftedData {
         LiftedData(
             content: try ready.use(context) { connection, ready, value throws(TPMFault) in

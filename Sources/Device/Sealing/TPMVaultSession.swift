@@ -3,20 +3,28 @@ import Crypto
 import Posix
 import TPM
 
-/// The connection of a TPM vault and the objects that are ready on it. Not thread-safe.
+/// The connection of a TPM vault and the objects that are ready on it.
 ///
-/// Every use of the TPM goes through `attempt`. It verifies the root key against the pin before
-/// anything secret is sent, and repeats an operation once after a lost connection or a full TPM.
+/// Not thread-safe. Everything that uses keys goes through `attempt`, which verifies the root key
+/// against the pin before anything secret is sent, and repeats an operation once after a lost
+/// connection or when the TPM is full. `trust` and `description` alone talk to a TPM whose root key
+/// may be another one, and send it nothing secret.
 struct TPMVaultSession {
     /// The Name that the root key must have.
     enum Expectation {
-        /// The pinned Name. If none is pinned yet, any root key is accepted and pinned first.
+        /// The pinned Name.
+        ///
+        /// If none is pinned yet, any root key is accepted, and pinned before it is used.
         case pinned
-        /// The pinned Name. If none is pinned, the Name that a sealed object contains.
+        /// The pinned Name.
+        ///
+        /// If none is pinned, the Name that the sealed object contains.
         case named([UInt8])
 
-        /// Whether an object may be loaded under a root key. An object that names another root key
-        /// was created by another TPM, or before this one was cleared, and cannot be opened.
+        /// Whether an object may be loaded under a root key.
+        ///
+        /// An object that names another root key was created by another TPM, or before this one was
+        /// cleared, and cannot be opened.
         func fits(_ root: StorageRoot) -> Bool {
             switch self {
             case .pinned: true
@@ -53,9 +61,10 @@ struct TPMVaultSession {
     /// The total number of commands sent to the TPM.
     var commands: Int { commandsBefore + (link?.connection.commands ?? 0) }
 
-    /// Runs `body` with a verified root key, and once more if the fault can be remedied.
+    /// Runs `body` with a verified root key, and once more if the fault has a remedy.
     ///
-    /// Throws `.doesNotOpen` if the trusted root key is not the one that the sealed object names.
+    /// Throws `.doesNotOpen` if the root key is the trusted one but not the one that the sealed
+    /// object names. Otherwise throws the fault's `verdict`.
     mutating func attempt<Result>(
         _ expectation: Expectation,
         _ body: (TPMConnection, StorageRoot) throws(TPMFault) -> Result
@@ -76,7 +85,7 @@ struct TPMVaultSession {
         }
     }
 
-    /// Loads an object, keeps it, and returns its number.
+    /// Loads an object, stores it until `giveBack`, and returns its number.
     mutating func makeReady(_ sealed: TPMSealed) throws(VaultError) -> UInt64 {
         let object = try prepared(sealed)
         next += 1
@@ -84,8 +93,11 @@ struct TPMVaultSession {
         return next
     }
 
-    /// Runs the one command of an object. If the object was lost, loads it again and runs the
-    /// command once more.
+    /// Runs the one command of an object.
+    ///
+    /// If the object was lost, loads it again and runs the command once more.
+    ///
+    /// Throws `.trouble` for a number that was given back.
     mutating func use<Result>(
         _ number: UInt64, sealed: TPMSealed,
         _ body: (TPMConnection, ReadyObject) throws(TPMFault) -> Result
@@ -101,10 +113,12 @@ struct TPMVaultSession {
         } catch { throw error.verdict }
     }
 
-    /// Runs the command with the object as it is; returns nil if the object was lost and must be
-    /// loaded again.
+    /// Runs the command with the object as it was loaded.
     ///
-    /// After it returns, nothing here references the object.
+    /// Returns nil if the object was lost and must be loaded again.
+    ///
+    /// Afterwards this function holds no reference to the object, so that its slot in the TPM can
+    /// be freed.
     private mutating func useAsItIs<Result>(
         _ number: UInt64,
         _ body: (TPMConnection, ReadyObject) throws(TPMFault) -> Result
@@ -136,7 +150,10 @@ struct TPMVaultSession {
         abandon()
     }
 
-    /// Pins the present root key, whichever it is.
+    /// Pins the present root key without comparing it with the pinned one.
+    ///
+    /// Creates a root key if the TPM has none. Returns the old pin, or nil if there was none that
+    /// could be read.
     mutating func trust() throws(VaultError) -> RootChange {
         let old = (try? pin.load()) ?? nil
         abandon()
@@ -149,12 +166,12 @@ struct TPMVaultSession {
         } catch { throw error.verdict }
     }
 
-    /// Returns the TPM's properties, and the Name of its root key if it has one. Changes nothing in
-    /// the TPM.
+    /// Returns the TPM's properties, and the Name of its root key; an empty Name if it has none
+    /// yet.
     ///
-    /// Throws `.notPermitted` if there is no root key and none may be created, and `.anotherRoot`
-    /// if the root key is not the pinned one, or would not be once created: the TPM was cleared or
-    /// replaced.
+    /// Changes nothing in the TPM. Throws `.notPermitted` if there is no root key and the owner
+    /// hierarchy needs an authorisation to create one. Throws `.anotherRoot` if the root key, or
+    /// the one that would be created, is not the pinned one: the TPM was cleared or replaced.
     mutating func description() throws(VaultError) -> (TPMProperties, root: [UInt8]) {
         if let found = try descriptionAsItIs() { return found }
         do throws(TPMFault) {
@@ -170,8 +187,10 @@ struct TPMVaultSession {
         } catch { throw error.verdict }
     }
 
-    /// Returns the description over the open connection; nil if there is none, if it broke, or if
-    /// the verified root key is no longer there.
+    /// Describes the TPM over the open connection.
+    ///
+    /// Returns nil if there is no connection, if it broke, or if the verified root key is no longer
+    /// in the TPM.
     private mutating func descriptionAsItIs() throws(VaultError) -> (TPMProperties, [UInt8])? {
         guard let link else { return nil }
         do throws(TPMFault) {
@@ -194,6 +213,9 @@ struct TPMVaultSession {
     }
 
     /// Returns the connection with a verified root key, and opens it if necessary.
+    ///
+    /// A root key is pinned only by an operation that expects `.pinned`. Reading an object of
+    /// `.named` never pins anything.
     private mutating func trusted(_ expectation: Expectation) throws(TPMFault) -> Link {
         if let link {
             if case .pinned = expectation, !link.isPinned {
@@ -217,7 +239,9 @@ struct TPMVaultSession {
         return link
     }
 
-    /// Applies the remedy for a fault. Returns false if there is none.
+    /// Applies the remedy for a fault.
+    ///
+    /// Returns false if there is none.
     private mutating func remedied(_ fault: TPMFault) -> Bool {
         switch fault.remedy {
         case .none: return false
@@ -230,7 +254,9 @@ struct TPMVaultSession {
         return true
     }
 
-    /// Drops the connection. Ready objects are lost and will be loaded again when used.
+    /// Drops the connection.
+    ///
+    /// Ready objects are lost, and loaded again when they are used.
     private mutating func abandon() {
         commandsBefore = commands
         link?.connection.abandon()

@@ -4,10 +4,11 @@ import TPM
 
 /// The remedy for a TPM fault, and its translation for callers of the vault.
 ///
-/// Only a fault that concerns the object itself becomes `.doesNotOpen`, because callers destroy
-/// what does not open. Everything else is `.trouble`, which may pass.
+/// Only a fault that concerns the object itself becomes `.doesNotOpen`, because callers destroy an
+/// item that does not open. Most others become `.trouble`, which may pass; faults of memory and of
+/// libcrypto become `.crypto`.
 extension TPMFault {
-    /// The action that makes a repetition worthwhile.
+    /// The action after which it is worth repeating the operation.
     enum Remedy {
         /// None: the answer would be the same.
         case none
@@ -19,12 +20,14 @@ extension TPMFault {
         case again
     }
 
+    /// The remedy for this fault.
     var remedy: Remedy {
         switch self {
         case .refused(let operation, let code):
             switch code.meaning {
             // A key that does not open is destroyed, so do not rely on a single answer, which could
-            // be forged on the way. These objects do not count wrong authorisations.
+            // have been forged on its way from the TPM. Wrong authorisations of these objects do
+            // not count towards the TPM's lockout.
             case .wrongAuthorisation
             where [.sign, .unseal, .objectChangeAuth].contains(operation):
                 .again
@@ -42,7 +45,7 @@ extension TPMFault {
         }
     }
 
-    /// The fault in the terms of the vault's callers.
+    /// The fault in terms that callers of the vault understand.
     var verdict: VaultError {
         switch self {
         case .refused(let operation, let code): refusal(operation, code: code)
@@ -65,7 +68,7 @@ extension TPMFault {
             if code.meaning == .wrongValue { return .trouble(.platformChanged) }
         case .load:
             // The root key is the pinned one and the public part was verified, so the private part
-            // is wrong.
+            // must be wrong.
             if code.isAboutParameter { return .doesNotOpen }
         case .connect, .initialize, .prepare, .marshal, .startup, .getCapability, .readPublic,
             .createPrimary, .evictControl, .startAuthSession, .create, .policyAuthValue,

@@ -39,10 +39,12 @@ package struct TemplateContext: Equatable, Sendable {
 
 /// Seals templates at rest with AES-256-GCM, each bound to its account, print and description.
 ///
-/// The key comes from the host secret, or from a vault. Templates must be readable before a finger
-/// matched, so no fingers are needed to open one.
+/// The key is derived from the host secret, or opened by a vault. Templates must be readable before
+/// a finger can match, so opening one needs no finger.
 package struct TemplateSeal: Sendable {
-    /// The maximum length of a template in bytes; an image reader's print has some 100 kB.
+    /// The maximum length of a template in bytes.
+    ///
+    /// A print of an image reader takes about 100 kB.
     package static let templateLimit = 1 << 20
 
     private let key: SecretBytes
@@ -56,14 +58,17 @@ package struct TemplateSeal: Sendable {
         }
     }
 
-    /// Creates a seal with a key that a vault has opened. Throws `.malformed` unless it has 32
-    /// bytes.
+    /// Creates a seal with a key that a vault has opened.
+    ///
+    /// Throws `.malformed` unless the key is 32 bytes long.
     package init(key: SecretBytes) throws(VaultError) {
         guard key.count == AESGCM.keyCount else { throw .malformed }
         self.key = key
     }
 
-    /// Seals a template. Throws `.malformed` unless it has 1 to `templateLimit` bytes.
+    /// Seals a template.
+    ///
+    /// Throws `.malformed` unless it has 1 to `templateLimit` bytes.
     package func seal(
         _ template: SecretBytes, context: TemplateContext
     ) throws(VaultError) -> [UInt8] {
@@ -73,8 +78,10 @@ package struct TemplateSeal: Sendable {
         }
     }
 
-    /// Opens a template. Throws `.doesNotOpen` for another account's or print's template, and for
-    /// altered or truncated bytes; `.malformed` for too many bytes.
+    /// Opens a template.
+    ///
+    /// Throws `.doesNotOpen` for the template of another account or print and for altered or
+    /// truncated bytes, and `.malformed` for more bytes than any template has.
     package func open(
         _ sealed: [UInt8], context: TemplateContext
     ) throws(VaultError) -> SecretBytes {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// A stand-in for a TPM vault whose settings cannot be used. Every function that can throw throws
-/// the trouble it was created with.
+/// A stand-in for a TPM vault whose settings cannot be used.
+///
+/// Every function that can throw throws the trouble that it was created with, so that the daemon
+/// starts and reports the reason, and items of the TPM vault are never taken for damaged.
 package struct UnusableVault: RootedVault {
     package let kind = VaultKind.tpm
     private let error: VaultError

@@ -3,27 +3,34 @@ import Crypto
 import Gate
 import Posix
 
-/// The kind of a vault. The raw value is written to disk and shown to users.
+/// The kind of a vault.
+///
+/// The raw value is written to disk and shown to users.
 package enum VaultKind: String, CaseIterable, Sendable {
     /// Keys are sealed with AES-256-GCM and stored in the state directory.
     case file = "file"
-    /// Keys are held by the TPM and never leave it.
+    /// Private keys exist in the clear only inside the TPM; the state directory stores them
+    /// encrypted by it.
     case tpm = "tpm"
 }
 
 /// Seals private keys and small secrets, and opens them only in the context they were sealed to.
 ///
-/// Opening takes two steps: `ready` does the slow part while the finger is awaited, and the ready
-/// object then signs or opens for a `Match`. Calls may block for as long as the hardware takes.
+/// Opening takes two steps. `ready` does the slow part while the daemon waits for the finger; the
+/// ready object then signs or opens for a `Match`. The exceptions that need no match are listed in
+/// `WithoutMatch.swift`. Calls may block for as long as the hardware takes.
 ///
 /// Errors are `.doesNotOpen` for a wrong context or altered bytes, `.malformed` for bytes of
-/// another form, `.trouble` if the vault is temporarily unusable.
+/// another form, `.trouble` if the vault cannot be used now, and `.crypto` if cryptography failed
+/// for any other reason.
 package protocol Vault: Sendable {
     /// The kind of the vault.
     var kind: VaultKind { get }
     /// Creates a key pair and seals its private half to the context.
     func create(_ context: SealingContext) throws(VaultError) -> NewCredential
-    /// Seals data to the context. Throws `.malformed` unless it has 1 to `VaultLimit.data` bytes.
+    /// Seals data to the context.
+    ///
+    /// Throws `.malformed` unless there are 1 to `VaultLimit.data` bytes.
     func seal(_ data: SecretBytes, context: SealingContext) throws(VaultError) -> [UInt8]
     /// Prepares a sealed key ahead of the touch, as far as possible without a match.
     func ready(
@@ -33,26 +40,34 @@ package protocol Vault: Sendable {
     func ready(
         data sealed: [UInt8], context: SealingContext
     ) throws(VaultError) -> any ReadyData
-    /// Whether data were sealed under the policy that the vault uses for new items; for a TPM, the
-    /// PCR selection.
+    /// Whether data were sealed under the policy that the vault uses for new items.
+    ///
+    /// For a TPM, the policy is the selection of PCRs.
     func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool
-    /// Seals the same key to another context; throws `.doesNotOpen` unless it opens with the old
-    /// one.
+    /// Seals the same key to another context, without a match.
+    ///
+    /// Throws `.doesNotOpen` unless the key opens in the old context. The result is sealed bytes,
+    /// so the caller never sees the key.
     func reseal(
         key sealed: [UInt8], from old: SealingContext, to new: SealingContext
     ) throws(VaultError) -> [UInt8]
     /// Returns a description for administrators.
     func describe() throws(VaultError) -> VaultDescription
-    /// Releases resources between requests; the next call acquires them again.
+    /// Releases resources that are not needed between requests.
+    ///
+    /// The next call acquires them again.
     func rest()
 }
 
 /// A vault that depends on a root key in hardware, which is identified by its Name.
 package protocol RootedVault: Vault {
-    /// Pins the present root key, whatever was pinned before. Items under the previous one stay
-    /// closed.
+    /// Pins the present root key, whichever was pinned before.
+    ///
+    /// Items under the previous one can no longer be opened.
     func trust() throws(VaultError) -> RootChange
-    /// Releases everything at the end of the process. Objects that were ready do not open any more.
+    /// Releases everything at the end of the process.
+    ///
+    /// Objects that were ready can no longer be used.
     func close()
 }
 
@@ -60,13 +75,14 @@ package protocol RootedVault: Vault {
 package protocol ReadyKey: AnyObject, Sendable {
     /// Signs the SHA-256 of a message with ECDSA on P-256.
     ///
-    /// The caller computes the context again after the match. Throws `.doesNotOpen` unless it
-    /// equals the one that the key was sealed to, and `.trouble` if the match is of another account
-    /// or too old.
+    /// The caller computes the context again after the match. Throws `.doesNotOpen` unless the
+    /// context equals the one that the key was sealed to, and `.trouble` if the match belongs to
+    /// another account or is 60 seconds old or more.
     func sign(
         _ message: [UInt8], context: SealingContext, for match: borrowing Match
     ) throws(VaultError) -> P256Signature
-    /// Signs the one kind of statement that needs no match.
+    /// Signs the statement that gives up a registration, the only kind of statement that needs no
+    /// match.
     func sign(
         _ removal: RemovalMessage, context: SealingContext
     ) throws(VaultError) -> P256Signature
@@ -76,13 +92,15 @@ package protocol ReadyKey: AnyObject, Sendable {
 
 /// Sealed data that are ready to be opened.
 package protocol ReadyData: AnyObject, Sendable {
-    /// Opens the data. The context is computed after the match, and the errors are those of
-    /// `ReadyKey`.
+    /// Opens the data for a match.
+    ///
+    /// The context is computed again after the match. Throws as `ReadyKey.sign` does.
     func open(
         _ context: SealingContext, for match: borrowing Match
     ) throws(VaultError) -> SecretBytes
-    /// Opens the data without a match, in order to seal them again. Only vaults can read the
-    /// result.
+    /// Opens the data without a match, so that another vault or context can seal them.
+    ///
+    /// Only vaults can read the result.
     func lift(_ context: SealingContext) throws(VaultError) -> LiftedData
     /// Releases the data, which cannot be opened afterwards.
     func release()
@@ -90,8 +108,9 @@ package protocol ReadyData: AnyObject, Sendable {
 
 /// Size limits of all vaults.
 package enum VaultLimit {
-    /// The maximum length in bytes of data that a vault seals directly; see `SealedContent` for
-    /// longer ones.
+    /// The maximum length in bytes of data that a vault seals directly.
+    ///
+    /// `SealedContent` seals longer data.
     package static let data = 128
     /// The maximum length in bytes of a sealed key or sealed data.
     package static let sealed = 1_024

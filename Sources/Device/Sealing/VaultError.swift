@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 
-/// Why a vault could not create, seal or open something.
+/// Why a vault could not create, seal or open an item.
 ///
-/// Callers may treat `.doesNotOpen` as final and destroy the item. `.trouble` says nothing about
-/// the item and may pass.
+/// Callers may treat `.doesNotOpen` and `.malformed` as final and destroy the item. `.trouble` and
+/// `.crypto` say nothing about the item and may pass.
 package enum VaultError: Error, Equatable, Sendable {
-    /// The item does not open: the fingers, account, credential, machine or bytes are different.
+    /// The item does not open: the fingers, account, credential, machine, host secret or bytes are
+    /// different.
+    ///
     /// The vault cannot tell which, and does not say.
     case doesNotOpen
     /// The bytes do not belong to this vault, or have an unknown version.
     case malformed
     /// Cryptography failed for a reason unrelated to the arguments.
     case crypto(CryptoFault)
-    /// The vault cannot be used now, which says nothing about the item.
+    /// The vault cannot be used now.
+    ///
+    /// This says nothing about the item.
     case trouble(VaultTrouble)
 }
 
 /// Why a vault cannot be used now.
 package enum VaultTrouble: Equatable, Sendable {
-    /// There is no TPM, or it cannot be reached. The text says what was tried and why it failed.
+    /// There is no TPM, or it cannot be reached.
+    ///
+    /// The text says what was tried and why it failed.
     case absent(String)
-    /// The system or the TPM's owner denies access. The text says what was tried.
+    /// The system or the TPM's owner denies access.
+    ///
+    /// The text says what was tried.
     case notPermitted(String)
     /// The TPM is in dictionary-attack lockout after wrong authorisations, which need not be
     /// Signet's.

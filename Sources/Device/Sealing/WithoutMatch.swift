@@ -4,17 +4,19 @@ import Gate
 import Posix
 import SignedFormats
 
-// The uses of sealed keys and data that need no match: the statement of a removal, data on their
-// way to another sealing, and template keys. `Vault.reseal` needs none either, but yields only
-// sealed bytes. Everything else takes a `Match`.
+// This file defines the uses of sealed keys and data that need no match: the statement of a
+// removal, data that are about to be sealed again, and template keys. `Vault.reseal` needs no match
+// either, but yields only sealed bytes. Everything else requires a `Match`.
 
 /// The signed form of the statement by which a device gives up its registration at a server.
 ///
-/// It is good for nothing else: it states that no finger was involved, and servers accept such a
-/// statement only for a removal.
+/// It can serve no other purpose: it says that no finger was involved (`Factor.possession`), and
+/// servers accept such a statement only for a removal.
 package struct RemovalMessage: Sendable {
     let bytes: [UInt8]
 
+    /// Creates the bytes to sign from a statement, in the form of PROTOCOL.sshsig with SHA-256.
+    ///
     /// Throws `.malformed` for a statement about anything but a removal, or one that claims a
     /// touch.
     package init(_ statement: LoginStatement) throws(VaultError) {
@@ -30,13 +32,17 @@ package struct RemovalMessage: Sendable {
     }
 }
 
-/// Opened data on their way to another sealing. Only vaults can read them.
+/// Opened data that are about to be sealed again.
+///
+/// Only vaults can read them.
 package struct LiftedData: Sendable {
     let content: SecretBytes
 }
 
 extension Vault {
-    /// Seals data again that a vault has opened for this purpose.
+    /// Seals data that a vault has opened for this purpose.
+    ///
+    /// Throws as `seal(_:context:)` for secret bytes does.
     package func seal(
         _ data: LiftedData, context: SealingContext
     ) throws(VaultError) -> [UInt8] {
@@ -45,8 +51,10 @@ extension Vault {
 }
 
 extension TemplateSeal {
-    /// Opens a template key without a match, since the fingers themselves are sealed with it.
-    /// Throws `.malformed` for any other use.
+    /// Opens a template key without a match, since templates must be readable before a finger can
+    /// match.
+    ///
+    /// Throws `.malformed` for a context of any other use.
     package init(_ data: any ReadyData, context: SealingContext) throws(VaultError) {
         guard context.use == .templates else { throw .malformed }
         try self.init(key: try data.lift(context).content)
@@ -54,11 +62,15 @@ extension TemplateSeal {
 }
 
 extension SealingContext {
-    /// The maximum age of a match that opens anything. A slow TPM that opens several keys for one
-    /// touch takes some seconds.
+    /// The maximum age of a match.
+    ///
+    /// A slow TPM that opens several keys for one touch takes some seconds.
     private static let longestAge = Duration.seconds(60)
 
-    /// Throws `.trouble` unless the match belongs to the account of this context and is recent.
+    /// Throws `.trouble` unless the match belongs to the account of this context and is less than
+    /// 60 seconds old.
+    ///
+    /// The account is compared by uid. A match from the future is rejected as well.
     func check(_ match: borrowing Match) throws(VaultError) {
         guard match.age >= .zero, match.age < Self.longestAge else {
             throw .trouble(.failed("the finger matched too long ago"))

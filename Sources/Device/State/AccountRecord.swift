@@ -5,15 +5,19 @@ import SignedFormats
 /// The record `account`: the account's identity, and the list of its prints.
 ///
 /// It is written as a whole, so that a change of several prints takes effect completely or not at
-/// all.
+/// all. The list decides which files in `prints/` count. The record is not authenticated, but the
+/// prints' files are, and a credential opens only for the prints and the generation that it was
+/// sealed to.
 struct AccountRecord: LineRecord, Equatable {
     static let cap = 2_048
-    /// The version that is written. Version 1, without the list of prints, can still be read.
+    /// The version that is written.
+    ///
+    /// Version 1, without the list of prints, can still be read.
     private static let version: UInt64 = 2
 
     let name: [UInt8]
     let uid: UInt32
-    /// The number of changes of the prints.
+    /// The number of changes made to the set of prints.
     var generation: UInt64
     let created: Instant
     /// The listed prints, sorted by id, without duplicates, at most `PrintStore.limit`.
@@ -63,8 +67,9 @@ struct AccountRecord: LineRecord, Equatable {
         }
     }
 
-    /// Parses version 1, in which every file in `prints/` counted as a print. The list is left
-    /// empty.
+    /// Parses version 1, in which every file in `prints/` counted as a print.
+    ///
+    /// The list of prints is left empty; `StateDirectory.migrate` fills it.
     init(versionOne contents: [UInt8]) throws(LineFault) {
         var lines = LineReader(contents)
         try self.init(parsing: &lines, version: 1)
@@ -81,9 +86,11 @@ struct AccountRecord: LineRecord, Equatable {
         guard AccountRecord.isSupported(name: name) else { throw .malformed }
     }
 
-    /// Whether a name can be a principal in an allowed_signers file, which gives meaning to
-    /// patterns, lists, quotes and comments; ssh-keygen(1). passwd(5) should not contain other
-    /// names anyway.
+    /// Whether a name can be a principal in an allowed_signers file; ssh-keygen(1).
+    ///
+    /// The name must have 1 to 255 bytes that need no percent-encoding, and no space or character
+    /// of `*?!,:"#/`, which that file uses for patterns, lists, quotes and comments. passwd(5)
+    /// should not contain other names anyway.
     static func isSupported(name: [UInt8]) -> Bool {
         guard (1...255).contains(name.count), PercentEncoding.encode(name) == name else {
             return false
@@ -92,11 +99,15 @@ struct AccountRecord: LineRecord, Equatable {
     }
 }
 
-/// A print in the list of the record `account`, whether its file exists or not.
+/// A print in the list of the record `account`.
+///
+/// Its file may be missing or damaged.
 struct ListedPrint: Equatable, Sendable {
-    /// The print's id, 16 bytes; the file's name is its hexadecimal form.
+    /// The print's id, 16 bytes.
+    ///
+    /// The file's name is its hexadecimal form.
     let identifier: [UInt8]
-    /// The finger; nil if a file of version 1 did not reveal it.
+    /// The finger; nil if it could not be read from a damaged file of version 1.
     let finger: Finger?
 
     fileprivate static let unknown = StaticString("unknown").bytes
@@ -114,7 +125,7 @@ struct ListedPrint: Equatable, Sendable {
         String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
     }
 
-    /// Returns the id in a file's name; nil if it is not the name of a print's file.
+    /// Returns the id that a file's name encodes; nil if it is not the name of a print's file.
     static func identifier(ofFile name: String) -> [UInt8]? {
         guard let bytes = Hexadecimal.decode(Array(name.utf8)), bytes.count == 16 else {
             return nil

@@ -6,7 +6,8 @@ import SignedFormats
 
 /// The stored state of one account: prints, credential, lockout, counter, receipts and more.
 ///
-/// Each call reads or writes the disk, and nothing is cached. Only one caller may write at a time.
+/// Each call reads or writes the disk; nothing is cached. Only one caller may write at a time.
+/// Opening an account and reading its state repairs nothing: see `recover`.
 package struct AccountState: Sendable {
     /// The account's login name, as bytes.
     package let name: [UInt8]
@@ -19,7 +20,7 @@ package struct AccountState: Sendable {
     let host: HostSecret
     let templates: TemplateKeys
     let rootPin: RootPinFile
-    /// The directory of the prints at the time the account was opened.
+    /// The directory of the prints when the account was opened; nil if it did not exist.
     private let openedPrints: Directory?
 
     init(
@@ -37,7 +38,8 @@ package struct AccountState: Sendable {
         openedPrints = try? directory.directory(Self.printsName)
     }
 
-    /// The directory of the prints; nil if it is missing, which means that all prints are.
+    /// The directory of the prints; nil if it is missing, in which case every listed print is
+    /// damaged.
     var printsDirectory: Directory? { openedPrints ?? (try? directory.directory(Self.printsName)) }
 
     /// The enrolled prints.
@@ -52,7 +54,7 @@ package struct AccountState: Sendable {
     package var servers: ServerStore { ServerStore(account: self) }
     /// The MAC tokens that servers issued.
     package var macTokens: MACTokenStore { MACTokenStore(account: self) }
-    /// The refused attempts that the owner of the account is shown.
+    /// The denied attempts at the account, which its owner is shown.
     package var refusals: RefusalStore { RefusalStore(directory: directory) }
     /// The count of failed matches.
     package var lockout: LockoutStore { LockoutStore(directory: directory) }
@@ -60,14 +62,15 @@ package struct AccountState: Sendable {
     /// Opens the receipts and their counter.
     package func receipts() throws(StoreFault) -> ReceiptLog { try ReceiptLog(in: directory) }
 
-    /// Returns the number of changes of the set of prints.
+    /// Returns the number of changes made to the set of prints.
     package func generation() throws(StoreFault) -> UInt64 { try record().generation }
 
     /// Returns the time at which the account's state was created.
     package func created() throws(StoreFault) -> Instant { try record().created }
 
-    /// Reads the record `account`. Throws `.damaged` if it is missing or belongs to another
-    /// account.
+    /// Reads the record `account`.
+    ///
+    /// Throws `.damaged` if it is missing or belongs to another account.
     func record() throws(StoreFault) -> AccountRecord {
         guard let record = try directory.record("account", as: AccountRecord.self),
             record.name == name, record.uid == uid
@@ -75,7 +78,7 @@ package struct AccountState: Sendable {
         return record
     }
 
-    /// Returns the record after a change of the prints, with the next generation.
+    /// Returns the record as it will be after a change of the prints, with the next generation.
     func changed(
         _ record: AccountRecord, to prints: [ListedPrint]
     ) throws(StoreFault) -> AccountRecord {
@@ -88,8 +91,9 @@ package struct AccountState: Sendable {
         return next
     }
 
-    /// Writes the record durably, which is the single step that makes a change of the prints
-    /// effective.
+    /// Writes the record durably.
+    ///
+    /// This single write makes a change of the prints effective.
     func keep(_ record: AccountRecord) throws(StoreFault) {
         try directory.keep(record, as: "account")
     }
@@ -102,9 +106,10 @@ package struct AccountState: Sendable {
         }
     }
 
-    /// Completes what a crash or a disk fault interrupted for this account.
+    /// Completes a change that a crash or a disk fault interrupted, for this account.
     ///
-    /// The template keys of its prints must be open. Throws the reason if it cannot be completed.
+    /// The template keys of its prints must be open. Throws the reason if the change cannot be
+    /// completed.
     package func recover() throws(StoreFault) {
         try recoverWithoutPrints()
         try credential.recover(for: prints.enrolment())
@@ -114,8 +119,10 @@ package struct AccountState: Sendable {
         }
     }
 
-    /// Completes what does not depend on the contents of the prints, and removes half-written
-    /// files. A file that cannot be removed now does no harm.
+    /// Removes half-written files, and completes the changes that do not depend on the contents of
+    /// the prints.
+    ///
+    /// A file that cannot be removed now does no harm.
     func recoverWithoutPrints() throws(StoreFault) {
         try? directory.sweep()
         prints.sweep(try record())
@@ -125,8 +132,11 @@ package struct AccountState: Sendable {
         try credential.recoverWithoutPrints()
     }
 
-    /// Creates the files of a new account. The record `account` is written last and makes it an
-    /// account, so that a lockout or counter that is missing later must have been removed.
+    /// Creates the files of a new account.
+    ///
+    /// The record `account` is written last. Only that record makes the directory an account. A
+    /// lockout or counter that is missing later must therefore have been removed, and counts as
+    /// such.
     static func begin(
         _ directory: Directory, name: [UInt8], uid: UInt32, now: Instant
     ) throws(StoreFault) -> AccountRecord {
@@ -139,8 +149,9 @@ package struct AccountState: Sendable {
         return record
     }
 
-    /// Deletes an account's files. The record is deleted last, so that an interrupted deletion is
-    /// noticed.
+    /// Deletes an account's files.
+    ///
+    /// The record `account` is deleted last, so that an interrupted deletion is noticed.
     static func empty(_ directory: Directory) throws(FileFault) {
         for part in [
             printsName, SecretStore.directoryName, ServerStore.directoryName,
@@ -169,14 +180,14 @@ package struct AccountState: Sendable {
     /// The name of an account's public key in `keys/`.
     static func publicName(_ uid: UInt32) -> String { "\(uid).pub" }
 
-    /// The name of the mark in `keys/` which says that a credential was destroyed for a reason.
+    /// The name of the empty file in `keys/` that marks a credential as destroyed for a known
+    /// reason.
     static func offName(_ uid: UInt32) -> String { "\(uid).off" }
 
-    /// The name of the mark in `keys/` which says that a public key is about to be published.
+    /// The name of the empty file in `keys/` that marks a public key as about to be published.
     static func nextName(_ uid: UInt32) -> String { "\(uid)\(nextSuffix)" }
 
-    /// Returns the uid of a mark written under `nextName`; nil if the name is not that of such a
-    /// mark.
+    /// Returns the uid in a name that `nextName` produces; nil for any other name.
     static func uid(ofNext name: String) -> UInt32? {
         guard name.hasSuffix(nextSuffix), let uid = UInt32(name.dropLast(nextSuffix.count)),
             nextName(uid) == name

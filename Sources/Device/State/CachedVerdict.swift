@@ -6,20 +6,22 @@ import SignedFormats
 /// A server's last positive verdict on a login, as received, for logins while the server is
 /// unreachable.
 ///
-/// Storing it does not make it valid: the PAM module verifies signature, names and age.
+/// Storing a verdict does not make it valid: the PAM module verifies its signature, names and age.
 package struct CachedVerdict: Equatable, Sendable {
-    /// The verdict's canonical text.
+    /// The canonical text of the verdict.
     package let text: [UInt8]
-    /// The server's signature of the text, an SSHSIG blob.
+    /// The server's signature over the text, an SSHSIG blob.
     package let signature: [UInt8]
     /// The parsed text.
     package let verdict: Verdict
-    /// The kernel's id of the boot in which the verdict arrived.
+    /// The kernel's id of the boot during which the verdict arrived.
     package let boot: [UInt8]
-    /// The time of arrival in whole seconds since boot.
+    /// The time of arrival, in whole seconds since that boot.
     package let moment: UInt64
 
-    /// Creates a cached verdict. Returns nil unless the text is a verdict that allows the login.
+    /// Creates a cached verdict.
+    ///
+    /// Returns nil unless the text is a verdict that allows the login.
     package init?(
         text: [UInt8], signature: [UInt8], boot: [UInt8] = [], moment: UInt64 = 0
     ) {
@@ -33,11 +35,12 @@ package struct CachedVerdict: Equatable, Sendable {
         self.moment = moment
     }
 
-    /// Returns a lower bound of the present time, in seconds since 1970, given the present boot and
-    /// the seconds since it.
+    /// Returns a lower bound of the present time, in seconds since 1970.
     ///
-    /// During the boot in which the verdict arrived, setting the clock back cannot undo the time
-    /// that has passed since the server signed.
+    /// `boot` and `moment` are the present boot and the seconds since it. During the boot in which
+    /// the verdict arrived, the bound is the time at which the server signed plus the time since
+    /// arrival, so that setting the clock back does not make a verdict younger. After a reboot it
+    /// is the time of signing alone.
     package func now(boot: [UInt8], moment: UInt64) -> UInt64 {
         let issued = verdict.issued.seconds
         guard boot == self.boot, moment >= self.moment else { return issued }
@@ -71,7 +74,7 @@ extension CachedVerdict: LineRecord {
 }
 
 extension ServerStore {
-    /// Returns the cached verdict for a key; nil if there is none or it cannot be read.
+    /// Returns the cached verdict for a key; nil if there is none or if its file cannot be used.
     package func verdict(for key: ServerKey) throws(StoreFault) -> CachedVerdict? {
         guard let directory = try directory() else { return nil }
         do throws(StoreFault) {
@@ -82,16 +85,18 @@ extension ServerStore {
         }
     }
 
-    /// Stores a verdict durably in place of the previous one. Does nothing if the key is gone or
-    /// not good.
+    /// Stores a verdict durably in place of the previous one.
+    ///
+    /// Does nothing if the key was removed or is not in the state `good`.
     package func keep(_ verdict: CachedVerdict, for key: ServerKey) throws(StoreFault) {
         guard try self.key(key.identifier)?.state == .good, let directory = try directory()
         else { return }
         try directory.keep(verdict, as: verdictName(key.identifier))
     }
 
-    /// Deletes the cached verdict for a key, durably, after the server denied a login or the key
-    /// was disabled.
+    /// Deletes the cached verdict for a key, durably.
+    ///
+    /// Call it after the server denied a login, and before the key is disabled.
     package func forgetVerdict(for key: ServerKey) throws(StoreFault) {
         guard let directory = try directory() else { return }
         try files { () throws(FileFault) in try directory.remove(verdictName(key.identifier)) }

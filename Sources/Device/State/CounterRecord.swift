@@ -2,18 +2,21 @@
 import SignedFormats
 
 extension ChainHead {
-    /// The state before the first receipt.
+    /// The chain's head before the first receipt.
     static let none = ChainHead(counter: 0, digest: [UInt8](repeating: 0, count: 32))
 }
 
-/// The record `counter`: the last reserved counter, the receipt that it was to follow, and the
-/// latest time of any receipt.
+/// The record `counter`: the last reserved counter, the receipt that precedes it, and the latest
+/// time of any receipt.
+///
+/// It is written durably before each touch, so that no counter is used twice even after a crash.
 struct CounterRecord: LineRecord, Equatable {
     static let cap = 512
 
     let counter: UInt64
     let head: ChainHead
-    /// The latest time; nil if there is no receipt, or none since the time is recorded.
+    /// The latest time of a receipt; nil if there is no receipt, or none since this time is
+    /// recorded.
     let latest: Instant?
 
     init(counter: UInt64 = 0, head: ChainHead = .none, latest: Instant? = nil) {
@@ -41,19 +44,20 @@ struct CounterRecord: LineRecord, Equatable {
         latest = lines.isNext("latest") ? try lines.instant("latest") : nil
     }
 
-    /// Returns the latest time, given the last receipt in the file, which counts even if it is not
-    /// the recorded head.
+    /// Returns the latest time of any receipt, given the last entry of the log.
+    ///
+    /// That entry counts even if it is not the recorded head, since it may not have been flushed.
     func latest(with tail: [UInt8]?) throws(StoreFault) -> Instant? {
         guard let tail else { return latest }
         if let latest, try receiptDigest(tail) == head.digest { return latest }
         return [latest, ParsedReceipt(tail)?.issued].compactMap { $0 }.max()
     }
 
-    /// Returns the receipt that the next one must follow, given the last one in the file.
+    /// Returns the receipt that the next one must follow, given the last entry of the log.
     ///
-    /// That is the recorded head, or the one receipt that was written after it and not flushed. If
-    /// the file ends in any other way, the next receipt follows the head all the same and
-    /// `isIntact` is false, so that the gap remains visible.
+    /// It is the recorded head, or the one receipt that was written after it and not flushed. If
+    /// the log ends in any other way, it was truncated or altered: the next receipt still follows
+    /// the recorded head and `isIntact` is false, so that the gap remains visible.
     func place(after tail: [UInt8]?) throws(StoreFault) -> (head: ChainHead, isIntact: Bool) {
         guard let tail else { return (head, head == .none) }
         let digest = try receiptDigest(tail)

@@ -5,20 +5,24 @@ import Sealing
 import SignedFormats
 
 /// The draft of a credential that a vault is about to create.
+///
+/// It exists only in memory.
 package struct CredentialDraft: Sendable {
     let identifier: [UInt8]
-    /// The context that the vault must seal the key to.
+    /// The context that the vault must seal the private key to.
     package let context: SealingContext
     let enrolment: Enrolment
     let storage: [ReaderStorage]
 }
 
-// A change of credential and prints, together or alone, takes effect by a single write: that of the
-// record `account` if prints change, else that of the record `credential`. An interrupted change is
-// dropped before that write and completed by `recover` after it.
+// A change of the credential, the prints or both takes effect by a single write: that of the record
+// `account` if prints change, otherwise that of the record `credential`. A change that is
+// interrupted before that write is dropped by `recover`; one that is interrupted after it is
+// completed.
 extension CredentialStore {
-    /// Creates a credential for the present prints and publishes its public key. Throws as
-    /// `publish` does.
+    /// Creates a credential for the present prints and publishes its public key.
+    ///
+    /// Throws as `publish` does.
     package func issue(
         _ enrolment: Enrolment, vault: some Vault, now: Instant
     ) throws(StoreFault) -> FoundCredential {
@@ -27,10 +31,10 @@ extension CredentialStore {
         return try publish(draft, made: made, by: vault.kind, now: now)
     }
 
-    /// Drafts a credential for an enrolment and the contents of readers, present or future. Writes
-    /// nothing.
+    /// Drafts a credential for an enrolment and the contents of readers, present or future.
     ///
-    /// Throws `.tooManyStoredPrints` if the readers store more prints than a record can hold.
+    /// Writes nothing. Throws `.tooManyStoredPrints` if the readers store more prints than a record
+    /// can hold.
     package func draft(
         _ enrolment: Enrolment, covering storage: [ReaderStorage] = []
     ) throws(StoreFault) -> CredentialDraft {
@@ -45,7 +49,7 @@ extension CredentialStore {
     /// Returns the context to open a credential with, or to seal it to for another enrolment.
     ///
     /// The contents of readers are those of the record unless given. The vault opens the key only
-    /// if both are exactly what it was sealed to.
+    /// if the enrolment and the contents are exactly those it was sealed to.
     package func context(
         of credential: FoundCredential, enrolment: Enrolment,
         covering storage: [ReaderStorage]? = nil
@@ -56,8 +60,8 @@ extension CredentialStore {
 
     /// Stores the same key, which the vault has sealed again to the present contents of readers.
     ///
-    /// Throws `.changedMeanwhile`, with nothing changed, if this is not the account's credential
-    /// any more.
+    /// Throws `.changedMeanwhile`, with nothing changed, if this is no longer the account's
+    /// credential, and `.tooManyStoredPrints` as `draft` does.
     package func keep(
         _ credential: FoundCredential, resealed: [UInt8], covering storage: [ReaderStorage]
     ) throws(StoreFault) {
@@ -73,11 +77,12 @@ extension CredentialStore {
 
     /// Makes a drafted credential the account's only one and publishes its public key.
     ///
-    /// Also commits the change of prints that it was drafted for. After a throw, or a crash at any
-    /// point, either the old prints and credential are in effect or the new ones.
+    /// Also commits the change of prints that it was drafted for. After an error, or a crash at any
+    /// point, either the old prints and credential are in effect or the new ones. Without a change
+    /// of prints, the caller must check that the prints are still those of the draft.
     ///
-    /// - Throws: `.changedMeanwhile`, with nothing changed, if there was another change since the
-    ///   draft.
+    /// - Throws: `.changedMeanwhile`, with nothing changed, if `change` is given and the prints
+    ///   have changed since it was drafted.
     @discardableResult
     package func publish(
         _ draft: CredentialDraft, made: NewCredential, by vault: VaultKind,
@@ -94,6 +99,11 @@ extension CredentialStore {
                 manifest: PrintManifest(draft.enrolment), storage: draft.storage), with: change)
     }
 
+    /// Writes the files of a change in the order that `recover` relies on.
+    ///
+    /// The public key is added to `signers` and the mark `keys/<uid>.next` is written before the
+    /// record, so that a crash leaves a trace from which `StateDirectory.unfinished` finds the
+    /// account.
     private func turn(
         to next: SealedCredential, with change: PrintChange?
     ) throws(StoreFault) -> FoundCredential {
@@ -113,7 +123,8 @@ extension CredentialStore {
     }
 
     /// Completes or drops an interrupted change, depending on whether the prints have changed.
-    /// Returns the remaining credential, whether it fits the prints or not.
+    ///
+    /// Returns the credential that remains, whether it fits the prints or not.
     func settle(
         _ former: SealedCredential?, next: SealedCredential, enrolment: Enrolment
     ) throws(StoreFault) -> SealedCredential? {
@@ -130,7 +141,7 @@ extension CredentialStore {
         return former
     }
 
-    /// Publishes the public key, then removes the former credential from the record.
+    /// Publishes the public key, then removes the former credential from the record and the mark.
     private func finish(_ next: SealedCredential) throws(StoreFault) {
         let line = publicLine(of: next)
         let mark = AccountState.offName(account.uid)
@@ -153,6 +164,7 @@ extension CredentialStore {
         }
     }
 
+    /// Adds the public key to the list of all keys that the account ever had.
     private func register(_ credential: SealedCredential) throws(StoreFault) {
         var all = try signers()
         all += account.name + RegisteredSigner.options + publicLine(of: credential)

@@ -4,7 +4,9 @@ import LoginProtocol
 import Sealing
 import SignedFormats
 
-/// The prints at the time a credential was created. It serves to explain a change, never to decide.
+/// The prints at the time a credential was created.
+///
+/// They explain a change to users and decide nothing.
 struct PrintManifest: Equatable, Sendable {
     /// The id of a print and the SHA-256 of its template.
     struct Entry: Equatable, Sendable {
@@ -25,32 +27,41 @@ struct PrintManifest: Equatable, Sendable {
     }
 }
 
-/// A credential as stored; it can sign as long as its vault opens it.
+/// A credential as stored.
+///
+/// It can sign as long as its vault opens the private key.
 struct SealedCredential: Equatable, Sendable {
     let identifier: [UInt8]
     let created: Instant
     let publicKey: SSHPublicKey
-    /// The vault that created and opens it.
+    /// The vault that created the key and opens it.
     let vault: VaultKind
     var sealed: [UInt8]
-    /// The enrolment state that it was created for, and the name of the host secret at that time.
+    /// The enrolment state that the key was created for.
     var enrolment: EnrolmentState
     let host: [UInt8]
     var manifest: PrintManifest
-    /// The contents of readers that it is sealed to as well.
+    /// The contents of readers that the key is sealed to as well.
     var storage: [ReaderStorage] = []
 }
 
 /// The record `credential`: a credential, or the reason why there is none any more.
+///
+/// Version 2 is written. It adds the vault, the contents of readers and the state `changing` to
+/// version 1, which is read only by the migration.
 enum CredentialRecord: LineRecord, Equatable {
     case sealed(SealedCredential)
-    /// A change in progress: the credential that fits the present prints is the valid one.
+    /// A change is in progress.
+    ///
+    /// The valid credential is the one that fits the present prints.
     case changing(from: SealedCredential?, to: SealedCredential)
     case disabled(since: Instant)
     case destroyed(InvalidationCause, since: Instant)
 
     static let cap = 1 << 19
-    /// The version that is written. Version 1, without a vault, can still be read.
+    /// The version that is written.
+    ///
+    /// Version 1 can still be read; see `init(versionOne:)`.
     private static let version: UInt64 = 2
 
     func encoded() -> [UInt8] {
@@ -80,7 +91,7 @@ enum CredentialRecord: LineRecord, Equatable {
         try self.init(parsing: &lines, version: Self.version)
     }
 
-    /// Parses version 1, which knew only the file vault.
+    /// Parses version 1, which had only the file vault.
     init(versionOne contents: [UInt8]) throws(LineFault) {
         var lines = LineReader(contents)
         try self.init(parsing: &lines, version: 1)

@@ -6,7 +6,7 @@ import Posix
 import Sealing
 import SignedFormats
 
-/// A credential as found on disk.
+/// A credential as stored on disk, with its private key still sealed.
 package struct FoundCredential: Equatable, Sendable {
     /// The credential's id, 16 bytes.
     package var identifier: [UInt8] { record.identifier }
@@ -24,20 +24,24 @@ package struct FoundCredential: Equatable, Sendable {
     let record: SealedCredential
 }
 
-/// The state of an account's credential, as far as it can be told from the disk.
+/// The state of an account's credential, as far as the files show it.
 package enum CredentialState: Equatable, Sendable {
-    /// No credential was issued, or issuing was interrupted.
+    /// No credential was issued, or issuing it was interrupted.
     case none
-    /// Issued and published. Whether the key opens is known only after opening it.
+    /// A credential is issued and its public key published.
+    ///
+    /// Only opening the key shows whether it opens.
     case issued(FoundCredential)
-    /// Issued, but not for the present prints. Login is denied for this reason, and the next login
-    /// or change destroys the credential; reading the state does not.
+    /// A credential is issued, but not for the present prints.
+    ///
+    /// Login is denied for this reason. The next login or change destroys the credential; reading
+    /// the state does not.
     case unfit(InvalidationCause)
     /// The user or root disabled login by finger.
     case disabled(since: Instant)
     /// The credential was destroyed for this reason.
     case destroyed(InvalidationCause, since: Instant)
-    /// The record exists and cannot be read.
+    /// The record exists but cannot be used.
     case damaged
 
     /// The vault of an issued credential.
@@ -48,25 +52,28 @@ package enum CredentialState: Equatable, Sendable {
 
 /// The credential of an account for this machine.
 ///
-/// The record `credential` decides; the public key in `keys/`, which the PAM module reads, follows
-/// it. `state` and `judgement` only read. `recover` completes what a crash interrupted between the
-/// two files. `disable`, `destroy` and `withdraw` end the credential.
+/// The record `credential` is authoritative; the public key in `keys/`, which the PAM module reads,
+/// is derived from it. `state` and `judgement` only read. `recover` completes what a crash
+/// interrupted between the two files. `disable`, `destroy` and `withdraw` end the credential.
 ///
-/// A disk that fails throws `.file`. A damaged record is the state `.damaged`, except in
-/// `recorded`, which throws.
+/// A failing disk throws `.file`. A damaged record is the state `.damaged`, except in `recorded`,
+/// which throws.
 package struct CredentialStore: Sendable {
     let account: AccountState
 
-    /// Returns the state for the present prints. Writes nothing.
+    /// Returns the state for the present prints.
+    ///
+    /// Writes nothing.
     package func state() throws(StoreFault) -> CredentialState {
         try state(for: account.prints.enrolment())
     }
 
-    /// Returns the state for prints that were just read. Writes nothing.
+    /// Returns the state for prints that were just read.
     ///
-    /// A sealed key without its public key, or with another one, counts as `.none`, and so does
-    /// everything if no print is listed. An interrupted change counts as `recover` will complete
-    /// it. Whether an issued credential fits the prints is not examined: see `judgement(on:)`.
+    /// Writes nothing. A sealed key whose public key is missing from `keys/`, or is a different one
+    /// there, counts as `.none`. The state is also `.none` if no print is listed. An interrupted
+    /// change is reported as `recover` will leave it. Whether an issued credential fits the prints
+    /// is not examined; see `judgement(on:)`.
     package func state(for enrolment: Enrolment) throws(StoreFault) -> CredentialState {
         if enrolment.isNothing { return .none }
         switch try stored() {
@@ -84,10 +91,11 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// Returns the state for prints that were just read, including whether it fits them. Writes
-    /// nothing.
+    /// Returns the state for prints that were just read, including whether the credential fits
+    /// them.
     ///
-    /// A credential that does not fit the prints, or whose record is damaged, is `.unfit`.
+    /// Writes nothing. A credential that does not fit the prints, or whose record is damaged, is
+    /// `.unfit`.
     package func judgement(on enrolment: Enrolment) throws(StoreFault) -> CredentialState {
         let found = try state(for: enrolment)
         switch found {
@@ -99,8 +107,11 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// Completes what a crash interrupted, for prints that were just read, and returns the
-    /// resulting state.
+    /// Completes what a crash interrupted, for prints that were just read.
+    ///
+    /// Returns the resulting state. Without any listed print the credential is withdrawn; the
+    /// public key of a disabled or destroyed credential is removed; and a change in progress is
+    /// completed or dropped.
     @discardableResult
     package func recover(for enrolment: Enrolment) throws(StoreFault) -> CredentialState {
         guard !enrolment.isNothing else {
@@ -125,7 +136,7 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// Completes what does not depend on the contents of the prints.
+    /// Completes the changes that do not depend on the contents of the prints.
     func recoverWithoutPrints() throws(StoreFault) {
         guard try account.prints.count() > 0 else { return try withdraw() }
         switch try stored() {
@@ -153,7 +164,9 @@ package struct CredentialStore: Sendable {
     }
 
     /// Returns the state according to the record alone, for reports while the prints cannot be
-    /// opened. Throws `.damaged` for a damaged record.
+    /// opened.
+    ///
+    /// Throws `.damaged` for a damaged record.
     package func recorded() throws(StoreFault) -> CredentialState {
         let record: CredentialRecord? = try account.directory.record(Self.name)
         switch record {
@@ -165,15 +178,16 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// Returns the reason why a credential does not fit the present prints.
+    /// Returns the reason why a credential does not fit the present prints, for users.
     ///
-    /// It is only an explanation for users; the records that it compares decide nothing.
+    /// It only explains: the records that it compares decide nothing. `.credentialDamaged` is the
+    /// reason if no difference is found.
     package func explain(
         _ credential: FoundCredential, enrolment: Enrolment
     ) throws(StoreFault) -> InvalidationCause {
         let host = try sealed { () throws(VaultError) in try account.host.identifier() }
         guard credential.record.host == host else { return .hostSecretChanged }
-        // Check this before the prints, which do not open either in this case.
+        // Check this before the prints, which do not open in this case either.
         if isOfAnotherTPM(credential) { return .tpmExchanged }
         guard enrolment.damaged.isEmpty else { return .printDamaged }
         let before = credential.record.manifest
@@ -182,7 +196,7 @@ package struct CredentialStore: Sendable {
         return .credentialDamaged
     }
 
-    /// Whether the key was created under another storage root key than the pinned one.
+    /// Whether the key was created under a storage root key other than the pinned one.
     private func isOfAnotherTPM(_ credential: FoundCredential) -> Bool {
         guard credential.vault == .tpm, let trusted = try? account.rootPin.load(),
             let sealed = try? TPMSealed(credential.sealed, as: .key)
@@ -190,29 +204,33 @@ package struct CredentialStore: Sendable {
         return sealed.root != trusted
     }
 
-    /// Whether the credential was created for these prints, according to the records.
+    /// Whether the credential was created for these prints, according to its record.
+    ///
+    /// Only opening the key proves it.
     package func fits(_ credential: FoundCredential, enrolment: Enrolment) -> Bool {
         credential.record.enrolment == enrolment.state
     }
 
-    /// Disables login by finger: deletes the private key first, then the public key, which is
-    /// useless without it.
+    /// Disables login by finger at the request of the user or root.
+    ///
+    /// The private key is deleted first, then the public key, which is useless without it.
     package func disable(now: Instant) throws(StoreFault) {
         try account.directory.keep(CredentialRecord.disabled(since: now), as: Self.name)
         try unpublish()
     }
 
-    /// Destroys the credential and records the reason: deletes the private key first, then the
-    /// public one.
+    /// Destroys the credential and records the reason.
     ///
-    /// An empty file, `keys/<uid>.off`, tells the PAM module that the daemon knows a reason; a
-    /// module that finds neither key nor mark does not ask.
+    /// The private key is deleted first, then the public key. An empty file, `keys/<uid>.off`,
+    /// tells the PAM module that the daemon knows a reason; a module that finds neither the key nor
+    /// this file does not ask the daemon.
     package func destroy(_ cause: InvalidationCause, now: Instant) throws(StoreFault) {
         try account.directory.keep(CredentialRecord.destroyed(cause, since: now), as: Self.name)
         try unpublish(leavingMark: true)
     }
 
-    /// Removes the credential without recording a reason, because no finger is left to log in with.
+    /// Removes the credential without recording a reason, since there is no finger left to log in
+    /// with.
     package func withdraw() throws(StoreFault) {
         try files { () throws(FileFault) in
             if try account.directory.contains(Self.name) {
@@ -225,7 +243,7 @@ package struct CredentialStore: Sendable {
     /// Returns all public keys that this account ever had, as an allowed_signers file;
     /// ssh-keygen(1).
     ///
-    /// Version 0.1.0 wrote lines for logins only; they are upgraded, since its keys release secrets
+    /// Version 0.1.0 wrote lines for logins only. They are upgraded, since its keys release secrets
     /// too.
     package func signers() throws(StoreFault) -> [UInt8] {
         let kept = try files { () throws(FileFault) in
@@ -234,6 +252,7 @@ package struct CredentialStore: Sendable {
         return RegisteredSigner.upgraded(file: kept, account: account.name)
     }
 
+    /// Returns `.issued` if the credential's public key is published, otherwise `.none`.
     private func state(
         of credential: SealedCredential
     ) throws(StoreFault) -> CredentialState {
@@ -241,8 +260,9 @@ package struct CredentialStore: Sendable {
         return .issued(FoundCredential(record: credential))
     }
 
-    /// Removes the public key, and writes or removes the mark of a destroyed credential. Writes
-    /// only what differs.
+    /// Removes the public key, and writes or removes `keys/<uid>.off`.
+    ///
+    /// Writes only what differs.
     private func unpublish(leavingMark: Bool = false) throws(StoreFault) {
         let mark = AccountState.offName(account.uid)
         try files { () throws(FileFault) in
@@ -255,7 +275,7 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// Returns the line in `keys/`; nil if there is none.
+    /// Returns the public key's line in `keys/`; nil if there is none.
     func published() throws(StoreFault) -> [UInt8]? {
         try files { () throws(FileFault) in
             try account.keys.read(
@@ -263,7 +283,8 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// Returns the line that the PAM module reads: key, `signet:`, account, `:`, credential.
+    /// Returns the line that the PAM module reads: the key, and the comment
+    /// `signet:ACCOUNT:CREDENTIAL`.
     func publicLine(of credential: SealedCredential) -> [UInt8] {
         let name = PercentEncoding.encode(account.name)
         let colon = UInt8(ascii: ":")
@@ -275,12 +296,12 @@ package struct CredentialStore: Sendable {
     var publicName: String { AccountState.publicName(account.uid) }
     static let name = "credential"
     static let signersName = "signers"
-    /// Enough for some 4,000 keys.
+    /// The maximum length of `signers` in bytes, enough for some 4,000 keys.
     static let signersLimit = 1 << 20
 }
 
 extension PrintManifest {
-    /// Returns how another set of prints differs from this one; nil if it does not.
+    /// Returns how another set of prints differs from this one; nil if it is the same.
     func difference(to now: PrintManifest) -> InvalidationCause? {
         let before = Set(entries.map(\.identifier))
         let after = Set(now.entries.map(\.identifier))

@@ -3,22 +3,23 @@ import Authorization
 import Posix
 import SignedFormats
 
-/// Stores how often each account had a finger compared with other accounts' prints while it
-/// enrolled.
+/// Stores how often each account that was enrolling had a finger compared with other accounts'
+/// prints.
 ///
-/// The records are separate from the accounts' directories, by uid: a guess usually precedes the
-/// first enrolment, when no directory exists, and the count must survive the deletion of the
-/// account's state. The next owner of a uid inherits the count; root can reset it.
+/// The records are named after the uid and are separate from the accounts' directories: a guess
+/// usually precedes the first enrolment, when there is no directory yet, and the count must survive
+/// the deletion of the account's state. The next owner of a uid inherits the count; root can reset
+/// it.
 ///
-/// The record is created before the account's directory. Therefore, if the directory exists, a
-/// missing record has been removed, and counts as a lock, as a damaged one does.
+/// The record is created before the account's directory. If the directory exists and the record
+/// does not, the record was removed, which counts as a lock, as a damaged record does.
 package struct EnrolmentComparisonStore: Sendable {
     static let directoryName = "comparisons"
 
     let directory: Directory
     let accounts: Directory
 
-    /// Returns the stored count of a uid, or `.unreadable` if the record is damaged or was removed.
+    /// Returns the stored count of a uid; `.unreadable` if the record is damaged or was removed.
     package func load(uid: UInt32) -> EnrolmentComparisons {
         do throws(StoreFault) {
             let kind = EnrolmentComparisonRecord.self
@@ -28,7 +29,9 @@ package struct EnrolmentComparisonStore: Sendable {
         } catch { return .unreadable }
     }
 
-    /// Stores the count durably: once this returns, a crash does not undo it.
+    /// Stores the count durably.
+    ///
+    /// Once this returns, a crash does not undo it.
     package func save(
         _ comparisons: EnrolmentComparisons, uid: UInt32
     ) throws(StoreFault) {
@@ -36,7 +39,9 @@ package struct EnrolmentComparisonStore: Sendable {
             EnrolmentComparisonRecord(comparisons: comparisons), as: name(uid))
     }
 
-    /// Creates a record if there is none, before the account's directory is created.
+    /// Creates a record if there is none.
+    ///
+    /// Call it before the account's directory is created.
     func begin(uid: UInt32) throws(StoreFault) {
         let record = EnrolmentComparisonRecord(comparisons: EnrolmentComparisons())
         try files { () throws(FileFault) in

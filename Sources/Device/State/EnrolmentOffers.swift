@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// When accounts without fingers were last told that they could enrol one, oldest first.
+/// The times at which accounts without fingers were last told that they can enrol one, oldest
+/// first.
+///
+/// The list limits hints to one a day for each account; it decides nothing about access.
 package struct EnrolmentOffers: Equatable, Sendable {
-    /// The maximum number of entries. An account that was pushed out may be told again.
+    /// The maximum number of entries.
+    ///
+    /// An account whose entry was dropped may be told again.
     static let limit = 64
     /// The minimum number of seconds between two offers to an account.
     package static let interval: UInt64 = 86_400
@@ -15,8 +20,9 @@ package struct EnrolmentOffers: Equatable, Sendable {
         /// The time of the offer, in seconds since 1970.
         let said: UInt64
 
-        /// Whether the offer still counts at a time. One in the future does not: the clock was set
-        /// back.
+        /// Whether the offer still counts at a time, in seconds since 1970.
+        ///
+        /// An offer in the future does not count, since the clock must have been set back.
         func counts(at moment: UInt64) -> Bool {
             moment >= said && moment - said < EnrolmentOffers.interval
         }
@@ -25,12 +31,12 @@ package struct EnrolmentOffers: Equatable, Sendable {
     /// Creates an empty list.
     package init() {}
 
-    /// Whether an account may be told now.
+    /// Whether an account may be told at this time, in seconds since 1970.
     package func isDue(_ uid: UInt32, at moment: UInt64) -> Bool {
         !offers.contains { $0.uid == uid && $0.counts(at: moment) }
     }
 
-    /// Records that an account is told now, and removes entries older than `interval`.
+    /// Records that an account is told now, and drops entries older than `interval`.
     package mutating func note(_ uid: UInt32, at moment: UInt64) {
         offers.removeAll { $0.uid == uid || !$0.counts(at: moment) }
         offers.append(Offer(uid: uid, said: moment))
@@ -64,8 +70,9 @@ extension EnrolmentOffers: LineRecord {
 }
 
 extension StateDirectory {
-    /// Returns the recorded offers. A damaged record counts as empty, so that accounts are told
-    /// once more.
+    /// Returns the recorded offers.
+    ///
+    /// A damaged record counts as empty, so that accounts are told once more.
     package func offers() throws(StoreFault) -> EnrolmentOffers {
         do throws(StoreFault) {
             return try secrets.record(Self.offersName) ?? EnrolmentOffers()

@@ -6,9 +6,9 @@ import SignedFormats
 package enum KeyringLoss: String, CaseIterable, Sendable {
     /// The account has another password now.
     case passwordChanged = "password-changed"
-    /// The fingers changed, and the password was not given again.
+    /// The fingers changed, and the user did not give the password again.
     case fingersChanged = "fingers-changed"
-    /// The stored password does not open.
+    /// The stored password does not open, or its record is damaged.
     case damaged = "damaged"
 }
 
@@ -20,7 +20,7 @@ struct SealedPassword: Equatable, Sendable {
     var vault: VaultKind
     /// The enrolment state that it was sealed to.
     var enrolment: EnrolmentState
-    /// The state of the account's password when it was stored.
+    /// The state of the account's password when it was sealed.
     let password: PasswordState
     var sealed: SealedContent
 

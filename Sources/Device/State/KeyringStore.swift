@@ -3,52 +3,62 @@ import Posix
 import Sealing
 import SignedFormats
 
-/// A login password as found on disk.
+/// A login password as stored on disk, still sealed.
 package struct KeyringPassword: Equatable, Sendable {
-    /// The item's id, 16 bytes. It remains when the key is sealed again, and is unique to this
-    /// password.
+    /// The item's id, 16 bytes.
+    ///
+    /// It is unique to this password, and remains when the key is sealed again.
     package var identifier: [UInt8] { record.identifier }
     /// The time at which it was stored.
     package var created: Instant { record.created }
     /// The vault that opens it.
     package var vault: VaultKind { record.vault }
-    /// Its key, sealed by that vault, and the password encrypted with the key.
+    /// The sealed key, and the password that is encrypted with it.
     package var sealed: SealedContent { record.sealed }
-    /// Whether this machine cannot tell when the password is changed, so that it must be verified
-    /// before use.
+    /// Whether this machine cannot notice a change of the password, because the account has no
+    /// shadow(5) entry.
+    ///
+    /// The password must then be verified before it is used.
     package var isUnwatched: Bool { record.password.digest == nil }
 
     let record: SealedPassword
 }
 
-/// The state of an account's login password, as far as it can be told from the disk.
+/// The state of an account's login password, as far as the files show it.
 package enum KeyringState: Equatable, Sendable {
-    /// It was never stored, or the user turned storing off.
+    /// No password was ever stored, or the user turned storing off.
     case off
-    /// It is stored. Whether it opens is known only after opening it.
+    /// A password is stored.
+    ///
+    /// Only opening it shows whether it opens.
     case kept(KeyringPassword)
-    /// It was dropped for this reason.
+    /// The password was dropped for this reason.
     case dropped(KeyringLoss, since: Instant)
-    /// The record exists and cannot be read.
+    /// The record exists but cannot be used.
     case damaged
 }
 
 /// The draft of a login password that is about to be stored.
+///
+/// It exists only in memory.
 package struct KeyringDraft: Sendable {
     let identifier: [UInt8]
-    /// The context that the vault must seal it to.
+    /// The context that the vault must seal the password to.
     package let context: SealingContext
     let password: PasswordState
 }
 
 /// Stores and drops an account's login password, which unlocks the keyring after a touch.
 ///
-/// The password is sealed to the fingers and tied to a digest of the shadow(5) entry; `loss`
-/// reports when either has changed. Dropping it records the reason, so that the user can be told.
+/// The password is sealed to the fingers, and stored with a digest of the account's shadow(5)
+/// entry. `loss` reports when either has changed. Dropping the password records the reason for the
+/// user.
 package struct KeyringStore: Sendable {
     let account: AccountState
 
-    /// Returns the state on disk. A damaged record is a state, not an error.
+    /// Returns the state on disk.
+    ///
+    /// A damaged record is a state, not an error.
     package func state() throws(StoreFault) -> KeyringState {
         let record: KeyringRecord?
         do throws(StoreFault) {
@@ -64,10 +74,10 @@ package struct KeyringStore: Sendable {
         }
     }
 
-    /// Drafts a password for these fingers. Writes nothing.
+    /// Drafts a password for these fingers.
     ///
-    /// `entry` is the account's shadow(5) entry, read before the password is verified, so that a
-    /// change in between is noticed later.
+    /// Writes nothing. `entry` is the account's shadow(5) entry. Read it before verifying the
+    /// password, so that a change in between is noticed later.
     package func draft(
         _ enrolment: Enrolment, entry: ShadowEntry?
     ) throws(StoreFault) -> KeyringDraft {
@@ -94,8 +104,10 @@ package struct KeyringStore: Sendable {
         try context(password.record.identifier, state: enrolment.state)
     }
 
-    /// Returns why a stored password is useless according to the records and shadow(5); nil if it
-    /// may be usable.
+    /// Returns the reason why a stored password is useless; nil if it may be usable.
+    ///
+    /// The reason comes from the records and shadow(5): the fingers or the account's password have
+    /// changed.
     package func loss(
         of password: KeyringPassword, enrolment: Enrolment, entry: ShadowEntry?
     ) throws(StoreFault) -> KeyringLoss? {
@@ -114,12 +126,12 @@ package struct KeyringStore: Sendable {
         try account.directory.keep(KeyringRecord.sealed(record), as: Self.name)
     }
 
-    /// Drops the password and records the reason, since the user had asked for it to be stored.
+    /// Drops the password and records the reason, since the user asked for it to be stored.
     package func drop(_ loss: KeyringLoss, now: Instant) throws(StoreFault) {
         try account.directory.keep(KeyringRecord.dropped(loss, since: now), as: Self.name)
     }
 
-    /// Removes the password, if there is one, and the record that the user wants it stored.
+    /// Removes the password or the reason why there is none; the state is then `.off`.
     package func remove() throws(StoreFault) {
         try files { () throws(FileFault) in try account.directory.remove(Self.name) }
     }

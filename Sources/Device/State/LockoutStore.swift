@@ -5,9 +5,8 @@ import SignedFormats
 
 /// Stores an account's failed matches.
 ///
-/// Every account's directory contains the record from the beginning. A record that is damaged,
-/// unreadable or missing is therefore a lockout until the password is given, and never counts as no
-/// failures.
+/// The record is created with the account's directory. A record that is damaged, unreadable or
+/// missing therefore counts as a lockout until the password is given, and never as no failures.
 package struct LockoutStore: Sendable {
     let directory: Directory
 
@@ -19,7 +18,9 @@ package struct LockoutStore: Sendable {
         return record.lockout
     }
 
-    /// Stores the lockout durably: once this returns, a crash does not undo it.
+    /// Stores the lockout durably.
+    ///
+    /// Once this returns, a crash does not undo it.
     package func save(_ lockout: Lockout) throws(StoreFault) {
         try directory.keep(LockoutRecord(lockout: lockout), as: Self.name)
     }
@@ -27,7 +28,7 @@ package struct LockoutStore: Sendable {
     static let name = "lockout"
 }
 
-/// The record `lockout`.
+/// The record `lockout`: the failed matches, and the start of a pause.
 struct LockoutRecord: LineRecord {
     static let cap = 512
 
@@ -55,7 +56,7 @@ struct LockoutRecord: LineRecord {
 }
 
 extension LineWriter {
-    /// Writes the beginning of a pause, as two lines.
+    /// Writes the start of a pause as two lines: the boot's id, and nanoseconds since that boot.
     mutating func put(paused moment: Lockout.Moment) {
         put("boot", moment.boot)
         put("paused", number: Self.nanoseconds(moment.sinceBoot))
@@ -70,7 +71,7 @@ extension LineWriter {
 }
 
 extension LineReader {
-    /// Reads the beginning of a pause; nil if the next line is not one.
+    /// Reads the start of a pause; nil if the next line is not one.
     mutating func pausedAtIfNext() throws(LineFault) -> Lockout.Moment? {
         guard isNext("boot") else { return nil }
         let boot = try value("boot", cap: 64)

@@ -4,43 +4,51 @@ import Sealing
 import SignedFormats
 
 /// A MAC token of an account as stored: a sealed secret, bound to all other fields of the record.
+///
+/// A server issues the token after a touch. The token then authenticates texts without a touch, for
+/// one audience, until it expires or its key ends.
 package struct MACToken: Equatable, Sendable {
-    /// Whether the token may be used.
+    /// Whether a token may be used.
     package enum State: String, CaseIterable, Sendable {
         /// It may be used as long as its key is good.
         case good = "good"
-        /// It is disabled on this machine; the server must still be told.
+        /// The token is disabled on this machine, and the server has not been told yet.
         case removing = "removing"
     }
 
     /// The server's URL in canonical form.
     package let server: [UInt8]
-    /// The id of the key whose touch it was issued for, 16 bytes; the token ends with that key.
+    /// The id of the key whose touch the token was issued for, 16 bytes.
+    ///
+    /// The token ends with that key.
     package let credential: [UInt8]
     /// The token's id at the server, 16 bytes.
     package let identifier: [UInt8]
     /// The name that the user gave it.
     package let name: [UInt8]
-    /// The audience of the texts that it authenticates.
+    /// The audience of the texts that the token authenticates.
     package let audience: [UInt8]
     /// The time of issue.
     package let created: Instant
-    /// The time from which the server rejects it.
+    /// The time from which the server rejects the token.
     package let expires: Instant
     /// Whether the token may be used.
     package internal(set) var state: State {
         get { writtenState ?? .good }
         set { writtenState = newValue }
     }
-    /// The state in the record; nil in a record of a version that knew only `good`.
+    /// The state in the record; nil in a record of a version that had only `good`.
     private var writtenState: State? = .good
-    /// How often, after it expired, its server could not be told that it is disabled.
+    /// The number of failed attempts, after the token expired, to tell its server that it is
+    /// disabled.
     var vainTries: UInt64 = 0
-    /// The time of the last such failure.
+    /// The time of the last failed attempt that was counted.
     var lastVain = Instant(seconds: 0)
     var sealed: [UInt8] = []
 
-    /// Describes a token that was just issued; `MACTokenStore.keep` seals the secret.
+    /// Describes a token that was just issued.
+    ///
+    /// `MACTokenStore.keep` seals its secret.
     package init(
         _ name: [UInt8], for key: ServerKey, identifier: [UInt8], created: Instant,
         expires: Instant
@@ -58,7 +66,7 @@ package struct MACToken: Equatable, Sendable {
 extension MACToken: LineRecord {
     static let cap = 4_096
 
-    /// All lines except the secret, which is sealed to them.
+    /// All lines except the sealed secret, which is bound to them.
     var described: [UInt8] {
         var lines = LineWriter()
         write(to: &lines)
@@ -98,7 +106,8 @@ extension MACToken: LineRecord {
         created = try lines.instant("created")
         expires = try lines.instant("expires")
         writtenState = nil
-        // Removing the line does not make a token good, since the secret is bound to it.
+        // Removing the line does not make a token good: the secret is bound to it and no longer
+        // opens.
         if lines.isNext("state") {
             let word = String(decoding: try lines.value("state", cap: 16), as: UTF8.self)
             guard let found = State(rawValue: word) else { throw .malformed }

@@ -5,23 +5,24 @@ import SignedFormats
 
 /// Stores an account's MAC tokens as files in `mac-tokens/`, named after the token's id.
 ///
-/// A token ends with the key that it was issued for. `ServerStore` removes it then, and users of a
+/// A token ends with the key that it was issued for. `ServerStore` then removes it, and users of a
 /// token check its key as well, since a crash may happen in between.
 package struct MACTokenStore: Sendable {
     /// The maximum number of tokens of an account.
     package static let limit = 64
-    /// The number of failed attempts to tell a server about an expired token after which it is
-    /// forgotten.
+    /// The number of failed attempts to tell a server about an expired token after which the token
+    /// is forgotten.
     package static let vainTries: UInt64 = 100
     /// The minimum number of seconds between two attempts that are counted, so that frequent
-    /// requests do not use them up.
+    /// requests do not use up the attempts.
     package static let vainPause: UInt64 = 3_600
     static let directoryName = "mac-tokens"
 
     let account: AccountState
 
-    /// Returns all tokens, by server and name. Unreadable ones are left out, since they are
-    /// useless.
+    /// Returns all tokens, ordered by server and name.
+    ///
+    /// Unreadable ones are left out, since they are useless.
     package func list() throws(StoreFault) -> [MACToken] {
         guard let directory = try directory() else { return [] }
         var tokens: [MACToken] = []
@@ -37,8 +38,9 @@ package struct MACTokenStore: Sendable {
         }
     }
 
-    /// Seals the secret and stores the token, in place of another one of the same key and name.
-    /// Returns the token as stored.
+    /// Seals the secret and stores the token, replacing any token of the same key and name.
+    ///
+    /// Returns the token as stored. Throws `.vault(.malformed)` unless the secret is 32 bytes long.
     @discardableResult
     package func keep(_ token: MACToken, secret: SecretBytes) throws(StoreFault) -> MACToken {
         let former = try list().filter {
@@ -58,7 +60,9 @@ package struct MACTokenStore: Sendable {
         return token
     }
 
-    /// Returns a token's secret. Throws `.vault(.doesNotOpen)` if the record has been altered.
+    /// Returns a token's secret.
+    ///
+    /// Throws `.vault(.doesNotOpen)` if the record has been altered.
     package func secret(of token: MACToken) throws(StoreFault) -> SecretBytes {
         let described = token.described
         return try sealed { () throws(VaultError) in
@@ -67,8 +71,9 @@ package struct MACTokenStore: Sendable {
         }
     }
 
-    /// Records that the token is disabled and the server must still be told. Throws as
-    /// `secret(of:)` does.
+    /// Records that the token is disabled and that the server has not been told yet.
+    ///
+    /// Throws as `secret(of:)` does.
     package func beginRemoval(_ token: MACToken) throws(StoreFault) -> MACToken {
         var marked = token
         marked.state = .removing
@@ -78,10 +83,11 @@ package struct MACTokenStore: Sendable {
     /// Counts a failure to tell a server about the end of an expired token, at most once an hour.
     ///
     /// Returns true if the limit is reached, in which case the token is deleted. Only the clock
-    /// says that the token has expired, and it may be wrong, so a single failure is not enough; but
-    /// no server is asked for ever. Throws as `secret(of:)` does.
+    /// says that the token has expired, and the clock may be wrong, so one failure is not enough;
+    /// the limit ensures that a server that is gone is not asked for ever. Returns false if the
+    /// token was replaced or removed meanwhile. Throws as `secret(of:)` does.
     package func wasVain(_ token: MACToken, at now: Instant) throws(StoreFault) -> Bool {
-        // While the server was asked, the token may have been replaced or removed.
+        // The token may have been replaced or removed while the server was asked.
         guard let directory = try directory(), try load(token.identifier, in: directory) == token
         else { return false }
         guard now.seconds >= token.lastVain.seconds + Self.vainPause else { return false }
@@ -107,17 +113,20 @@ package struct MACTokenStore: Sendable {
         for token in try list() where token.credential == key.identifier { try remove(token) }
     }
 
-    /// Removes half-written files. A file that cannot be removed now does no harm.
+    /// Removes half-written files.
+    ///
+    /// A file that cannot be removed now does no harm.
     func sweep() {
         try? directory()?.sweep()
     }
 
+    /// Reads a token; nil if it is missing or cannot be used.
     private func load(
         _ identifier: [UInt8], in directory: Directory
     ) throws(StoreFault) -> MACToken? {
         do throws(StoreFault) {
             let token: MACToken? = try directory.record(fileName(identifier))
-            // A file with another token's name has been moved or copied.
+            // A file whose name is not that of its token was moved or copied.
             return token?.identifier == identifier ? token : nil
         } catch {
             guard error.isAboutContent else { throw error }
@@ -125,7 +134,7 @@ package struct MACTokenStore: Sendable {
         }
     }
 
-    /// Returns the directory; nil if nothing was ever stored.
+    /// Returns the directory; nil if no token was ever stored.
     private func directory() throws(StoreFault) -> Directory? {
         do throws(FileFault) {
             return try account.directory.directory(Self.directoryName)

@@ -7,9 +7,9 @@ import SignedFormats
 extension StateDirectory {
     /// Converts every account's records to the present format.
     ///
-    /// Records that have it already are left alone, so that an interrupted migration is completed
-    /// by running it again. Accounts with damaged files are skipped, and the damage is reported
-    /// when the account is opened; a disk that fails throws.
+    /// Records in the present format are left alone, so that an interrupted migration is completed
+    /// by running it again. Accounts with damaged files are skipped, and their damage is reported
+    /// when they are opened. A failing disk throws, and the directory keeps its old version.
     func migrate() throws(StoreFault) {
         let names = try files { () throws(FileFault) in try accountsRoot.list() }
         for uid in names.compactMap({ UInt32($0) }) {
@@ -22,7 +22,8 @@ extension StateDirectory {
     }
 
     private func migrateAccount(_ uid: UInt32) throws(StoreFault) {
-        // Do this first, also for an account with damaged files: it has compared nothing yet.
+        // Do this first, even for an account with damaged files: no comparison of it has been
+        // counted yet.
         try comparisons.begin(uid: uid)
         let directory = try files { () throws(FileFault) in
             try accountsRoot.directory(String(uid))
@@ -46,8 +47,9 @@ extension StateDirectory {
         try directory.keep(record, as: CredentialStore.name)
     }
 
-    /// Returns everything that counted as a print, damaged ones included. If there are too many,
-    /// intact prints take precedence.
+    /// Returns everything that counted as a print, damaged ones included.
+    ///
+    /// If there are too many, intact prints take precedence.
     private func printsOfVersionOne(
         _ directory: Directory, record: AccountRecord
     ) throws(StoreFault) -> [ListedPrint] {

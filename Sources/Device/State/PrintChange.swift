@@ -4,9 +4,9 @@ import Posix
 import Sealing
 import SignedFormats
 
-/// A prepared change of an account's prints, already sealed but not yet made.
+/// A prepared change of an account's prints, with the new template sealed but nothing written yet.
 ///
-/// It exists only in memory; dropping it leaves nothing on disk.
+/// It exists only in memory; discarding it leaves nothing on disk.
 package struct PrintChange: Sendable {
     /// The prints after the change, with the state that a credential for them must be sealed to.
     package let enrolment: Enrolment
@@ -18,7 +18,7 @@ package struct PrintChange: Sendable {
     fileprivate let after: AccountRecord
 }
 
-/// A new print with its future file.
+/// A new print and the record of its future file.
 private struct SealedPrint {
     let print: StoredPrint
     let file: PrintRecord
@@ -27,9 +27,10 @@ private struct SealedPrint {
 extension PrintStore {
     /// Drafts a new print, which replaces any older one of the same finger, even a damaged one.
     ///
-    /// Seals the template with a key that is open, and wipes `template`.
+    /// Seals the template with a key that is open, and wipes `template` in any case.
     ///
-    /// - Throws: `.tooManyPrints`, `.readerNameTooLong`; `.vault` if the key is not open.
+    /// - Throws: `.tooManyPrints`, `.readerNameTooLong`; `.vault` if the new print's key is not
+    ///   open; `.closed` if the key of an existing print is not open.
     package func draft(
         adding template: inout [UInt8], finger: Finger, reader: [UInt8],
         sealedWith key: TemplateKeyID = .host, now: Instant
@@ -52,7 +53,8 @@ extension PrintStore {
 
     /// Drafts the removal of prints, intact or damaged, by their ids.
     ///
-    /// Throws `.unknownPrint` if one of them is not listed.
+    /// Throws `.unknownPrint` if one of them is not listed. An empty list drafts a change that only
+    /// increases the generation.
     package func draft(removing identifiers: [[UInt8]]) throws(StoreFault) -> PrintChange {
         let record = try account.record()
         let listed = record.prints.map(\.identifier)
@@ -60,8 +62,9 @@ extension PrintStore {
         return try draft(from: record, adding: nil) { identifiers.contains($0.identifier) }
     }
 
-    /// Drafts the removal of all prints, including those that cannot be opened now; the latter are
-    /// missing from `removed`.
+    /// Drafts the removal of all prints, including those that cannot be opened now.
+    ///
+    /// Prints that cannot be opened are missing from `removed`.
     package func draftRemovingAll() throws(StoreFault) -> PrintChange {
         let record = try account.record()
         let next = try account.changed(record, to: [])
@@ -74,11 +77,11 @@ extension PrintStore {
             removed: removed, added: nil, before: record, after: next)
     }
 
-    /// Makes a change effective. After a return it is on disk; after a throw, or a crash at any
-    /// point, either the old prints are in effect or the new ones.
+    /// Makes a change effective, by writing the record `account`.
     ///
-    /// Throws `.changedMeanwhile`, with nothing changed, if there was another change since the
-    /// draft.
+    /// After a return the change is on disk. After an error, or a crash at any point, either the
+    /// old prints are in effect or the new ones. Throws `.changedMeanwhile`, with nothing changed,
+    /// if there was another change since the draft.
     package func commit(_ change: PrintChange) throws(StoreFault) {
         try check(change)
         if let added = change.added {
@@ -89,8 +92,8 @@ extension PrintStore {
         sweep(change.after)
     }
 
-    /// Throws `.changedMeanwhile` if there was another change since the draft, or the new print's
-    /// key is gone.
+    /// Throws `.changedMeanwhile` if there was another change since the draft, or if the new
+    /// print's template key is gone.
     func check(_ change: PrintChange) throws(StoreFault) {
         guard try account.record() == change.before else { throw .changedMeanwhile }
         // The key was open at the time of the draft, but may have been removed with the last print

@@ -4,16 +4,20 @@ import SignedFormats
 
 /// The likely owners of prints stored on readers, so that a login need not search all accounts.
 ///
-/// They are only hints: the caller must confirm them against the account's own prints.
+/// They are only hints. The caller must confirm them against the account's own prints.
 package struct PrintOwners: Sendable {
     let directory: Directory
 
-    /// Returns the last known owner of a print, given its SHA-256; nil if there is none.
+    /// Returns the last known owner of a print; nil if there is none.
+    ///
+    /// `print` is the SHA-256 of the print, 32 bytes.
     package func hint(of print: [UInt8]) -> UInt32? {
         (try? directory.record(name(print), as: OwnerRecord.self))?.uid
     }
 
-    /// Records the owner of a print, or with nil that no account owns it any more.
+    /// Records the owner of a print.
+    ///
+    /// With nil, records that no account owns it any more.
     package func remember(_ uid: UInt32?, asOwnerOf print: [UInt8]) throws(StoreFault) {
         if let uid { return try directory.keep(OwnerRecord(uid: uid), as: name(print)) }
         try files { () throws(FileFault) in
@@ -26,7 +30,9 @@ package struct PrintOwners: Sendable {
     }
 }
 
-/// A record in `stored/`; its file is named after the print's SHA-256.
+/// A record in `stored/`.
+///
+/// Its file is named after the print's SHA-256.
 struct OwnerRecord: LineRecord, Equatable {
     static let cap = 128
 

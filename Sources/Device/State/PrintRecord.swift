@@ -11,7 +11,7 @@ package struct StoredPrint: Sendable {
     package let identifier: [UInt8]
     /// The finger.
     package let finger: Finger
-    /// The name of the reader that it was enrolled on, as libfprint gives it.
+    /// The name of the reader that it was enrolled on, as libfprint reports it.
     package let reader: [UInt8]
     /// The time of enrolment.
     package let added: Instant
@@ -54,8 +54,9 @@ extension StoredPrint {
 /// The record of a print: descriptive lines, followed by the sealed template in binary.
 ///
 /// Version 1 has five lines and is sealed with the host's template key; version 2 adds a line that
-/// names the key. The template is not base64, unlike the bytes in other records, because templates
-/// are long and are read at each login.
+/// names the key. The template is not encoded in base64, unlike the bytes in other records, because
+/// templates are long and are read at each login. The seal authenticates finger and reader with the
+/// template; the time of enrolment is not authenticated.
 struct PrintRecord: Record {
     static let cap = sealedLimit + linesLimit
     /// The maximum length of a reader's name in bytes.

@@ -5,25 +5,26 @@ import Posix
 import Sealing
 import SignedFormats
 
-/// The prints of an account, as they are on disk or will be after a change.
+/// The prints of an account, as they are on disk or as they will be after a change.
 package struct Enrolment: Sendable {
-    /// The prints that opened, by id.
+    /// The prints that opened, ordered by id.
     package let prints: [StoredPrint]
     /// The listed prints that are missing or did not open; they cannot match.
     package let damaged: [DamagedPrint]
     /// The state that a credential for these prints is sealed to.
     package let state: EnrolmentState
 
-    /// Whether no finger can match.
+    /// Whether no print opened, so that no finger can match.
     package var isEmpty: Bool { prints.isEmpty }
     /// Whether no print is listed at all, not even a damaged one.
     var isNothing: Bool { prints.isEmpty && damaged.isEmpty }
 }
 
-/// Reads and changes an account's prints; each change takes effect completely or not at all.
+/// Reads and changes an account's prints.
 ///
-/// The record `account` lists the prints; other files are ignored. A change writes the new file,
-/// then the record, which makes it effective, and then removes the files that are no longer listed.
+/// Each change takes effect completely or not at all. The record `account` lists the prints; other
+/// files are ignored. A change writes the new print's file, then the record, which makes it
+/// effective, and finally removes the files that are no longer listed.
 package struct PrintStore: Sendable {
     /// The maximum number of prints of an account: one for each finger.
     package static let limit = Finger.allCases.count
@@ -32,8 +33,8 @@ package struct PrintStore: Sendable {
 
     /// Reads all prints.
     ///
-    /// A print that is missing or fails authentication is reported as damaged and takes no part in
-    /// the state; files that are not listed are ignored. Throws `.closed` if the template key of
+    /// A print that is missing or fails authentication is reported as damaged and does not enter
+    /// the state. Files that are not listed are ignored. Throws `.closed` if the template key of
     /// any print is not open now, in which case nothing is known about the prints.
     package func enrolment() throws(StoreFault) -> Enrolment {
         try enrolment(account.record())
@@ -54,8 +55,9 @@ package struct PrintStore: Sendable {
         return try Enrolment(generation: record.generation, prints: prints, damaged: damaged)
     }
 
-    /// Adds a print, which replaces any older one of the same finger. Wipes the template. Returns
-    /// the new print's id.
+    /// Adds a print, which replaces any older one of the same finger.
+    ///
+    /// Wipes the template, and returns the new print's id. Throws as `draft` and `commit` do.
     @discardableResult
     package func add(
         _ template: inout [UInt8], finger: Finger, reader: [UInt8],
@@ -70,14 +72,17 @@ package struct PrintStore: Sendable {
         return identifier
     }
 
-    /// Removes a print. Throws `.unknownPrint` if it is not listed.
+    /// Removes a print.
+    ///
+    /// Throws `.unknownPrint` if it is not listed.
     package func remove(_ identifier: [UInt8]) throws(StoreFault) {
         try commit(try draft(removing: [identifier]))
     }
 
-    /// Seals the templates of all intact prints with another key, which must be open. The enrolment
-    /// state is unchanged. After a throw, or a crash at any point, each template has the old key or
-    /// the new one.
+    /// Seals the templates of all intact prints with another key, which must be open.
+    ///
+    /// The enrolment state is unchanged. After an error, or a crash at any point, each template is
+    /// sealed with either the old key or the new one.
     package func seal(with key: TemplateKeyID) throws(StoreFault) {
         for listed in try account.record().prints {
             guard let file = try file(listed.identifier), file.key != key,
@@ -98,8 +103,9 @@ package struct PrintStore: Sendable {
         }
     }
 
-    /// Returns the ids of the keys that the account's templates are sealed with, apart from the
-    /// host's. Unreadable files contribute none.
+    /// Returns the ids of the template keys that the account's prints use, apart from the host's.
+    ///
+    /// Unreadable files contribute none.
     package func keys() throws(StoreFault) -> [[UInt8]] {
         var found: [[UInt8]] = []
         for listed in try account.record().prints {
@@ -113,15 +119,17 @@ package struct PrintStore: Sendable {
     /// Returns the number of listed prints, whether they open or not.
     package func count() throws(StoreFault) -> Int { try account.record().prints.count }
 
-    /// Whether there are files that are not listed, because the disk failed when they were to be
-    /// removed.
+    /// Whether `prints/` contains files that are not listed, because the disk failed when they
+    /// should have been removed.
     package var hasLeftovers: Bool {
         guard let names = try? account.printsDirectory?.list(), let record = try? account.record()
         else { return false }
         return !Set(names).isSubset(of: record.prints.map(\.fileName))
     }
 
-    /// Removes files that are not listed. Those that cannot be removed are ignored anyway.
+    /// Removes files that are not listed.
+    ///
+    /// One that cannot be removed is ignored when prints are read.
     func sweep(_ record: AccountRecord) {
         guard let directory = account.printsDirectory else { return }
         try? directory.sweep()
@@ -134,12 +142,16 @@ package struct PrintStore: Sendable {
     /// The result of reading a print's file.
     enum Loaded {
         case intact(StoredPrint)
-        /// The file cannot be used. The finger is the one that the file names, unauthenticated, if
-        /// it can be read.
+        /// The file cannot be used.
+        ///
+        /// The finger is the one that the file names, which is not authenticated; nil if it cannot
+        /// be read.
         case damaged(Finger?)
     }
 
-    /// Reads and opens a print's file. Throws as `enrolment()` does.
+    /// Reads and opens a print's file.
+    ///
+    /// Throws as `enrolment()` does.
     func load(_ identifier: [UInt8]) throws(StoreFault) -> Loaded {
         guard let file = try file(identifier) else { return .damaged(nil) }
         return try open(file, identifier: identifier)
@@ -155,6 +167,10 @@ package struct PrintStore: Sendable {
         }
     }
 
+    /// Opens a print's template.
+    ///
+    /// A template that does not open is damaged. A template key that is not open now throws
+    /// `.closed`, since the print may be intact.
     func open(_ file: PrintRecord, identifier: [UInt8]) throws(StoreFault) -> Loaded {
         let context = context(identifier, finger: file.finger, reader: file.reader)
         let seal: TemplateSeal

@@ -3,13 +3,17 @@ import Posix
 import Sealing
 import SignedFormats
 
-/// Pending changes of readers' own storage. What a crash or an absent reader leaves unfinished is
-/// completed when the reader is next used.
+/// Pending changes of readers' own storage.
+///
+/// Work that a crash or an absent reader leaves unfinished is completed when the reader is next
+/// used.
 package struct ReaderWork: Equatable, Sendable {
-    /// The contents of readers at the start of an enrolment. Prints there beyond these, which no
-    /// account owns, are left over from the interrupted enrolment.
+    /// The contents of readers at the start of an enrolment.
+    ///
+    /// A print that is on the reader, not in these contents, and not owned by any account is left
+    /// over from the interrupted enrolment.
     package var enrolling: [ReaderStorage] = []
-    /// Prints to delete from any reader of this kind.
+    /// Prints to delete from any reader of the given kind.
     package private(set) var deleting: [ReaderStorage] = []
 
     /// Creates an empty list.
@@ -18,11 +22,15 @@ package struct ReaderWork: Equatable, Sendable {
     /// Whether nothing is pending.
     package var isEmpty: Bool { enrolling.isEmpty && deleting.isEmpty }
 
-    /// The maximum number of readers with an unfinished enrolment; the oldest entries are dropped.
+    /// The maximum number of readers with an unfinished enrolment.
+    ///
+    /// The oldest entries are dropped.
     private static let units = 8
 
-    /// Records the start of an enrolment on a reader that stores these prints. If an earlier
-    /// enrolment was interrupted and not cleaned up, what it left there is still to be deleted.
+    /// Records the start of an enrolment on a reader that stores these prints.
+    ///
+    /// If an earlier enrolment on the same unit was interrupted and not cleaned up, only prints
+    /// that were there before both are recorded, so that its leftovers are still deleted.
     package mutating func begin(on storage: ReaderStorage) {
         var prints = Set(storage.prints)
         for older in enrolling where older.isSameUnit(as: storage) {
@@ -36,12 +44,12 @@ package struct ReaderWork: Equatable, Sendable {
         enrolling.removeFirst(max(0, enrolling.count - Self.units))
     }
 
-    /// Adds prints to delete.
+    /// Adds prints to those to delete.
     package mutating func delete(_ storage: ReaderStorage) {
         change(storage) { $0.union(storage.prints) }
     }
 
-    /// Removes prints from those to delete.
+    /// Removes prints, which have been deleted, from those to delete.
     package mutating func deleted(_ storage: ReaderStorage) {
         change(storage) { $0.subtracting(storage.prints) }
     }
@@ -59,7 +67,7 @@ package struct ReaderWork: Equatable, Sendable {
     }
 }
 
-/// The record `reader-work`.
+/// The record `reader-work`: the contents at the start of enrolments, and the prints to delete.
 struct ReaderWorkRecord: LineRecord, Equatable {
     static let cap = 1 << 19
 
@@ -87,8 +95,10 @@ struct ReaderWorkRecord: LineRecord, Equatable {
 }
 
 extension StateDirectory {
-    /// Returns the pending work. A damaged record counts as empty, so that a leftover print is
-    /// treated as foreign.
+    /// Returns the pending work.
+    ///
+    /// A damaged record counts as empty, in which case a leftover print is treated as one that does
+    /// not belong to Signet.
     package func readerWork() throws(StoreFault) -> ReaderWork {
         var work = ReaderWork()
         do throws(StoreFault) {
@@ -103,8 +113,9 @@ extension StateDirectory {
         return work
     }
 
-    /// Stores the pending work durably. Throws `.tooManyStoredPrints` if it exceeds the record's
-    /// limits.
+    /// Stores the pending work durably.
+    ///
+    /// Throws `.tooManyStoredPrints` if it exceeds the record's limits.
     package func keep(_ work: ReaderWork) throws(StoreFault) {
         if work.isEmpty {
             return try files { () throws(FileFault) in try secrets.remove(Self.workName) }

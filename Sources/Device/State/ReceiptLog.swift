@@ -11,8 +11,10 @@ package struct Reservation: Equatable, Sendable {
     package let counter: UInt64
     /// The SHA-256 of the last receipt, 32 bytes; zeros if there is none.
     package let previous: [UInt8]
-    /// Whether the end of the log is unchanged since the last write. If not, it was truncated or
-    /// altered, and verification of the chain will always show that.
+    /// Whether the end of the log is unchanged since the last write.
+    ///
+    /// If it is not, the log was truncated or altered, and verifying the chain will always show
+    /// that.
     package let isIntact: Bool
 
     /// Creates a reservation from its values, for tests.
@@ -38,10 +40,10 @@ package struct ChainHead: Equatable, Sendable {
 /// length.
 ///
 /// A receipt shows that a proof was given; the line that `granted` appends to it shows that the
-/// daemon confirmed the proof. Once `granted` returns, both are on disk, so that a power failure
-/// can only lose receipts of proofs that were not confirmed. Only the newest receipt can be
-/// granted, once, and not after the next place was reserved, because the next receipt then covers
-/// its digest.
+/// daemon confirmed the proof. Once `granted` returns, both are on disk, so a power failure can
+/// lose only receipts of proofs that were not confirmed. Only the newest receipt can be granted,
+/// only once, and not after the next place was reserved, because the next receipt covers its
+/// digest.
 package final class ReceiptLog: Sendable {
     /// The maximum length of a receipt in bytes.
     package static let receiptLimit = Statement.maximumLength + 1_024
@@ -49,13 +51,13 @@ package final class ReceiptLog: Sendable {
     static let entryLimit = receiptLimit + ReceiptEntry.markLimit
     static let counterName = "counter"
     private static let name = "receipts"
-    /// The gap left after the last receipt if the counter's record is lost, since the counters
-    /// reserved after it are unknown.
+    /// The gap that is left after the last receipt if the record `counter` is lost, since the
+    /// counters that were reserved after that receipt are unknown.
     private static let leap: UInt64 = 1_000_000
 
     private let directory: Directory
     private let file: AppendFile
-    /// The entry that was appended and not flushed yet.
+    /// The entry that was appended and is not flushed yet.
     private let unflushed = Mutex<Unflushed?>(nil)
 
     private struct Unflushed {
@@ -71,6 +73,8 @@ package final class ReceiptLog: Sendable {
     }
 
     /// Reserves the next counter durably, and determines the receipt that the next one follows.
+    ///
+    /// Also removes an incomplete entry that a crash left at the end of the log.
     package func prepare() throws(StoreFault) -> Reservation {
         let tail = try lastReceipt()
         let (record, isKnown) = try counterRecord(tail)
@@ -89,8 +93,9 @@ package final class ReceiptLog: Sendable {
             isIntact: isKnown && place.isIntact)
     }
 
-    /// Appends a receipt without waiting for the disk. Throws `.damaged` if the text is not a
-    /// receipt.
+    /// Appends a receipt without waiting for the disk.
+    ///
+    /// Throws `.damaged` if the text is not exactly one receipt without a granted line.
     package func append(_ receipt: [UInt8]) throws(StoreFault) {
         guard receipt.count <= Self.receiptLimit, let parsed = ParsedReceipt(receipt),
             !parsed.isGranted
@@ -101,8 +106,9 @@ package final class ReceiptLog: Sendable {
         unflushed.withLock { $0 = appended }
     }
 
-    /// Starts writing what was appended to disk, and returns at once. It only shortens the wait in
-    /// `granted`.
+    /// Starts writing appended entries to disk, and returns at once.
+    ///
+    /// It only shortens the wait in `granted` and `flush`.
     package func beginSync() { file.beginSynchronising() }
 
     /// Records that the last appended receipt, which has this counter, was granted.
@@ -111,7 +117,7 @@ package final class ReceiptLog: Sendable {
     ///
     /// - Throws: `.changedMeanwhile`, with nothing written, if the receipt is not the newest, was
     ///   flushed or granted already, or another place has been reserved since. After any other
-    ///   fault it is not granted either: the line is removed again if the disk permits.
+    ///   fault the receipt is not granted either: the line is removed again if the disk permits.
     package func granted(_ counter: UInt64) throws(StoreFault) {
         guard var newest = unflushed.withLock({ $0 }), newest.head.counter == counter,
             !newest.isGranted
@@ -138,8 +144,10 @@ package final class ReceiptLog: Sendable {
         unflushed.withLock { $0 = granted }
     }
 
-    /// Waits until what was appended is on disk, and records it as the head of the chain. A receipt
-    /// that was not granted before cannot be granted afterwards.
+    /// Waits until the appended entry is on disk, and records it as the head of the chain.
+    ///
+    /// Does nothing if no entry is pending. A receipt that was not granted before cannot be granted
+    /// afterwards.
     package func flush() throws(StoreFault) {
         guard let newest = unflushed.withLock({ $0 }) else { return }
         let (head, issued) = (newest.head, newest.issued)
@@ -154,8 +162,9 @@ package final class ReceiptLog: Sendable {
         unflushed.withLock { if $0?.head == head { $0 = nil } }
     }
 
-    /// Returns the newest receipt that the counter's record knows. Throws `.damaged` if there is no
-    /// record.
+    /// Returns the newest receipt that the record `counter` names.
+    ///
+    /// Throws `.damaged` if there is no record.
     package func head() throws(StoreFault) -> ChainHead {
         guard let record = try directory.record(Self.counterName, as: CounterRecord.self) else {
             throw .damaged(path: counterPath)
@@ -173,8 +182,10 @@ package final class ReceiptLog: Sendable {
         return try counterRecord(tail).record.latest(with: tail)
     }
 
-    /// Corrects the latest time if it is more than `leeway` seconds after `now`, which comes from a
-    /// trusted source: the clock had run ahead.
+    /// Corrects the latest time if it is more than `leeway` seconds after `now`.
+    ///
+    /// `now` comes from a trusted source; a later recorded time means that the clock had been
+    /// ahead.
     package func correct(to now: Instant, leeway: UInt64) throws(StoreFault) {
         let tail = try lastReceipt()
         let (record, isKnown) = try counterRecord(tail)
@@ -186,7 +197,8 @@ package final class ReceiptLog: Sendable {
             as: Self.counterName)
     }
 
-    /// Reads up to `limit` entries from an offset, which is 0 or the `next` of an earlier page.
+    /// Reads up to `limit` entries from an offset in bytes, which is 0 or the `next` of an earlier
+    /// page.
     package func read(from offset: Int, limit: Int) throws(StoreFault) -> ReceiptPage {
         try files { () throws(FileFault) in
             var page = ReceiptPage(entries: [], next: offset)
@@ -203,7 +215,10 @@ package final class ReceiptLog: Sendable {
         }
     }
 
-    /// Returns the last complete entry, and truncates what a crash left after it.
+    /// Returns the last complete entry, and truncates incomplete bytes that a crash left after it.
+    ///
+    /// It reads only a window at the end of the file. If that window contains no complete entry and
+    /// the file is longer, nothing is truncated.
     private func lastReceipt() throws(StoreFault) -> [UInt8]? {
         let size = try files { () throws(FileFault) in try file.size() }
         let window = min(size, Self.entryLimit * 2)
@@ -218,7 +233,8 @@ package final class ReceiptLog: Sendable {
         return Array(bytes[start..<end])
     }
 
-    /// Returns the counter's record or, if it is lost, one that is certainly beyond it.
+    /// Returns the record `counter` or, if it is lost, one whose counter is certainly greater than
+    /// any that was used.
     private func counterRecord(
         _ tail: [UInt8]?
     ) throws(StoreFault) -> (record: CounterRecord, isKnown: Bool) {

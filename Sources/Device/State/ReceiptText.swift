@@ -2,6 +2,8 @@
 import SignedFormats
 
 /// The fields of an entry that the log uses.
+///
+/// They are parsed and not verified.
 struct ParsedReceipt {
     let counter: UInt64
     let previous: [UInt8]
@@ -21,21 +23,26 @@ struct ParsedReceipt {
     }
 }
 
-/// Finds entries in the bytes of a log, by the line that ends each receipt and the granted line
-/// that may follow. No statement contains such lines.
+/// Finds entries in the bytes of a log.
+///
+/// Each receipt ends with the last line of an SSH signature, which a granted line may follow. No
+/// statement contains such lines.
 enum ReceiptText {
     private static let end = StaticString("\n-----END SSH SIGNATURE-----\n").bytes
 
-    /// Returns the offset after the first entry; nil if none ends. After a receipt the bytes must
-    /// continue for `ReceiptEntry.markLimit`, unless the file ends before.
+    /// Returns the offset after the first entry; nil if none is complete.
+    ///
+    /// After a receipt, the bytes must continue for `ReceiptEntry.markLimit`, unless the file ends
+    /// before.
     static func firstEnd(in bytes: [UInt8]) -> Int? {
         guard bytes.count >= end.count else { return nil }
         return (0...(bytes.count - end.count)).first { matches(bytes, at: $0) }
             .map { afterMark(in: bytes, from: $0 + end.count) }
     }
 
-    /// Returns where the last complete entry starts and ends. The start is nil if there is no
-    /// entry, or if it lies before these bytes.
+    /// Returns the offsets at which the last complete entry starts and ends.
+    ///
+    /// The start is nil if there is no entry, or if it lies before these bytes.
     static func last(in bytes: [UInt8], isWholeFile: Bool) -> (start: Int?, end: Int) {
         guard let final = endBefore(bytes.count, in: bytes) else { return (nil, 0) }
         let end = afterMark(in: bytes, from: final)

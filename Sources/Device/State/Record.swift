@@ -3,9 +3,10 @@ import Posix
 import Sealing
 import SignedFormats
 
-/// The contents of one file, in a strict canonical form; always written durably and as a whole.
+/// The contents of one file, in a strict canonical form.
 ///
-/// A record that is not exactly in the form that `encoded` writes is rejected as damaged.
+/// A record is always written durably and as a whole. A file that is not exactly in the form that
+/// `encoded` writes is rejected as damaged.
 protocol Record: Sendable {
     /// The maximum length of the file in bytes.
     static var cap: Int { get }
@@ -17,7 +18,9 @@ protocol Record: Sendable {
 
 /// A record that consists only of lines of text.
 protocol LineRecord: Record {
-    /// Parses the lines that `encoded` writes; the caller checks that no more follow.
+    /// Parses the lines that `encoded` writes.
+    ///
+    /// The caller checks that no more follow.
     init(parsing lines: inout LineReader) throws(LineFault)
 }
 
@@ -30,8 +33,10 @@ extension LineRecord {
 }
 
 extension Directory {
-    /// Reads a record; nil if there is none. Throws `.damaged` if it is too long or not in
-    /// canonical form.
+    /// Reads a record; nil if the file does not exist.
+    ///
+    /// Throws `.damaged` if the file is too long or not in canonical form, and `.file` if it cannot
+    /// be read or is not trusted.
     func record<Value: Record>(
         _ name: String, as kind: Value.Type = Value.self
     ) throws(StoreFault) -> Value? {

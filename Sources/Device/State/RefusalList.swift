@@ -4,28 +4,31 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
-/// The refused attempts at an account that its owner is shown, oldest first.
+/// The denied attempts at an account that its owner is shown, oldest first.
 ///
-/// The limits keep a requester from displacing the entries of others: there are separate limits for
-/// the account's own requests, for those of all other users, for each of these users, and for each
-/// reason.
+/// Similar attempts within a day share an entry. Separate limits apply to the account's own
+/// requests, to those of all other users, to each of these users, and to each reason, so that one
+/// requester cannot displace the entries of others.
 package struct RefusalList: Equatable, Sendable {
     /// The maximum number of entries for the account's own requests.
     static let own = 50
-    /// The maximum numbers of entries for the requests of all other users, and of any one of them.
+    /// The maximum number of entries for the requests of all other users, and of any one of them.
     static let (others, perRequester) = (50, 20)
     /// The maximum number of entries for one user's requests with one reason.
     static let perReason = 10
-    /// The number of seconds after the first attempt in which similar ones share its entry.
+    /// The number of seconds after an entry's first attempt during which similar attempts share it.
     static let span: UInt64 = 86_400
 
-    /// The entries, by the time of their last attempt.
+    /// The entries, ordered by the time of their last attempt.
     package private(set) var refusals: [Refusal] = []
 
     /// Creates an empty list.
     package init() {}
 
-    /// Adds one attempt at the account with this name. Returns whether it got a new entry.
+    /// Adds one attempt at the account with this name.
+    ///
+    /// Returns whether the attempt got a new entry. Entries beyond the limits are dropped, oldest
+    /// first; if the other users together have too many, the user with the most entries loses one.
     @discardableResult
     package mutating func add(_ refusal: Refusal, to account: [UInt8]) -> Bool {
         if let index = refusals.lastIndex(where: { $0.includes(refusal) }) {
@@ -71,7 +74,7 @@ package struct RefusalList: Equatable, Sendable {
 }
 
 extension Refusal {
-    /// Whether a later attempt shares this entry.
+    /// Whether a later attempt shares this entry: everything but the time and the count is equal.
     fileprivate func includes(_ other: Refusal) -> Bool {
         verb == other.verb && service == other.service && terminal == other.terminal
             && requester == other.requester && reason == other.reason
@@ -124,14 +127,16 @@ extension Refusal {
     }
 }
 
-/// Stores an account's refused attempts.
+/// Stores an account's denied attempts.
 ///
-/// They are information for the user and decide nothing. A missing file therefore counts as empty,
-/// and an unreadable one may be overwritten.
+/// They inform the user and decide nothing. A missing file therefore counts as empty, and an
+/// unreadable one may be overwritten.
 package struct RefusalStore: Sendable {
     let directory: Directory
 
-    /// Returns the stored list. Throws if the file exists and cannot be read.
+    /// Returns the stored list.
+    ///
+    /// Throws if the file exists and cannot be read.
     package func load() throws(StoreFault) -> RefusalList {
         try directory.record(Self.name) ?? RefusalList()
     }

@@ -14,9 +14,9 @@ struct SecretSealing: Equatable, Sendable {
 /// The record of a secret: descriptive lines, followed by the encrypted content and the mark in
 /// binary.
 ///
-/// The mark (`RecordMark`) authenticates everything before it. There are two sealings while a
-/// finger's template is replaced by a better one, so that one of them opens whichever set of prints
-/// a crash leaves.
+/// The mark (`RecordMark`) authenticates everything before it. A record may hold two sealings of
+/// the same key, so that one of them opens whichever of two sets of prints is in effect; this
+/// version writes one and reads both forms.
 struct SecretRecord: Record, Equatable {
     static let cap = contentLimit + RecordMark.count + linesLimit
 

@@ -4,7 +4,7 @@ import Posix
 import Sealing
 import SignedFormats
 
-/// A secret as found on disk, authenticated and in its place.
+/// A secret as stored on disk, still sealed, with its record authenticated.
 package struct StoredSecret: Equatable, Sendable {
     /// The item's id, 16 random bytes.
     package let identifier: [UInt8]
@@ -14,50 +14,50 @@ package struct StoredSecret: Equatable, Sendable {
     package var size: Int { record.size }
     /// The time at which it was stored.
     package var created: Instant { record.created }
-    /// The encrypted content, to be opened with the key that a vault has opened.
+    /// The encrypted content, which the key that a vault has opened decrypts.
     package var content: [UInt8] { record.content }
-    /// The vault that opens it; if there are two sealings, that of the newer one.
+    /// The vault that opens it; if there are two sealings, the vault of the second.
     package var vault: VaultKind { record.sealings[record.sealings.count - 1].vault }
 
     let record: SecretRecord
 
-    /// Whether it was sealed to these fingers, according to the record. Only opening it proves
-    /// that.
+    /// Whether it was sealed to these fingers, according to the record.
+    ///
+    /// Only opening it proves that.
     package func fits(_ state: EnrolmentState) -> Bool { sealing(for: state) != nil }
 
-    /// Returns its key as sealed for these fingers, with the vault; nil if there is no such
-    /// sealing.
+    /// Returns its key as sealed to these fingers, with the vault; nil if there is no such sealing.
     package func sealing(for state: EnrolmentState) -> (vault: VaultKind, key: [UInt8])? {
         record.sealings.first { $0.enrolment == state }.map { ($0.vault, $0.key) }
     }
 }
 
-/// A secret whose file exists and cannot be used.
+/// A secret whose file exists but cannot be used.
 package struct DamagedSecret: Equatable, Sendable {
-    /// The name in the record, which is not authenticated; the id in hexadecimal if it cannot be
-    /// read.
+    /// The name in the record, which is not authenticated; the id in hexadecimal if the record
+    /// cannot be parsed.
     package let name: [UInt8]
     let identifier: [UInt8]
 }
 
-/// All secrets of an account, by name.
+/// All secrets of an account, ordered by name.
 package struct SecretList: Sendable {
     /// The authenticated secrets.
     package let intact: [StoredSecret]
-    /// The files that are altered, truncated, or from another account or machine.
+    /// The secrets whose files are altered, truncated, or from another account or machine.
     package let damaged: [DamagedSecret]
 
-    /// Returns how many secrets open for these fingers.
+    /// Returns how many secrets are sealed to these fingers, according to their records.
     package func count(fitting state: EnrolmentState) -> Int { intact.count { $0.fits(state) } }
 }
 
-/// The place of a new secret.
+/// Where a new secret is stored, or why it cannot be.
 package enum SecretSlot: Equatable, Sendable {
     /// A new item with this id.
     case new([UInt8])
     /// The place of the existing secret with this id.
     case over([UInt8])
-    /// There is a secret with this name already, and it must not be replaced.
+    /// A secret with this name exists already and must not be replaced.
     case taken
     /// The account has the maximum number of secrets.
     case full
@@ -74,7 +74,7 @@ package struct SecretStore: Sendable {
 
     let account: AccountState
 
-    /// Reads all secrets.
+    /// Reads all secrets, intact and damaged.
     package func list() throws(StoreFault) -> SecretList {
         guard let directory = try directory() else { return SecretList(intact: [], damaged: []) }
         let mark = try mark()
@@ -97,7 +97,9 @@ package struct SecretStore: Sendable {
             damaged: damaged.sorted { $0.name.lexicographicallyPrecedes($1.name) })
     }
 
-    /// Reads one secret by its id; nil if there is none. Throws `.damaged` if it cannot be used.
+    /// Reads one secret by its id; nil if there is none.
+    ///
+    /// Throws `.damaged` if its file cannot be used.
     package func secret(_ identifier: [UInt8]) throws(StoreFault) -> StoredSecret? {
         guard let directory = try directory() else { return nil }
         switch try load(identifier, in: directory, mark: try mark()) {
@@ -107,8 +109,9 @@ package struct SecretStore: Sendable {
         }
     }
 
-    /// Returns the place for a secret with this name. The id of an existing one, damaged or not, is
-    /// reused.
+    /// Returns where to store a secret with this name.
+    ///
+    /// The id of an existing secret with the name, damaged or not, is reused.
     package func place(for name: [UInt8], replacing: Bool) throws(StoreFault) -> SecretSlot {
         let list = try list()
         if let old = list.intact.first(where: { $0.name == name }) {
@@ -132,8 +135,9 @@ package struct SecretStore: Sendable {
         return context
     }
 
-    /// Writes a secret that a vault has sealed to a context. A previous one with this id remains
-    /// complete until the new one is on disk.
+    /// Writes a secret that a vault has sealed to a context.
+    ///
+    /// A previous secret with this id remains complete until the new one is on disk.
     package func keep(
         _ sealed: SealedContent, name: [UInt8], by vault: VaultKind, context: SealingContext,
         now: Instant
@@ -149,7 +153,8 @@ package struct SecretStore: Sendable {
 
     /// Stores a secret whose key another vault has sealed again for the same fingers.
     ///
-    /// Throws `.changedMeanwhile`, with nothing changed, unless it is on disk as it was found.
+    /// Throws `.changedMeanwhile`, with nothing changed, unless the file still holds the secret as
+    /// it was read.
     package func keep(
         _ secret: StoredSecret, resealed key: [UInt8], by vault: VaultKind,
         enrolment: EnrolmentState
@@ -162,8 +167,10 @@ package struct SecretStore: Sendable {
         try write(record, identifier: secret.identifier)
     }
 
-    /// Deletes the secret with this name, or if there is none, damaged ones that claim it. Returns
-    /// false if nothing was deleted.
+    /// Deletes the secret with this name or, if there is none, the damaged ones that claim the
+    /// name.
+    ///
+    /// Returns false if nothing was deleted.
     package func delete(_ name: [UInt8]) throws(StoreFault) -> Bool {
         guard let directory = try directory() else { return false }
         let list = try list()
@@ -176,7 +183,9 @@ package struct SecretStore: Sendable {
         return !gone.isEmpty
     }
 
-    /// Removes half-written files. A file that cannot be removed now does no harm.
+    /// Removes half-written files.
+    ///
+    /// A file that cannot be removed now does no harm.
     func sweep() {
         try? directory()?.sweep()
     }
@@ -185,7 +194,9 @@ package struct SecretStore: Sendable {
 extension SecretStore {
     private enum Loaded {
         case intact(StoredSecret)
-        /// With the name in the record, if it can be read.
+        /// The file cannot be used.
+        ///
+        /// Holds the name in the record, if it can be parsed.
         case damaged([UInt8]?)
         case gone
     }
@@ -212,6 +223,7 @@ extension SecretStore {
         return .intact(StoredSecret(identifier: identifier, record: record))
     }
 
+    /// Marks a record and writes it durably, replacing a previous one with the same id.
     private func write(_ record: SecretRecord, identifier: [UInt8]) throws(StoreFault) {
         var record = record
         let bytes = record.marked
@@ -230,7 +242,7 @@ extension SecretStore {
         try sealed { () throws(VaultError) in try RecordMark(host: account.host) }
     }
 
-    /// Returns the directory; nil if nothing was ever stored.
+    /// Returns the directory; nil if no secret was ever stored.
     private func directory() throws(StoreFault) -> Directory? {
         do throws(FileFault) {
             return try account.directory.directory(Self.directoryName)

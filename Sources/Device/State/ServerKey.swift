@@ -3,21 +3,24 @@ import LoginProtocol
 import Sealing
 import SignedFormats
 
-/// An account's key for one server, as stored: sealed to the fingers, and to that server alone.
+/// An account's key for one server, as stored: sealed to the fingers and to that server alone.
 ///
 /// The account's signing key, for files and challenges, has the same form. Its relying party is
 /// `signing`, which is not a URL, and it is registered at no server.
 package struct ServerKey: Equatable, Sendable {
     /// The state of a key.
     package enum State: String, CaseIterable, Sendable {
-        /// The key is registered. Whether it opens is known only after opening it.
+        /// The key is registered.
+        ///
+        /// Whether it opens is known only after opening it.
         case good = "good"
-        /// The server has not confirmed the key yet. If a crash leaves it in this state, it is
-        /// given up.
+        /// The server has not confirmed the key yet.
+        ///
+        /// A key that a crash leaves in this state is given up.
         case proving = "proving"
-        /// The key was created for other fingers, and its private half is destroyed.
+        /// The key was created for other fingers, and its private half has been deleted.
         case invalidated = "invalidated"
-        /// The key is disabled on this machine; the server must still be told.
+        /// The key is disabled on this machine, and the server has not been told yet.
         case removing = "removing"
     }
 
@@ -50,10 +53,12 @@ package struct ServerKey: Equatable, Sendable {
     package let vault: VaultKind
     /// The state of the key.
     package internal(set) var state: State
-    /// The last counter that was signed or reserved for signing.
+    /// The last counter that was reserved for a statement.
     package internal(set) var counter: UInt64
-    /// At most two: there are two while a finger's template is replaced by a better one, so that
-    /// one of them opens whichever set of prints a crash leaves.
+    /// The sealings of the private key, at most two; empty if the key is invalidated.
+    ///
+    /// With two sealings, one of them opens whichever of two sets of prints is in effect. This
+    /// version writes one and reads both forms.
     var sealings: [Sealing]
 
     /// Whether this is the signing key.
@@ -63,7 +68,7 @@ package struct ServerKey: Equatable, Sendable {
     /// it in.
     ///
     /// `fingers` is the present enrolment state, or nil if the credential for this machine is
-    /// revoked. Returns nil for a key that the next request would forget.
+    /// revoked. Returns nil for a key that the next request would forget. Changes nothing on disk.
     package func shown(fitting fingers: EnrolmentState?) -> ServerKey? {
         var shown = self
         guard let fingers else {

@@ -4,7 +4,8 @@ import Posix
 import Sealing
 import SignedFormats
 
-/// A server's answer to the start of a registration.
+/// A server's answer to the start of a registration, or the values that stand for one for the
+/// signing key.
 package struct ServerRegistration: Equatable, Sendable {
     /// The server's URL in canonical form.
     package let server: [UInt8]
@@ -35,7 +36,9 @@ package struct ServerRegistration: Equatable, Sendable {
         self.registration = registration
     }
 
-    /// Creates a registration; `server` comes from the caller, everything else from the server.
+    /// Creates a registration.
+    ///
+    /// `server` comes from the caller, everything else from the server.
     package init(server: [UInt8], begun: RelayRegistration) {
         self.server = server
         account = begun.account
@@ -57,13 +60,14 @@ package struct ServerStore: Sendable {
 
     let account: AccountState
 
-    /// Returns the keys for servers, by server.
+    /// Returns the keys for servers, ordered by server, without the signing key.
     package func list() throws(StoreFault) -> [ServerKey] {
         try all().filter { !$0.isSigning }
     }
 
-    /// Returns all keys, including the signing key. Unreadable ones are left out, since they open
-    /// nothing.
+    /// Returns all keys, including the signing key.
+    ///
+    /// Unreadable ones are left out, since they open nothing.
     package func all() throws(StoreFault) -> [ServerKey] {
         guard let directory = try directory() else { return [] }
         var keys: [ServerKey] = []
@@ -75,12 +79,12 @@ package struct ServerStore: Sendable {
         return keys.sorted { $0.server.lexicographicallyPrecedes($1.server) }
     }
 
-    /// Returns the key of this credential; nil if there is none any more.
+    /// Returns the key of this credential; nil if it is missing or its file cannot be used.
     package func key(_ identifier: [UInt8]) throws(StoreFault) -> ServerKey? {
         guard let directory = try directory() else { return nil }
         do throws(StoreFault) {
             let key: ServerKey? = try directory.record(fileName(identifier))
-            // A file with another key's name has been moved or copied.
+            // A file whose name is not that of its key was moved or copied.
             return key?.identifier == identifier ? key : nil
         } catch {
             guard error.isAboutContent else { throw error }
@@ -99,8 +103,10 @@ package struct ServerStore: Sendable {
         return context
     }
 
-    /// Stores a new key, with the counter at its first statement, in place of older ones for the
-    /// same server. A key whose server must still be told that it is disabled is kept.
+    /// Stores a new key, with the counter at its first statement, and removes older ones for the
+    /// server.
+    ///
+    /// An older key that is disabled, and whose server has not been told yet, stays.
     package func keep(
         _ made: NewCredential, context: SealingContext, by vault: VaultKind,
         at place: ServerRegistration, state: ServerKey.State, now: Instant
@@ -120,18 +126,24 @@ package struct ServerStore: Sendable {
         return key
     }
 
-    /// Records that the server knows the key.
+    /// Records that the server has confirmed the key.
     package func confirm(_ key: ServerKey) throws(StoreFault) -> ServerKey {
         try change(key) { $0.state = .good }
     }
 
-    /// Takes the next counter and stores it durably; call it before signing.
+    /// Reserves the next counter durably.
+    ///
+    /// Call it before signing, so that no counter is signed twice.
     package func advance(_ key: ServerKey) throws(StoreFault) -> ServerKey {
         guard key.counter < UInt64.max else { throw .damaged(path: fileName(key.identifier)) }
         return try change(key) { $0.counter += 1 }
     }
 
-    /// Destroys the private key because the fingers changed. The record remains, to explain it.
+    /// Deletes the private key because the fingers changed.
+    ///
+    /// The record remains, to explain the state to the user. Also deletes the cached verdict and
+    /// the MAC tokens of the key. Throws `.changedMeanwhile` unless the file still holds the key as
+    /// it was read.
     package func invalidate(_ key: ServerKey) throws(StoreFault) -> ServerKey {
         try forgetVerdict(for: key)
         let invalidated = try change(key) { next in
@@ -142,7 +154,10 @@ package struct ServerStore: Sendable {
         return invalidated
     }
 
-    /// Records that the key is disabled and the server must still be told.
+    /// Records that the key is disabled and that the server has not been told yet.
+    ///
+    /// Also deletes the cached verdict and the MAC tokens of the key. The private key stays, since
+    /// the message to the server must be signed. Throws as `invalidate` does.
     package func beginRemoval(_ key: ServerKey) throws(StoreFault) -> ServerKey {
         try forgetVerdict(for: key)
         let removing = try change(key) { $0.state = .removing }
@@ -159,13 +174,17 @@ package struct ServerStore: Sendable {
         try account.macTokens.remove(of: key)
     }
 
-    /// Removes half-written files. A file that cannot be removed now does no harm.
+    /// Removes half-written files.
+    ///
+    /// A file that cannot be removed now does no harm.
     func sweep() {
         try? directory()?.sweep()
     }
 
-    /// Changes a key. Throws `.changedMeanwhile`, with nothing changed, unless it is on disk as it
-    /// was found.
+    /// Changes a key.
+    ///
+    /// Throws `.changedMeanwhile`, with nothing changed, unless the file still holds the key as it
+    /// was read.
     private func change(
         _ key: ServerKey, _ body: (inout ServerKey) -> Void
     ) throws(StoreFault) -> ServerKey {
@@ -183,7 +202,7 @@ package struct ServerStore: Sendable {
         try directory.keep(key, as: fileName(key.identifier))
     }
 
-    /// Returns the directory; nil if nothing was ever stored.
+    /// Returns the directory; nil if no key was ever stored.
     func directory() throws(StoreFault) -> Directory? {
         do throws(FileFault) {
             return try account.directory.directory(Self.directoryName)

@@ -3,7 +3,7 @@ import Posix
 import Sealing
 import SignedFormats
 
-/// The root of Signet's state on disk, which one daemon owns.
+/// Signet's state on disk, which a single daemon process owns.
 ///
 /// - `version`, `device-id`
 /// - `keys/<uid>.pub` (readable by all), `keys/<uid>.off`, `keys/<uid>.next`
@@ -44,14 +44,15 @@ package struct StateDirectory: Sendable {
     /// Opens the state directory.
     ///
     /// Creates what is missing at the first start, migrates the files of an older version, and
-    /// removes half-written files outside of accounts; `recover` handles the accounts. The path and
-    /// its parents must be owned by root, not be writable by others, and contain no symbolic links.
+    /// removes half-written files outside of accounts; `recover` does so for the accounts. The path
+    /// and its parents must be owned by root, not be writable by others, and contain no symbolic
+    /// links.
     ///
     /// - Parameters:
     ///   - credentials: The directory of systemd's credentials, or nil.
     ///   - faults: Simulated disk faults, for tests.
     /// - Throws: `.newerVersion` if a later version wrote the directory; `.damaged`, `.hostSecret`,
-    ///   `.file`.
+    ///   `.file`, `.vault`.
     package static func open(
         _ path: String = standardPath, credentials: String? = nil, faults: DurableFaults = .none
     ) throws(StoreFault) -> StateDirectory {
@@ -91,28 +92,27 @@ package struct StateDirectory: Sendable {
             try state.migrate()
             try markAsPresent(root)
         }
-        // The time of this file tells those who wait for the daemon that it runs, without starting
-        // it. Nothing depends on it.
+        // The time of this file shows programs that wait for the daemon that it has started,
+        // without starting it. Nothing depends on it.
         try? root.touch("device-id")
         return state
     }
 
-    /// Returns the accounts with a change of the credential that a crash interrupted.
+    /// Returns the accounts whose change of the credential was interrupted by a crash.
     ///
     /// The changes must be completed before logins are served, because a PAM module may have read
-    /// the public key already.
+    /// the public key already. Accounts that cannot be read are left out.
     package func unfinished() -> [AccountState] {
         ((try? keys.list()) ?? []).compactMap(AccountState.uid(ofNext:)).compactMap { uid in
             (try? account(uid: uid)).flatMap(\.self)
         }
     }
 
-    /// Completes what a crash interrupted, for all accounts. Call it once, before requests are
-    /// served.
+    /// Completes what a crash interrupted, for all accounts.
     ///
-    /// Opening and reading an account's state repairs nothing. The template keys of the
-    /// `unfinished()` accounts must be open. What cannot be completed now is completed at the
-    /// account's next login or change.
+    /// Call it once, before requests are served. Opening and reading an account's state repairs
+    /// nothing. The template keys of the `unfinished()` accounts must be open. A change that cannot
+    /// be completed now is completed at the account's next login or change.
     package func recover() {
         for name in (try? accountsRoot.list()) ?? [] {
             guard let uid = UInt32(name), let directory = try? accountsRoot.directory(name) else {
@@ -141,7 +141,7 @@ package struct StateDirectory: Sendable {
 
     /// Returns the state of an account; nil if nothing was ever stored for its uid.
     ///
-    /// Throws `.anotherAccount` if the records of the uid have another name, as after a uid was
+    /// Throws `.anotherAccount` if the records of the uid bear another name, as after a uid was
     /// reused.
     package func account(_ name: [UInt8], uid: UInt32) throws(StoreFault) -> AccountState? {
         guard let found = try account(uid: uid) else { return nil }
@@ -149,8 +149,9 @@ package struct StateDirectory: Sendable {
         return found
     }
 
-    /// Returns the state of an account, and creates it if there is none. Throws as
-    /// `account(_:uid:)` does, and `.unsupportedName` for a name that cannot be stored.
+    /// Returns the state of an account, and creates it if there is none.
+    ///
+    /// Throws as `account(_:uid:)` does, and `.unsupportedName` for a name that cannot be stored.
     package func makeAccount(
         _ name: [UInt8], uid: UInt32, now: Instant
     ) throws(StoreFault) -> AccountState {
@@ -160,13 +161,15 @@ package struct StateDirectory: Sendable {
         let directory = try files { () throws(FileFault) in
             try accountsRoot.makeDirectory(String(uid), mode: 0o700)
         }
-        // Remove what a crash left of an earlier creation.
+        // Remove files that a crash left of an earlier creation.
         try? directory.sweep()
         return state(
             directory, record: try AccountState.begin(directory, name: name, uid: uid, now: now))
     }
 
-    /// Returns all accounts with state, ordered by uid; damaged ones are left out.
+    /// Returns all accounts with state, ordered by uid.
+    ///
+    /// Those that cannot be read are left out.
     package func accounts() throws(StoreFault) -> [AccountState] {
         let names = try files { () throws(FileFault) in try accountsRoot.list() }
         var found: [AccountState] = []
@@ -176,10 +179,10 @@ package struct StateDirectory: Sendable {
         return found
     }
 
-    /// Deletes everything stored for a uid except its count of comparisons, whatever the account's
-    /// name.
+    /// Deletes the public key and the directory of a uid, whatever the account's name.
     ///
-    /// The public key is deleted first.
+    /// The public key is deleted first. The count of comparisons stays, and so do the hints in
+    /// `stored/` and the template keys.
     package func removeAccount(uid: UInt32) throws(StoreFault) {
         try files { () throws(FileFault) in
             try keys.remove(AccountState.publicName(uid))
@@ -198,6 +201,8 @@ package struct StateDirectory: Sendable {
     }
 
     /// Returns the state of the account with this uid, whatever its name; nil if there is none.
+    ///
+    /// Throws `.damaged` if the record `account` cannot be used or belongs to another uid.
     package func account(uid: UInt32) throws(StoreFault) -> AccountState? {
         let directory: Directory
         do throws(FileFault) {
@@ -228,8 +233,9 @@ package struct StateDirectory: Sendable {
         return try version(in: bytes, path: root.path + "/version")
     }
 
-    /// Parses the contents of a `version` file; `path` is for the fault. Throws `.newerVersion` or
-    /// `.damaged`.
+    /// Parses the contents of a `version` file; `path` is for the fault.
+    ///
+    /// Throws `.newerVersion` or `.damaged`.
     static func version(in contents: [UInt8], path: String) throws(StoreFault) -> UInt64 {
         var lines = LineReader(contents)
         guard let found = try? lines.number("signet-state") else { throw .damaged(path: path) }

@@ -3,7 +3,8 @@ import Crypto
 import Sealing
 import SignedFormats
 
-// The contents of readers' storage, in the records of credentials and of pending work.
+// The lines for the contents of readers' storage, in the records of credentials and of pending
+// work.
 extension LineWriter {
     /// Writes the contents of some readers.
     mutating func put(storage: [ReaderStorage]) {
@@ -28,7 +29,9 @@ extension ReaderStorage {
 }
 
 extension LineReader {
-    /// Reads the contents of some readers, in canonical form.
+    /// Reads the contents of some readers.
+    ///
+    /// Throws unless they are in canonical form.
     mutating func storage() throws(LineFault) -> [ReaderStorage] {
         let count = try number("readers")
         guard count <= ReaderStorage.readerLimit else { throw .tooLong }
@@ -52,7 +55,7 @@ extension LineReader {
         return text
     }
 
-    /// Reads digests in one line, which must be in ascending order without duplicates.
+    /// Reads SHA-256 digests in one line, which must be in ascending order without duplicates.
     private mutating func digests(_ name: StaticString) throws(LineFault) -> [[UInt8]] {
         let size = SHA256.digestCount
         let bytes = try bytes(name, cap: ReaderStorage.limit * size)

@@ -4,8 +4,8 @@ import Sealing
 
 /// Why stored state could not be read or changed.
 ///
-/// A damaged or untrusted file (`isAboutContent`) is different from a failing disk: the former
-/// often counts as lost contents, the latter is passed on to the caller.
+/// A damaged or untrusted file (`isAboutContent`) is different from a failing disk: callers often
+/// treat the former as lost contents, and pass the latter on.
 package enum StoreFault: Error, Equatable, Sendable {
     /// A file could not be read or written, or is not trusted.
     case file(FileFault)
@@ -38,7 +38,8 @@ package enum StoreFault: Error, Equatable, Sendable {
 }
 
 extension StoreFault {
-    /// Whether a file exists and has wrong contents, as opposed to being inaccessible.
+    /// Whether a file exists and has wrong contents or is not trusted, as opposed to being
+    /// inaccessible.
     var isAboutContent: Bool {
         switch self {
         case .damaged, .file(.untrusted), .file(.tooLarge): true

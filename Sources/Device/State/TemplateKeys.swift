@@ -4,11 +4,13 @@ import Sealing
 import SignedFormats
 import Synchronization
 
-/// The key that a template is sealed with.
+/// Identifies the key that a template is sealed with.
 package enum TemplateKeyID: Equatable, Sendable {
-    /// The key that is derived from the host secret alone; used with the file vault.
+    /// The key that is derived from the host secret alone.
+    ///
+    /// It is used with the file vault.
     case host
-    /// A random key that the TPM vault seals, by its id of 16 bytes.
+    /// A random key that a vault seals, by its id of 16 bytes.
     case kept([UInt8])
 }
 
@@ -31,9 +33,9 @@ package struct SealedTemplateKey: Equatable, Sendable {
 
 /// The keys that templates are sealed with.
 ///
-/// The host's key is always open. Each key that the TPM seals has a file in
-/// `private/template-keys/`, named after its id; the daemon opens it at some point and passes the
-/// result to `settle`. Open keys remain in memory until the end of the process or until `close()`.
+/// The host's key is always open. Each key that a vault seals has a file in
+/// `private/template-keys/`, named after its id; the daemon opens it and passes the result to
+/// `settle`. Open keys remain in memory until the end of the process or until `close()`.
 /// Thread-safe.
 package final class TemplateKeys: Sendable {
     /// The status of a stored key.
@@ -57,8 +59,9 @@ package final class TemplateKeys: Sendable {
             .compactMap { Hexadecimal.decode(Array($0.utf8)) }.filter { $0.count == 16 }
     }
 
-    /// Returns a stored key; nil if it is gone. Throws `.damaged` if its file is not in canonical
-    /// form.
+    /// Returns a stored key, still sealed; nil if it was removed.
+    ///
+    /// Throws `.damaged` if its file is not in canonical form.
     package func key(_ identifier: [UInt8]) throws(StoreFault) -> SealedTemplateKey? {
         let record: TemplateKeyRecord? = try directory.record(Self.fileName(identifier))
         return record.map {
@@ -74,7 +77,10 @@ package final class TemplateKeys: Sendable {
         settle(key.identifier, .success(opened))
     }
 
-    /// Deletes a key. No print may be sealed with it.
+    /// Deletes a key.
+    ///
+    /// The caller ensures that no print is sealed with it, since such a print could not be opened
+    /// any more.
     package func remove(_ identifier: [UInt8]) throws(StoreFault) {
         try files { () throws(FileFault) in
             try directory.remove(Self.fileName(identifier))
@@ -82,7 +88,7 @@ package final class TemplateKeys: Sendable {
         standings.withLock { $0[identifier] = nil }
     }
 
-    /// Records the result of opening a key.
+    /// Records the result of opening a key, replacing any earlier result.
     package func settle(_ identifier: [UInt8], _ outcome: Result<TemplateSeal, VaultError>) {
         standings.withLock { standings in
             switch outcome {
@@ -104,8 +110,10 @@ package final class TemplateKeys: Sendable {
         standings.withLock { $0 = [:] }
     }
 
-    /// Returns the seal that uses a key. Throws the error of opening the key; `.doesNotOpen` is
-    /// final, everything else may pass.
+    /// Returns the seal for a key that is open.
+    ///
+    /// Throws the error of opening the key, if it was tried. `.doesNotOpen` is final, and also
+    /// means that the key was removed; any other error may pass.
     func seal(_ identifier: TemplateKeyID) throws(VaultError) -> TemplateSeal {
         switch identifier {
         case .host: return host
@@ -118,7 +126,8 @@ package final class TemplateKeys: Sendable {
         }
     }
 
-    /// Returns why a key is closed that has not been opened: it is gone, or was not tried yet.
+    /// Returns the reason why a key is closed that was not tried: it was removed, or not opened
+    /// yet.
     private func closure(of identifier: [UInt8]) -> VaultError {
         do throws(StoreFault) {
             if try key(identifier) == nil { return .doesNotOpen }
@@ -132,8 +141,9 @@ package final class TemplateKeys: Sendable {
 }
 
 extension StateDirectory {
-    /// Returns the ids of all keys that a print of any account uses. Throws if a print cannot be
-    /// read, since its key is then unknown.
+    /// Returns the ids of all keys that a print of any account uses.
+    ///
+    /// Throws if a print cannot be read, since its key is then unknown.
     package func templateKeysInUse() throws(StoreFault) -> Set<[UInt8]> {
         var found: Set<[UInt8]> = []
         let names = try files { () throws(FileFault) in try accountsRoot.list() }
@@ -148,7 +158,7 @@ extension StateDirectory {
     }
 }
 
-/// The record of a template key.
+/// The record of a template key: the vault, and the sealed key.
 struct TemplateKeyRecord: LineRecord, Equatable {
     static let cap = 2_048
 
