@@ -3,7 +3,7 @@ import CommandProtocol
 import LoginMessages
 import LoginProtocol
 
-/// What the daemon reports about one account.
+/// The daemon's report about one account.
 package struct AccountView: Sendable {
     /// The account's name.
     package let name: Bytes
@@ -13,7 +13,8 @@ package struct AccountView: Sendable {
     package let prints: [PrintAnswer]
     /// The secrets; empty if they cannot be listed.
     package let secrets: [SecretAnswer]
-    /// The servers it is registered at; nil if that was not asked or cannot be determined.
+    /// The servers that the account is registered at; nil if that was not asked or cannot be
+    /// determined.
     package let servers: [ServerAnswer]?
 
     /// Describes an account by its values.
@@ -29,10 +30,10 @@ package struct AccountView: Sendable {
     }
 }
 
-/// What the daemon reports, as far as it could be asked.
+/// The daemon's report, as far as it could be asked.
 ///
-/// The caller collects it over the socket; the doctor only draws conclusions. A nil or empty value
-/// means "not known", and leads to no finding.
+/// The caller collects it over the socket; the doctor only draws conclusions from it. A nil or
+/// empty value means "not known", and leads to no finding.
 package struct DaemonView: Sendable {
     /// How the attempt to reach the daemon ended.
     package enum Reach: Equatable, Sendable {
@@ -46,13 +47,13 @@ package struct DaemonView: Sendable {
         case silent(Text)
     }
 
-    /// Whether it answers.
+    /// Whether the daemon answers.
     package var reach: Reach
     /// The daemon's version; nil if it did not report it.
     package var version: Bytes?
-    /// The accounts it reported on.
+    /// The accounts that it reported on.
     package var accounts: [AccountView] = []
-    /// The accounts it refused to report on, and why.
+    /// The accounts that it refused to report on, and why.
     package var denied: [(name: Bytes, reason: Text)] = []
     /// Whether there are more accounts than were asked about.
     package var isCut = false
@@ -65,7 +66,7 @@ package struct DaemonView: Sendable {
     /// Why it rejected its configuration; nil if it did not.
     package var configurationFault: Bytes?
 
-    /// A daemon that has not been asked anything yet.
+    /// Creates the view of a daemon that has not reported anything yet.
     package init(_ reach: Reach) { self.reach = reach }
 }
 

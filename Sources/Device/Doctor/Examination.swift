@@ -4,12 +4,12 @@ import Configuration
 import LoginProtocol
 
 extension Machine {
-    /// Examines the whole machine.
+    /// Examines the whole machine, and changes nothing.
     ///
     /// - Parameters:
     ///   - version: The version of the program that examines.
     ///   - ask: Asks the daemon. It is called after all files have been examined, because the
-    ///     daemon repairs the damage that it finds.
+    ///     daemon repairs damage that it finds.
     /// - Returns: The findings without duplicates, by area, and within an area the most severe
     ///   first.
     package func examine(
@@ -46,7 +46,8 @@ extension Machine {
         return Machine.sorted(findings)
     }
 
-    /// Problems with the stacks, with the files they are in, and with those that they refer to.
+    /// Problems with the stacks, with the files that they consist of, and with the files that they
+    /// refer to.
     private func stackFindings(
         _ stacks: ServiceStacks, configuration: Configuration?, version: Bytes
     ) -> [Finding] {

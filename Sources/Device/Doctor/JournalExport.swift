@@ -2,9 +2,9 @@
 import LoginProtocol
 import SignedFormats
 
-/// An entry of the journal.
+/// An entry of the journal, as far as the doctor needs it.
 struct JournalNote: Equatable {
-    /// Seconds since 1970.
+    /// The time in seconds since 1970.
     var seconds: UInt64 = 0
     var priority: UInt64 = 7
     var message: Bytes = []
@@ -12,7 +12,10 @@ struct JournalNote: Equatable {
 
 /// The Journal Export Format of systemd, as written by `journalctl -o export`.
 enum JournalExport {
-    /// Parses all complete entries, in order. Parsing stops at a malformed field.
+    /// Parses all complete entries, in order.
+    ///
+    /// Parsing stops at a malformed field; the entries before it are returned. Messages are cut to
+    /// 300 bytes.
     static func entries(_ text: Bytes) -> [JournalNote] {
         var entries: [JournalNote] = []
         var entry = JournalNote()
@@ -40,7 +43,8 @@ enum JournalExport {
         return entries
     }
 
-    /// Reads the value of a binary field: its length as 64 bits, little-endian, then its bytes.
+    /// Reads the value of a binary field: its length as 64 bits, little-endian, then its bytes and
+    /// LF.
     private static func binary(_ rest: inout ArraySlice<UInt8>) -> Bytes? {
         guard rest.count > 8 else { return nil }
         let length = rest.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -3,17 +3,18 @@ import Configuration
 import LoginProtocol
 import Posix
 
-/// The machine under examination, as the caller can see it: the parts that the checks look at.
+/// The machine under examination, as far as the caller can see it.
 ///
-/// Nothing here changes the machine. Tests replace the parts.
+/// Checks look at it only through these parts, which tests replace. Nothing here changes the
+/// machine.
 package struct Machine: Sendable {
     /// The files.
     package var files = MachineFiles()
     /// The accounts and groups.
     package var nameService = NameService()
-    /// The uid of the caller. Only root sees private files.
+    /// The uid of the caller; only root can read private files.
     package var uid = effectiveUID()
-    /// Seconds since 1970.
+    /// The time in seconds since 1970.
     package var now = Clock.system.wallSeconds()
     /// Whether the clock is synchronised; nil if that is not known.
     package var isClockKept = isClockSynchronised()
@@ -26,18 +27,19 @@ package struct Machine: Sendable {
     /// The machine that this program runs on.
     package init() {}
 
-    /// The most accounts that are examined one by one.
+    /// The maximum number of accounts that are examined one by one.
     static let mostAccounts = 64
 
     var isRoot: Bool { uid == 0 }
 }
 
 extension Machine {
-    /// The accounts that Signet stores something for and that the caller may ask about, by uid.
+    /// The accounts that Signet stores something for and that the caller may ask about, sorted by
+    /// uid.
     ///
-    /// Root may ask about all accounts, others only about their own.
+    /// Root may ask about all accounts, other users only about their own.
     ///
-    /// - Returns: The names, `mostAccounts` at most, and whether these are all.
+    /// - Returns: The names, at most `mostAccounts`, and whether these are all.
     package func accounts() -> (names: [Bytes], areAll: Bool) {
         guard isRoot else { return (name(of: uid).map { [$0.bytes] } ?? [], true) }
         let kept = files.names("\(MachineFiles.state)/private/accounts").compactMap { UInt32($0) }
@@ -46,16 +48,16 @@ extension Machine {
         return (Array(names), found.count <= Machine.mostAccounts)
     }
 
-    /// The login name of a uid; nil if there is none, or the name service does not answer.
+    /// The login name of a uid; nil if there is none, or if the name service does not answer.
     package func name(of uid: UInt32) -> String? { nameService.name(of: uid) }
 
     /// The lines in all services' stacks that call the module.
     package func moduleLines() -> [ModuleLine] { stacks().moduleLines }
 
-    /// Which services ask for a touch.
+    /// The services that request a touch, and whether their module exists.
     package func moduleUse() -> ModuleUse { ModuleUse(files, stacks: stacks()) }
 
-    /// The servers that the stacks require.
+    /// The servers that must approve logins, according to the stacks.
     package func serverDemands() -> ServerDemands { ServerDemands(self, stacks: stacks()) }
 
     /// The names in the configuration's lists that match nothing on this machine.
@@ -90,12 +92,12 @@ package struct NameService: Sendable {
         return try !Group.memberships(of: account, among: [group]).isEmpty
     }
 
-    /// The login name of a uid; nil if there is none, or the name service does not answer.
+    /// The login name of a uid; nil if there is none, or if the name service does not answer.
     func name(of uid: UInt32) -> String? { try? account(uid) }
 
-    /// Whether there is certainly no account of this name.
+    /// Whether certainly no account has this name; false if the name service does not answer.
     func lacksAccount(_ name: String) -> Bool { (try? isAccount(name)) == false }
 
-    /// Whether there is certainly no group of this name.
+    /// Whether certainly no group has this name; false if the name service does not answer.
     func lacksGroup(_ name: String) -> Bool { (try? isGroup(name)) == false }
 }

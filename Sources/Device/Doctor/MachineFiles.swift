@@ -3,14 +3,14 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-/// The files of the machine under examination. They are only read.
+/// The files of the machine under examination; they are only read, and only up to a limit.
 package struct MachineFiles: Sendable {
-    /// A prefix for every path.
+    /// A prefix of every path, for tests.
     package var root = ""
 
     /// The directory of the daemon's files, public keys included.
     static let state = "/var/lib/signet"
-    /// The most names that are read of one directory.
+    /// The maximum number of names that are read of one directory.
     private static let mostNames = 4_096
 
     func look(_ path: String, following: Bool = false) -> FileLook? {
@@ -27,7 +27,7 @@ package struct MachineFiles: Sendable {
     /// The target of a symbolic link; nil if there is no link.
     func target(_ path: String) -> String? { FileLook.target(of: root + path) }
 
-    /// The beginning of a regular file, `cap` bytes at most; nil if it cannot be read.
+    /// The beginning of a regular file, at most `cap` bytes; nil if it cannot be read.
     func read(_ path: String, cap: Int = 65_536) -> Bytes? {
         FileLook.beginning(of: root + path, cap: cap)
     }
@@ -57,7 +57,8 @@ package struct MachineFiles: Sendable {
         names("\(MachineFiles.state)/keys").compactMap(PublicFile.init)
     }
 
-    /// All configured stacks. Those in /etc take precedence over the distribution's own.
+    /// All files of the PAM configuration; those in /etc/pam.d take precedence over the
+    /// distribution's.
     func stackFiles() -> StackFiles {
         var texts: [String: Bytes] = [:]
         var elsewhere: [String: String] = [:]
@@ -101,6 +102,6 @@ extension String {
 }
 
 extension Text.Interpolation {
-    /// Appends words from outside, made harmless.
+    /// Appends text from outside the program, with unprintable characters made harmless.
     mutating func appendInterpolation(_ outside: String) { appendInterpolation(outside.bytes) }
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Which services ask for a touch, and whether their module exists.
+/// The services that request a touch, and whether their module exists.
 ///
 /// It is the doctor's reading of the stacks, for commands that tell users whether fingerprint login
 /// works.
 package struct ModuleUse: Sendable {
     /// The services whose `auth` stack calls the module.
     package let services: [String]
-    /// The module files that stacks refer to and that do not exist, with the services affected.
+    /// The module files that stacks refer to but that do not exist, with the services affected.
     package let missing: [(path: String, services: [String])]
     /// The command that adds the module to the stacks; nil if this machine has no known one.
     package let activation: Bytes?
     /// The command that reinstalls the module; nil if this machine has no known one.
     package let installation: Bytes?
 
-    /// Whether no service asks for a touch.
+    /// Whether no service requests a touch.
     package var isUnused: Bool { services.isEmpty }
 
-    /// Whether services call the module, and none of them finds it.
+    /// Whether services call the module, but none of them finds it.
     package var isMissing: Bool {
         !services.isEmpty
             && services.allSatisfy { service in
@@ -44,15 +44,15 @@ package struct ModuleUse: Sendable {
 }
 
 extension MachineFiles {
-    /// The absolute path where libpam looks for a module, by the path that a stack gives.
+    /// The absolute path where libpam looks for a module, given the path in a stack.
     func modulePath(_ path: String) -> String {
         path.hasPrefix("/") ? path : "\(moduleDirectory())/\(path)"
     }
 
     /// The directory where libpam looks for modules.
     ///
-    /// It is the one that contains pam_signet, or else pam_unix. This architecture's directory
-    /// comes before those of others.
+    /// It is the one that contains pam_signet, or else pam_unix; this architecture's directory is
+    /// preferred to those of others. If neither module is found, it is /usr/lib/security.
     func moduleDirectory() -> String {
         let libraries = ["/usr/lib", "/lib"].flatMap { base in
             names(base).filter { $0.contains("-linux-") }.map { "\(base)/\($0)/security" }

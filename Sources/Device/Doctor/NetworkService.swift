@@ -2,14 +2,15 @@
 /// PAM services that authenticate remote clients, by the names that programs pass to libpam.
 ///
 /// Not all of them set PAM_RHOST, and most open no session, so only the name reveals that the
-/// client is remote. Such a service must never get the login password of the user at the machine.
+/// client is remote. Such a service must never receive the login password of the user at the
+/// machine.
 enum NetworkService {
-    /// Whether a service is one of them.
+    /// Whether a service is one of them, by its full name or by a prefix.
     static func has(_ service: String) -> Bool {
         names.contains(service) || families.contains { service.hasPrefix($0) }
     }
 
-    /// Prefixes of programs that run in several instances, each with its own service:
+    /// Prefixes of programs that run in several instances, each with its own service, such as
     /// `openvpn-office`.
     private static let families = ["openvpn", "sshd-", "vsftpd", "xrdp", "vnc", "samba", "dovecot"]
 

@@ -13,7 +13,7 @@ package struct ServerDemand: Sendable {
         case mistake(place: Bytes)
     }
 
-    /// Why a touch does not authenticate. The raw value is for programs.
+    /// The reason why a touch does not authenticate; the raw value is for programs.
     package enum Trouble: String, Sendable {
         /// The account is not registered at the server.
         case notRegistered = "not-registered"
@@ -23,7 +23,7 @@ package struct ServerDemand: Sendable {
         case file = "server-file"
     }
 
-    /// The services that require it.
+    /// The services whose stacks require the server.
     package let services: [String]
     /// The path of the file.
     package let file: String
@@ -33,7 +33,8 @@ package struct ServerDemand: Sendable {
     /// The services' names, as they are displayed.
     package var serviceList: Bytes { ServiceStacks.list(services) }
 
-    /// Why a touch does not authenticate, as far as this machine knows; nil if nothing is known.
+    /// The reason why a touch does not authenticate, as far as this machine knows; nil if none is
+    /// known.
     ///
     /// - Parameter known: The account's registrations; nil if they cannot be determined.
     package func trouble(_ known: [ServerAnswer]?) -> Trouble? {
@@ -57,7 +58,7 @@ package struct ServerDemands: Sendable {
     private let using: [String]
     private let withoutServer: Set<String>
 
-    /// Reads the files. Files that the caller may not read are left out.
+    /// Reads the files that `server=` refers to; files that the caller may not read are left out.
     init(_ machine: Machine, stacks: ServiceStacks) {
         nameService = machine.nameService
         using = stacks.using
@@ -73,6 +74,8 @@ package struct ServerDemands: Sendable {
     package var isEmpty: Bool { files.isEmpty }
 
     /// The servers that must approve an account's logins.
+    ///
+    /// A file with a mistake counts for every account, because no touch authenticates anyone then.
     package func demands(on account: Bytes) -> [ServerDemand] {
         files.compactMap { file in
             switch file.content {
@@ -112,7 +115,7 @@ package struct ServerDemands: Sendable {
         return names
     }
 
-    /// Whether a file applies to an account. A group that cannot be looked up does not match.
+    /// Whether a file applies to an account; a group that cannot be looked up does not match.
     private func isMeant(_ account: Bytes, server: LoginServer) -> Bool {
         guard !server.accounts.isEmpty else { return true }
         let name = String(decoding: account, as: UTF8.self)

@@ -3,14 +3,14 @@ import Authorization
 import LoginProtocol
 import ModuleOptions
 
-/// The content of a file that `server=` refers to.
+/// The content of a file that `server=` refers to, as the module would read it.
 enum ServerFile: Sendable {
     /// The server, and its URL in canonical form.
     case server(LoginServer, url: Bytes)
     /// The file has a mistake at this place, `path` or `path:line`, or does not exist.
     case mistake(place: String)
 
-    /// Reads a file; nil if only root could tell what it has.
+    /// Reads a file; nil if the caller cannot know, because only root may read it.
     init?(_ path: String, on machine: Machine) {
         let files = machine.files
         guard files.exists(path) else {

@@ -2,11 +2,11 @@
 import LoginProtocol
 import ModuleOptions
 
-/// The PAM stacks of all services, each assembled as libpam would.
+/// The PAM stacks of all services, each assembled as libpam would assemble it.
 struct ServiceStacks {
     /// The files that the stacks consist of.
     let files: StackFiles
-    /// The names of all services, sorted.
+    /// The names of all services, sorted, without files that exist only to be included.
     let services: [String]
     private let chains: [String: [StackType: Chain]]
 
@@ -20,7 +20,7 @@ struct ServiceStacks {
             })
     }
 
-    /// The stack of a service for one type.
+    /// The stack of a service for one type; empty for a service that is not known.
     func chain(of service: String, type: StackType) -> Chain {
         chains[service]?[type] ?? Chain()
     }
@@ -35,12 +35,12 @@ struct ServiceStacks {
         using.reduce(into: []) { $0.formUnion(chain(of: $1, type: .auth).files) }
     }
 
-    /// Whether services without a stack of their own ask for a finger.
+    /// Whether services without a stack of their own request a touch, through `other`.
     var servesOthers: Bool { !chain(of: "other", type: .auth).indices(of: .signet).isEmpty }
 
-    /// The services with pam_signet that accept passwords of local accounts only.
+    /// The services with pam_signet that accept only passwords of this machine's own accounts.
     ///
-    /// They have no other method of authentication either.
+    /// They have no module that might authenticate by another method.
     var localOnly: [String] {
         using.filter { service in
             let handlers = chain(of: service, type: .auth).handlers
@@ -50,7 +50,7 @@ struct ServiceStacks {
         }
     }
 
-    /// Names separated by commas, at most six.
+    /// Returns names separated by commas, at most six.
     static func list(_ names: [String]) -> Bytes {
         let shown = names.prefix(6).joined(separator: ", ")
         return (names.count > 6 ? "\(shown), …" : shown).bytes
@@ -102,7 +102,8 @@ extension ServiceStacks {
         grouped([.auth], by: \.server).first { $0.key.isEmpty }?.services ?? []
     }
 
-    /// The services whose lines of the module have something, by that; nil leaves a line out.
+    /// The services whose stacks call the module, grouped by a key of the line; lines with a nil
+    /// key are left out.
     private func grouped(
         _ types: [StackType], by key: (Handler) -> String?
     ) -> [(key: String, services: [String])] {
@@ -116,7 +117,7 @@ extension ServiceStacks {
 
     private typealias Line = (handler: Handler, type: StackType, services: [String])
 
-    /// The modules that match, each line once, in order of file and line.
+    /// The lines whose module matches, each once, with their services, in order of file and line.
     private func lines(_ types: [StackType], where isMeant: (Handler) -> Bool) -> [Line] {
         var found: [StackPlace: Line] = [:]
         for service in services {
@@ -137,7 +138,7 @@ extension ServiceStacks {
 }
 
 extension ServiceStacks {
-    /// Whether a file's name is that of a service.
+    /// Whether a file's name is that of a service, rather than of a shared part or a backup copy.
     private static func isService(_ name: String) -> Bool {
         !name.hasPrefix("common-") && !fragments.contains(name) && !name.hasPrefix(".")
             && !leftovers.contains { name.hasSuffix($0) }
@@ -149,7 +150,8 @@ extension ServiceStacks {
         "system-login", "system-local-login", "system-remote-login", "system-services", "signet",
     ]
 
-    /// Suffixes that package managers and editors give to backup copies. Stacks may include them.
+    /// Suffixes that package managers and editors give to backup copies, which stacks may still
+    /// include.
     private static let leftovers = [
         "~", ".dpkg-old", ".dpkg-dist", ".dpkg-new", ".dpkg-bak", ".dpkg-tmp", ".ucf-old",
         ".ucf-dist", ".ucf-new", ".rpmnew", ".rpmsave", ".rpmorig", ".pacnew", ".pacsave",

@@ -7,21 +7,21 @@ import LoginProtocol
 
 /// A name in a list of the configuration that matches nothing on this machine.
 ///
-/// It is the name of a service, account or group that does not exist, or cannot be the name of a
-/// systemd unit.
+/// It is the name of a service, account or group that does not exist, or a name that no systemd
+/// unit can have.
 package struct UnknownName: Equatable, Sendable {
-    /// What the name should refer to.
+    /// The kind of thing that the name should refer to.
     package enum Kind: Equatable, Sendable {
         case service, account, group, keyringService, consoleUnit, displayManager
     }
 
-    /// What the name should refer to.
+    /// The kind of thing that the name should refer to.
     package let kind: Kind
     /// The name, without a leading `!`.
     package let name: String
     /// Whether the entry is a group whose members are excluded.
     package let isDenied: Bool
-    /// An existing name that may have been meant.
+    /// An existing name that may have been intended; nil if none is similar.
     package let nearest: String?
 
     /// The setting that holds the list.
@@ -36,7 +36,7 @@ package struct UnknownName: Equatable, Sendable {
         }
     }
 
-    /// The message that describes it.
+    /// The message that describes the entry.
     package var text: Text {
         let (list, bytes) = (setting.name.bytes, name.bytes)
         let near = nearest?.bytes
@@ -51,10 +51,11 @@ package struct UnknownName: Equatable, Sendable {
     }
 }
 
-/// Looks for the names in the configuration's lists that match nothing on this machine.
+/// Finds the names in the configuration's lists that match nothing on this machine.
 ///
 /// They are mistakes, or refer to something that does not exist yet. If the name service cannot
-/// tell, the name counts as known.
+/// tell, a name counts as known. With a default list, or if `other` requests a touch, services are
+/// not examined as they would give false findings.
 struct UnknownNames {
     let files: MachineFiles
     let nameService: NameService
@@ -72,7 +73,7 @@ struct UnknownNames {
     }
 
     private func services(_ lists: LoginLists, configuration: Configuration) -> [UnknownName] {
-        // The default lists the services of many programs, most of which a machine does not have.
+        // The default names the services of many programs, most of which a machine does not have.
         let keyring = Set(
             configuration.isDefault(Settings.keyringServices)
                 ? [] : configuration.words(Settings.keyringServices))
@@ -101,7 +102,7 @@ struct UnknownNames {
         }
     }
 
-    /// Entries in a list of units that no service unit can have as its name.
+    /// Entries in a list of units that cannot be the name of a service unit.
     private func units(
         _ configuration: Configuration, setting: Setting, kind: UnknownName.Kind
     ) -> [UnknownName] {
@@ -132,8 +133,8 @@ extension String {
 
     /// The name that this one is probably a misspelling of; nil if there is none.
     ///
-    /// At most two edits, and one for every three bytes, are allowed. Of several equally close
-    /// names, the first one is returned.
+    /// At most two edits, and at most one for every three bytes, are allowed. Of several equally
+    /// close names, the first one is returned.
     func nearest(among names: [String]) -> String? {
         let most = min(2, utf8.count / 3)
         let found = names.map { ($0, distance(to: $0, atMost: most)) }.min { $0.1 < $1.1 }
@@ -141,8 +142,9 @@ extension String {
         return found.0
     }
 
-    /// The number of bytes to insert, delete, replace or swap with a neighbour; above `most` if the
-    /// lengths alone differ by more.
+    /// The number of edits: bytes to insert, delete, replace, or swap with a neighbour.
+    ///
+    /// If the lengths alone differ by more than `most`, the result is `most + 1`.
     private func distance(to other: String, atMost most: Int) -> Int {
         let (one, two) = (Array(utf8), Array(other.utf8))
         guard abs(one.count - two.count) <= most else { return most + 1 }

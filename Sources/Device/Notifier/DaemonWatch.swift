@@ -8,17 +8,18 @@ import Posix
 
 /// Receives the daemon's events about touches that have no prompt in a terminal.
 ///
-/// A connection does not keep the daemon from exiting when it is idle. After it has exited, the
+/// A connection does not keep the daemon from exiting when it is idle. After it has exited, its
 /// next start is noticed by a file in the state directory, which the daemon touches when it starts.
+/// The peer must have the daemon's uid.
 @ServiceActor
 final class DaemonWatch {
-    /// What the daemon reports.
+    /// The reports of the watch.
     enum News {
-        /// A touch is asked for, or has ended.
+        /// A touch was requested, or has ended.
         case event(EventAnswer)
-        /// The daemon has exited or was replaced, so none of its touches is asked for any more.
+        /// The daemon has exited or was replaced, so none of its touches is requested any more.
         case gone
-        /// No event will ever arrive, for this reason.
+        /// No event will arrive any more, for this reason.
         case failed(Text)
     }
 
@@ -42,19 +43,19 @@ final class DaemonWatch {
         let watch: FileWatch
     }
 
-    /// Prepares to watch for an account's touches; `tell` receives the news after `begin()`.
+    /// Prepares to watch for an account's touches; `tell` is called with the news after `begin()`.
     init(_ paths: NotifierPaths, account: Bytes, tell: @escaping (News) -> Void) {
         self.paths = paths
         self.account = account
         self.tell = tell
     }
 
-    /// Connects, and connects again whenever the daemon has been started again.
+    /// Connects, and connects again each time the daemon has been started again.
     func begin() {
         connect()
     }
 
-    /// Stops watching. `tell` is not called any more.
+    /// Stops watching; `tell` is not called any more.
     func end() {
         later?.cancel()
         line?.watch.cancel()
@@ -67,7 +68,8 @@ final class DaemonWatch {
         disconnect()
         later?.cancel()
         do throws(SystemFault) {
-            // Before connecting, so that a start right after this connection ends is not missed.
+            // The watch is set up before connecting, so that a start right after this connection
+            // ends is not missed.
             try watchForStart()
             let socket = try PacketSocket.connect(to: paths.socket)
             guard try PeerCredentials(of: socket.descriptor).uid == paths.daemonUID else {
@@ -82,7 +84,7 @@ final class DaemonWatch {
             }
             line = Line(socket: shared, watch: watch)
         } catch {
-            // The service is not installed yet, or stopped: its start will be noticed.
+            // The service is not installed yet, or is stopped; its start will be noticed.
             if marker == nil { fail(error) }
         }
     }
@@ -94,9 +96,10 @@ final class DaemonWatch {
         tell(.gone)
     }
 
-    /// The daemon has closed the connection or crashed.
+    /// Disconnects because the daemon has closed the connection or crashed, and connects again
+    /// later.
     ///
-    /// It may still be running, so its next start may be far off.
+    /// The daemon may still be running, so its next start may be far off.
     private func lose() {
         disconnect()
         later = Timer(after: Self.patience) { [weak self] in self?.connect() }
@@ -141,7 +144,7 @@ final class DaemonWatch {
     }
 }
 
-/// A socket that a structure can hold.
+/// A class around a socket, so that a structure can contain it.
 private final class SharedSocket: Sendable {
     private let socket: PacketSocket
 
@@ -156,7 +159,7 @@ private final class SharedSocket: Sendable {
     }
 }
 
-/// A watch that a structure can hold.
+/// A class around a watch, so that a structure can contain it.
 private final class SharedPathWatch: Sendable {
     private let watch: PathWatch
 

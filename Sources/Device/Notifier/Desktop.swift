@@ -7,8 +7,9 @@ import MainContext
 
 /// Notifications on a user's desktop: org.freedesktop.Notifications 1.2, on the session bus.
 ///
-/// Steps are carried out in order, one at a time. Failures are reported to `failed` and otherwise
-/// ignored.
+/// Steps are carried out in order, one at a time, so a notification is never closed before it was
+/// shown. Failures are reported to `failed` and otherwise ignored. Text from events is escaped, so
+/// it cannot contain markup.
 @ServiceActor
 final class Desktop {
     private static let name = "org.freedesktop.Notifications"
@@ -19,7 +20,7 @@ final class Desktop {
     private let bus: BusConnection
     private let catalogue: Catalogue?
     private let failed: (BusFault) -> Void
-    /// The notifications on the screen: the desktop's id by the number of the touch.
+    /// The notifications on the screen: the desktop's id, by the number of the touch.
     private var shown: [UInt64: UInt32] = [:]
     private var waiting: [Step] = []
     private var isAtWork = false
@@ -30,7 +31,8 @@ final class Desktop {
         case closeAll
     }
 
-    /// Shows notifications over a bus, in a catalogue's language. `failed` receives the failures.
+    /// Shows notifications over a bus, in the language of a catalogue; `failed` is called with
+    /// failures.
     init(
         _ bus: BusConnection, catalogue: Catalogue?, failed: @escaping (BusFault) -> Void
     ) {
@@ -39,7 +41,7 @@ final class Desktop {
         self.failed = failed
     }
 
-    /// Shows that a touch is asked for, or removes the notification when the touch has ended.
+    /// Shows that a touch is requested, or removes the notification when the touch has ended.
     func take(_ event: EventAnswer) {
         add(event.isOver ? .close(event.number) : .show(event))
     }
@@ -47,7 +49,7 @@ final class Desktop {
     /// Removes all notifications.
     func clear() { add(.closeAll) }
 
-    /// Queues a step, so that a notification is closed only after it has been shown.
+    /// Queues a step, and starts to work if no step is in progress.
     private func add(_ step: Step) {
         waiting.append(step)
         guard !isAtWork else { return }
@@ -115,7 +117,7 @@ final class Desktop {
         String(decoding: text.rendered { catalogue?.translation(of: $0) }, as: UTF8.self)
     }
 
-    /// Escapes a text so that nothing in it is markup.
+    /// Escapes a text so that nothing in it is interpreted as markup.
     private static func plain(_ text: String) -> String {
         text.reduce(into: "") { plain, character in
             switch character {

@@ -7,7 +7,7 @@ import LoginProtocol
 import MainContext
 import Posix
 
-/// Where the notifier finds the daemon and the session bus.
+/// The places where the notifier finds the daemon and the session bus.
 package struct NotifierPaths: Sendable {
     /// The daemon's socket.
     package var socket = "/run/signet/signetd.sock"
@@ -20,7 +20,7 @@ package struct NotifierPaths: Sendable {
     /// The texts in the user's language; nil for English.
     package var catalogue: Catalogue?
 
-    /// The paths on this machine, with the given session bus.
+    /// Creates the paths of this machine, with the given session bus.
     package init(bus: String, catalogue: Catalogue?) {
         self.bus = bus
         self.catalogue = catalogue
@@ -28,8 +28,8 @@ package struct NotifierPaths: Sendable {
 
     /// The paths for the session of this process.
     ///
-    /// The address of the bus comes from DBUS_SESSION_BUS_ADDRESS, or else is the default of
-    /// systemd.
+    /// The address of the bus comes from DBUS_SESSION_BUS_ADDRESS, or is systemd's default for the
+    /// user.
     package static func ofThisSession() -> NotifierPaths {
         NotifierPaths(
             bus: environmentValue("DBUS_SESSION_BUS_ADDRESS")
@@ -40,7 +40,7 @@ package struct NotifierPaths: Sendable {
 
 /// Shows notifications on a user's desktop for touches that have no prompt.
 ///
-/// It takes no part in authentication: it can neither grant nor deny a login.
+/// It runs as the user and takes no part in authentication: it can neither grant nor deny a login.
 @ServiceActor
 package final class Notifier {
     private let bus: BusConnection

@@ -2,10 +2,10 @@
 import MainContext
 import ReaderProtocol
 
-/// Sends signetd `alive` every second while a request is served.
+/// Sends `alive` to signetd every second while a request is served.
 ///
-/// It shows that no driver blocks the readers' thread. signetd kills a process that goes silent in
-/// the middle of a scan.
+/// It is sent from the readers' thread, so it shows that no driver blocks that thread. signetd
+/// kills a process that goes silent in the middle of a scan.
 @ReaderActor
 final class Heartbeat {
     private static let interval = Duration.seconds(1)

@@ -18,7 +18,7 @@ package enum ReaderCommand {
 /// Hardens the process; call it before anything else.
 ///
 /// Protects its memory from other processes (`hardenProcess`) and clears the environment, which
-/// could influence libfprint, except for what systemd passes.
+/// could influence libfprint, except for the variables that systemd passes.
 package func enterReaderProcess() throws(SystemFault) {
     try hardenProcess()
     try clearEnvironment(keeping: ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET"])

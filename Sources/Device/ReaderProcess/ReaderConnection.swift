@@ -5,9 +5,10 @@ import ReaderProtocol
 
 /// One request from signetd, on a connection of its own; closing the connection cancels it.
 ///
-/// Collects the request and its templates, runs it on the readers' actor, and relays signetd's
+/// It collects the request and its templates, runs it on the readers' actor, and relays signetd's
 /// judgements. A malformed frame, or one that is not allowed at that point, cancels the request. If
-/// the driver does not end a request in time, the whole process exits, and systemd starts another.
+/// the driver does not end a request in time, the whole process exits, and systemd starts another
+/// one.
 @ServiceActor
 final class ReaderConnection {
     /// How long a request may continue after it was cancelled, or after its time limit.
@@ -43,7 +44,7 @@ final class ReaderConnection {
         }
     }
 
-    /// Cancels the request. The connection ends when the reader's driver has ended the operation.
+    /// Cancels the request; the connection ends when the reader's driver has ended the operation.
     func cancel() {
         watch = nil
         line.judge(false)
@@ -66,6 +67,9 @@ final class ReaderConnection {
     }
 
     /// Takes one frame; false if it is malformed or not allowed at this point.
+    ///
+    /// Allowed are one request, first; then as many well-formed templates as the request announces,
+    /// within `ReaderLimit.templateBytes`; and judgements only while the request runs.
     private func take(_ question: ReaderQuestion) -> Bool {
         switch question {
         case .request(let new):
@@ -102,8 +106,10 @@ final class ReaderConnection {
         templates = []
     }
 
-    /// Exits the process if the request has not ended in time: a driver that hangs costs this
-    /// process, which systemd restarts, and nothing else.
+    /// Exits the process if the request has not ended in time.
+    ///
+    /// A driver that hangs thus costs only this process, which systemd restarts. A request that has
+    /// not even arrived in time is cancelled instead.
     private func limit(to patience: Duration) {
         timer = Timer(after: patience) { [weak self] in
             guard let self else { return }
@@ -121,7 +127,7 @@ final class ReaderConnection {
 }
 
 extension ReaderRequest {
-    /// The request's time limit; for calls without one, an upper bound on what they should take.
+    /// The request's time limit; for requests without one, an upper bound on what they should take.
     fileprivate var limit: Duration? {
         switch self {
         case .match(let request): request.limit

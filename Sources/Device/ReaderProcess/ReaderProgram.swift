@@ -4,10 +4,10 @@ import MainContext
 import Posix
 import Systemd
 
-/// The reader process from start to exit.
+/// The reader process, from start to exit.
 ///
 /// It is the only process that loads libfprint and opens readers. It has no keys and no state, and
-/// does what signetd asks. signetd trusts what it says about a finger, and nothing else; see
+/// carries out signetd's requests. signetd trusts its word about a finger, and nothing else; see
 /// SECURITY.md. Only root may connect.
 @ServiceActor
 package final class ReaderProgram {

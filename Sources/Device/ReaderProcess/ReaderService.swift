@@ -4,21 +4,21 @@ import MainContext
 import Posix
 import ReaderProtocol
 
-/// Carries out signetd's requests on the readers.
+/// Carries out signetd's requests on the readers, and translates results to replies.
 @ReaderActor
 final class ReaderService {
     /// The readers; nil until the first request.
     ///
-    /// A driver that crashes while it enumerates then costs one request, rather than the process
-    /// before it has received any.
+    /// A driver that crashes during enumeration then costs one request, instead of ending the
+    /// process before it has received any.
     private var known: Readers?
 
-    /// The readers, which the first call enumerates.
+    /// Returns the readers, which the first call enumerates.
     private func readers(_ line: ReplyStream) -> Readers {
         if let known { return known }
         line.send(.searching)
         let readers = Readers()
-        // The next request gets a new process, in which nothing hangs.
+        // The process exits, so that the next request gets a new one in which nothing hangs.
         readers.stuck = { endProcess(0) }
         known = readers
         return readers
@@ -35,7 +35,7 @@ final class ReaderService {
 
     func close() async { await known?.close() }
 
-    /// Carries out the request and returns its last reply; sends those that precede it.
+    /// Carries out the request: sends the replies that precede the final one, and returns that one.
     private func outcome(
         of request: ReaderRequest, templates: [Template], line: ReplyStream
     ) async throws(ReaderFault) -> ReaderReply {
@@ -114,9 +114,9 @@ final class ReaderService {
         return .contents(contents.reader)
     }
 
-    /// Runs `body`, and a second time if it failed and the readers had to be enumerated again.
+    /// Runs `body`, and runs it again if it failed and the readers had to be enumerated again.
     ///
-    /// The limit covers both attempts.
+    /// The limit covers both attempts and the enumeration.
     private func renewing<Value>(
         _ readers: Readers, limit: Duration, line: ReplyStream,
         _ body: (Duration) async throws(ReaderFault) -> Value

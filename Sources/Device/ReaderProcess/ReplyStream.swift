@@ -7,7 +7,8 @@ import Synchronization
 /// The replies to signetd, and the judgements that signetd sends in return.
 ///
 /// Replies are written to the socket directly from the readers' thread. Judgements arrive on the
-/// service's thread, in the order in which they were asked for.
+/// service's thread, in the order in which they were requested. A refusal, or the end of the
+/// connection, refuses all present and later examinations.
 final class ReplyStream: Sendable {
     /// How long signetd may leave a reply unread.
     private static let patience = Duration.seconds(2)
@@ -15,10 +16,11 @@ final class ReplyStream: Sendable {
     let socket: PacketSocket
     private let judgements = Mutex(Judgements())
 
-    /// The judgements that were asked for and those that arrived, in the same order.
+    /// The examinations that wait for a judgement, and the judgements that arrived early.
     private struct Judgements {
         var waiting: [CheckedContinuation<Bool, Never>] = []
-        /// Acceptances that arrived before the readers' thread began to wait for them.
+        /// The number of acceptances that arrived before the readers' thread began to wait for
+        /// them.
         var early = 0
         var isOver = false
     }
@@ -27,19 +29,21 @@ final class ReplyStream: Sendable {
         self.socket = socket
     }
 
-    /// Sends `alive` to show signetd, before it sends a request, that the process works.
+    /// Sends `alive`, which shows signetd that the process works before it sends a request.
     @ServiceActor
     func greet() {
         guard let frame = try? ReaderReply.alive.encoded() else { return }
         put(frame)
     }
 
-    /// Sends a reply. If signetd does not read it in time, the connection is shut down: a stream
-    /// with a reply missing would list fewer prints than there are.
+    /// Sends a reply; if signetd does not read it in time, the connection is shut down.
+    ///
+    /// It must not be skipped: with a reply missing, signetd would get fewer prints than there are.
     @ReaderActor
     func send(_ reply: ReaderReply) {
         guard let frame = try? reply.encoded() else {
-            // A reply that does not fit a frame is replaced by a fault; signetd could not use it.
+            // A reply that does not fit into a frame is replaced by a fault, because signetd could
+            // not use it.
             guard let fault = try? ReaderReply.fault(.protocolError).encoded() else { return }
             return put(fault)
         }
@@ -57,7 +61,7 @@ final class ReplyStream: Sendable {
 
     /// Sends a reader's contents to signetd and waits for its judgement.
     ///
-    /// - Returns: false if signetd refuses, or the connection has ended.
+    /// - Returns: true if signetd accepts; false if it refuses, or the connection has ended.
     @ReaderActor
     func examine(_ contents: ReaderContents, of reader: String) async -> Bool {
         for print in contents.prints { send(.print(print)) }
@@ -76,7 +80,7 @@ final class ReplyStream: Sendable {
         }
     }
 
-    /// Passes on a judgement to the examination that has waited longest.
+    /// Passes a judgement on to the examination that has waited longest.
     ///
     /// A refusal answers all of them, including later ones.
     func judge(_ isAccepted: Bool) {

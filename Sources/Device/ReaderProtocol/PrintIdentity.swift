@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The identity of a print, equal for a template and for the reader's own record of it.
 ///
-/// It consists of what `fp_print_equal` compares and nothing that a driver derives from that. Two
-/// prints with the same identity are the same print to libfprint.
+/// It consists of the values that `fp_print_equal` compares, and of nothing that a driver derives
+/// from them. Two prints with the same identity are the same print to libfprint, so templates can
+/// be compared with a reader's storage without libfprint.
 package struct PrintIdentity: Hashable, Sendable {
     /// The canonical encoding of the identity, ready to be hashed.
     package let bytes: [UInt8]
@@ -23,16 +24,18 @@ package struct PrintIdentity: Hashable, Sendable {
         bytes = fields.bytes
     }
 
-    /// Takes over an encoding that was made by the other initialiser.
+    /// Adopts an encoding that the other initialiser has made; the bytes are not checked.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// An unambiguous encoding of a list of fields: each one is preceded by its length.
+/// An unambiguous encoding of a list of fields: each field is preceded by its length.
+///
+/// Different lists have different encodings, so the bytes can be compared and hashed.
 package struct PrintFields {
     /// The encoding so far.
     package private(set) var bytes: [UInt8] = []
 
-    /// An empty list.
+    /// Creates an empty list.
     package init() {}
 
     /// Appends a field: its length as 8 bytes, big-endian, and its bytes.
@@ -41,7 +44,8 @@ package struct PrintFields {
         bytes += field
     }
 
-    /// Appends an optional field: the number 0 for nil, or 1 and the field. Nil differs from empty.
+    /// Appends an optional field: the number 0 for nil, or 1 and the field, so that nil differs
+    /// from empty.
     package mutating func append(_ field: [UInt8]?) {
         append(UInt64(field == nil ? 0 : 1))
         if let field { append(field) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Something that happens on a reader during an operation.
+/// Something that happens on a reader during an operation, reported while the operation continues.
 package struct ReaderEvent: Equatable, Sendable {
     /// The kinds of event, in the order in which they usually occur.
     package enum Kind: Equatable, Sendable {
@@ -16,13 +16,14 @@ package struct ReaderEvent: Equatable, Sendable {
         /// The reader has lost the print of the template at `index`; the match continues without
         /// it.
         case lost(index: Int)
-        /// Nothing matched in this part of a large gallery, and the finger is needed again.
+        /// Nothing matched in this part of a large gallery, and the finger is needed again for the
+        /// next part.
         case round(next: Int, total: Int)
     }
 
     /// The reader's id.
     package let reader: String
-    /// What happened.
+    /// The kind of the event, with its values.
     package let kind: Kind
 
     /// Describes an event by its values.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why an operation on a reader failed. A finger that does not match is a result, not a fault.
+/// The reason why an operation on a reader failed; a finger that does not match is a result
+/// instead.
 ///
 /// Most cases translate libfprint's `FpDeviceError`. `cancelled`, `timedOut` and `suspended` come
-/// from the code that drives the readers, and `processEnded` from signetd.
+/// from the code that drives the readers, and `processEnded` from signetd, when the reader process
+/// has gone.
 package enum ReaderFault: Error, Equatable, Sendable {
-    /// No reader has this id, or none fits the templates.
+    /// No reader has this id, or none can use the templates.
     case noReader
     /// The reader was unplugged.
     case removed
@@ -37,7 +39,9 @@ package enum ReaderFault: Error, Equatable, Sendable {
 }
 
 extension ReaderFault {
-    /// Whether a reader may fail like this because it slept or was replugged since it was found.
+    /// Whether this fault may mean that the reader slept or was replugged since it was found.
+    ///
+    /// The readers may then be enumerated again and the operation repeated once.
     package var mayBeOfStaleReader: Bool {
         switch self {
         case .removed, .protocolError, .notFound, .general: true

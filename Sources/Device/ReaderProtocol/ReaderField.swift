@@ -3,7 +3,8 @@ import LoginProtocol
 
 /// The fields of the frames between signetd and the reader process; the raw value is the tag.
 ///
-/// The grammar is that of all frames (`Frame`): fields are in the order of their tags.
+/// The encoding is that of all frames (`Frame`): fields are in the order of their tags, and the
+/// size of each value is within `size`.
 enum ReaderField: UInt8, CaseIterable {
     case reader = 1
     case readers = 2
@@ -34,12 +35,12 @@ enum ReaderField: UInt8, CaseIterable {
     case fault = 27
     case message = 28
 
-    /// The most bytes of a template in one frame; a longer one is split.
+    /// The maximum number of bytes of a template in one frame; a longer template is split.
     static let partCap = 16_000
-    /// The most bytes of a stored print's record, and of its identity.
+    /// The maximum number of bytes of a stored print's record, and of its identity.
     private static let (recordCap, identityCap) = (8_000, 7_000)
 
-    /// The sizes in bytes that a value of this field may have.
+    /// The sizes in bytes that a value of this field may have; checked by writers and readers.
     var size: ClosedRange<Int> {
         switch self {
         case .reader: 1...ReaderLimit.id
@@ -57,11 +58,11 @@ enum ReaderField: UInt8, CaseIterable {
     }
 }
 
-/// The limits of what the two processes accept from each other.
+/// The limits of what signetd and the reader process accept from each other.
 package enum ReaderLimit {
     /// Bytes in a frame.
     package static let frame = Frame.maximumLength
-    /// Bytes in a reader's id, in its driver's name, and in its device id.
+    /// Bytes in a reader's id, in the name of its driver, and in its device id.
     package static let id = 255
     /// Bytes in a text.
     package static let text = 512
@@ -147,7 +148,7 @@ extension FrameReader {
         try bytes(of: field).reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Reads a case by its raw value.
+    /// Reads an enumeration's case by its raw value; throws `.malformedValue` for an unknown one.
     mutating func value<Value: RawRepresentable<UInt8>>(
         of field: ReaderField, as type: Value.Type = Value.self
     ) throws(WireFault) -> Value {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The identity of a reader, which survives replugging and reboots.
 ///
-/// Another unit has another identity only if its driver or bus can tell the two apart. This is not
+/// Two units have different identities only if the driver or the bus can tell them apart. It is not
 /// the reader's id: which of two like readers is `driver:0#2` depends on the order in which they
 /// were found.
 package struct ReaderIdentity: Hashable, Sendable {

@@ -3,42 +3,45 @@ import LoginProtocol
 
 /// One frame from the reader process to signetd.
 ///
-/// A request is answered by any number of frames and one that ends it: `done`, `refused`, `fault`,
-/// `matched`, `noMatch` or `contents`. Templates and prints that belong to it precede it. Encoding
-/// and decoding throw `WireFault`; a decoded frame is accepted only in its canonical form.
+/// A request is answered by any number of frames and a final one: `done`, `refused`, `fault`,
+/// `matched`, `noMatch` or `contents`. Templates and prints that belong to the final frame, or to
+/// `examine`, precede it. Encoding and decoding throw a `WireFault`; a decoded frame is accepted
+/// only in its canonical form and within the limits of its fields. Whether a frame is expected at
+/// that moment is for the receiver to check.
 package enum ReaderReply: Equatable, Sendable {
     /// One of the readers.
     case reader(ReaderDescription)
     /// Something that happens during an operation.
     case event(ReaderEvent)
-    /// No driver blocks the readers' thread.
+    /// The readers' thread is not blocked by a driver.
     ///
-    /// Sent when signetd connects, before its request, and every second while a request is served.
+    /// Sent when signetd connects, before it has sent its request, and every second while a request
+    /// is served.
     case alive
-    /// Drivers are probing their readers; nothing may be sent until they are done.
+    /// Drivers are probing their readers, during which the readers' thread sends nothing else.
     case searching
     /// A print in a reader's storage.
     case print(StoredPrint)
-    /// The preceding prints are this reader's storage, to be judged by signetd before the scan.
+    /// The preceding prints are this reader's storage, which signetd must judge before the scan.
     case examine(reader: String, identity: ReaderIdentity)
-    /// A part of a template; consecutive parts make up one template, up to the last.
+    /// A part of a template; consecutive parts make up one template, until one is the last.
     case template(part: [UInt8], isLast: Bool)
-    /// The finger matches the template at `index`.
+    /// The finger matches the template at `index` of the request, counted from 0.
     ///
-    /// `lost` has the indices of templates whose prints the reader no longer has.
+    /// `lost` contains the indices of templates whose prints the reader no longer has.
     case matched(index: Int, reader: String, lost: Set<Int>)
-    /// The finger matches no template; a preceding print is the stranger that the reader found.
+    /// The finger matches no template; a preceding print is the other print that the reader found.
     case noMatch(reader: String, lost: Set<Int>)
     /// The preceding prints are this reader's storage.
     case contents(ReaderIdentity)
-    /// The request was carried out, or its answer is yes.
+    /// The request was carried out, or the answer to its question is yes.
     case done
-    /// The answer is no.
+    /// The answer to the request's question is no.
     case refused
     /// The request failed.
     case fault(ReaderFault)
 
-    /// The frame's kind. The raw values are part of the protocol.
+    /// The frame's kind; the raw values are part of the protocol.
     private enum Kind: UInt8 {
         case reader = 224
         case event = 225
@@ -55,7 +58,7 @@ package enum ReaderReply: Equatable, Sendable {
         case searching = 236
     }
 
-    /// Splits a template into frames.
+    /// Splits a template into the frames that carry it.
     package static func frames(of template: Template) -> [ReaderReply] {
         parts(of: template.bytes).map { .template(part: $0.bytes, isLast: $0.isLast) }
     }
@@ -99,7 +102,7 @@ package enum ReaderReply: Equatable, Sendable {
         return frame.bytes
     }
 
-    /// Decodes a frame.
+    /// Decodes a frame, which is not trusted: the reader process may be compromised.
     ///
     /// - Throws: a `WireFault` if the packet is not exactly one frame in canonical form.
     package init(decoding packet: [UInt8]) throws(WireFault) {
@@ -141,7 +144,8 @@ package enum ReaderReply: Equatable, Sendable {
             self = .fault(ReaderFault(code, message: try frame.optionalText(of: .message) ?? ""))
         }
         try frame.end()
-        // Each reply has a single encoding: no unused number other than 0, and lists in order.
+        // Each reply has a single encoding: numbers that are not used are 0, and lists are in
+        // order.
         guard try encoded() == packet else { throw .malformedValue }
     }
 
@@ -164,7 +168,7 @@ package enum ReaderReply: Equatable, Sendable {
     }
 }
 
-// MARK: - What replies are made of
+// MARK: - The parts of replies
 
 extension ReaderDescription {
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
@@ -215,7 +219,7 @@ extension ReaderIdentity {
 }
 
 extension ReaderEvent {
-    /// The kind of event. The raw values are part of the protocol.
+    /// The kind of event; the raw values are part of the protocol.
     private enum Code: UInt8 {
         case fingerNeeded = 1
         case fingerPresent = 2
@@ -263,7 +267,7 @@ extension ReaderEvent {
 }
 
 extension ReaderFault {
-    /// The kind of fault. The raw values are part of the protocol.
+    /// The kind of fault; the raw values are part of the protocol.
     fileprivate enum Code: UInt8 {
         case general = 1
         case noReader = 2
@@ -325,7 +329,7 @@ extension ReaderFault {
 }
 
 extension String {
-    /// As many whole characters of the text as the field can hold.
+    /// The text, cut to as many whole characters as the field can hold.
     fileprivate func prefixed(_ field: ReaderField) -> String {
         guard utf8.count > field.size.upperBound else { return self }
         var text = ""

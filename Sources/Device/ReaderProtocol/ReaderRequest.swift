@@ -5,31 +5,31 @@ import LoginProtocol
 ///
 /// The templates that belong to a request follow it (`ReaderQuestion.template`). A request ends
 /// with a final reply (`ReaderReply`), or is cancelled when signetd closes the connection. Time
-/// limits cross the socket in whole milliseconds, rounded up.
+/// limits are sent in whole milliseconds, rounded up.
 package enum ReaderRequest: Equatable, Sendable {
-    /// Lists the readers. With `lookAgain`, they are enumerated again first if one may have come
-    /// back.
+    /// Lists the readers; with `lookAgain`, they are enumerated again first if one may have
+    /// returned.
     case readers(lookAgain: Bool)
     /// Waits for a finger; see `MatchRequest`.
     case match(MatchRequest)
     /// Enrols a finger; see `EnrolmentRequest`.
     case enroll(EnrolmentRequest)
-    /// Lists a reader's own storage.
+    /// Lists the prints in a reader's own storage.
     case contents(reader: String, limit: Duration)
-    /// Deletes a print that `contents` listed, by its record.
+    /// Deletes a print from a reader's own storage, given by the record that `contents` listed.
     case deletePrint(record: [UInt8], reader: String)
-    /// Deletes the print of the one template that follows.
+    /// Deletes the print of the one template that follows from a reader's own storage.
     case deleteTemplate(reader: String)
     /// Deletes all prints in a reader's own storage.
     case clear(reader: String)
     /// Asks whether the one template that follows can be used on a reader.
     case canUse(reader: String)
-    /// Ends what runs and closes the readers; nothing can run until `resume`.
+    /// Ends all operations and closes the readers; nothing can be started until `resume`.
     case suspend
     /// Allows the readers to be used again.
     case resume
 
-    /// The frame's kind.
+    /// The frame's kind; the raw values are part of the protocol.
     enum Kind: UInt8, CaseIterable {
         case readers = 160
         case match = 161
@@ -43,7 +43,7 @@ package enum ReaderRequest: Equatable, Sendable {
         case resume = 169
     }
 
-    /// The number of templates that follow the request.
+    /// The number of templates that must follow the request before it is started.
     package var templates: Int {
         switch self {
         case .match(let request): request.templates
@@ -54,15 +54,15 @@ package enum ReaderRequest: Equatable, Sendable {
     }
 }
 
-/// A request to match a finger with some templates.
+/// A request to compare a finger with some templates.
 package struct MatchRequest: Equatable, Sendable {
     /// The ids of the readers that may scan.
     package let readers: [String]
     /// The time limit.
     package let limit: Duration
-    /// The number of templates that follow.
+    /// The number of templates that follow the request.
     package let templates: Int
-    /// Whether signetd judges a reader's storage before the reader scans.
+    /// Whether signetd judges a reader's storage before that reader scans.
     package let isExamined: Bool
 
     /// Describes a request by its values.
@@ -84,7 +84,7 @@ package struct EnrolmentRequest: Equatable, Sendable {
     package let reader: String
     /// The time limit.
     package let limit: Duration
-    /// Whether a template follows, whose print is deleted first; for readers that refuse to enrol a
+    /// Whether a template follows whose print is deleted first, for readers that refuse to enrol a
     /// finger twice.
     package let replaces: Bool
 
@@ -101,16 +101,18 @@ package struct EnrolmentRequest: Equatable, Sendable {
 }
 
 /// One frame from signetd to the reader process.
+///
+/// A connection carries one `request`, then its templates, then one judgement for each
+/// `ReaderReply.examine`. The receiver checks that order; decoding checks only the form.
 package enum ReaderQuestion: Equatable, Sendable {
     /// The first frame on a connection.
     case request(ReaderRequest)
     /// A part of a template; consecutive parts make up one template, up to the last.
     case template(part: [UInt8], isLast: Bool)
-    /// The judgement on the storage that was shown; a refusal cancels the request.
+    /// The judgement on the storage that was reported; a refusal cancels the request.
     case judged(isAccepted: Bool)
 
-    /// The frame's kind. The raw values are part of the protocol, and distinct from those of
-    /// requests.
+    /// The frame's kind; the raw values are part of the protocol and differ from those of requests.
     private enum Kind: UInt8 {
         case template = 170
         case judged = 171
@@ -149,13 +151,13 @@ package enum ReaderQuestion: Equatable, Sendable {
         try frame.end()
     }
 
-    /// Splits a template into frames.
+    /// Splits a template into the frames that carry it.
     package static func frames(of template: Template) -> [ReaderQuestion] {
         parts(of: template.bytes).map { .template(part: $0.bytes, isLast: $0.isLast) }
     }
 }
 
-/// Splits bytes into parts that fit a frame; empty bytes make one empty part.
+/// Splits bytes into parts that fit into a frame each; empty bytes give one empty part.
 func parts(of bytes: [UInt8]) -> [(bytes: [UInt8], isLast: Bool)] {
     stride(from: 0, to: max(1, bytes.count), by: ReaderField.partCap).map { start in
         let part = bytes.dropFirst(start).prefix(ReaderField.partCap)
@@ -249,7 +251,8 @@ extension ReaderRequest {
 }
 
 extension Duration {
-    /// The duration in whole milliseconds, rounded up and clamped to 0 and about 49 days.
+    /// The duration in whole milliseconds, rounded up, and clamped to the range of 32 bits (49
+    /// days).
     fileprivate var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds < Int64(UInt32.max) / 1_000 else { return Int(UInt32.max) }

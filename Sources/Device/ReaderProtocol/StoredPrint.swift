@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// A print in a reader's own storage. Another operating system may have put it there.
+/// A print in a reader's own storage, where another operating system may have put it.
 package struct StoredPrint: Equatable, Sendable {
     /// The finger, if the reader stores it.
     package let finger: Finger?
-    /// The account it was enrolled for, if the reader stores it.
+    /// The account that it was enrolled for, if the reader stores it.
     package let account: String?
-    /// The identity of the print, equal to that of the template it was enrolled as.
+    /// The identity of the print, equal to that of the template that it was enrolled as.
     package let identity: PrintIdentity
-    /// The record: everything the driver reports about the print, which is identity, finger,
+    /// The record: everything that the driver reports about the print, which is identity, finger,
     /// account, description and date.
     ///
-    /// It stays the same while the print does, but another version of the driver may report more.
+    /// It stays the same as long as the print does, but another version of the driver may report
+    /// more.
     package let bytes: [UInt8]
 
     /// Describes a print by its values.
@@ -30,13 +31,16 @@ package struct StoredPrint: Equatable, Sendable {
 }
 
 /// The contents of a reader's own storage at one moment.
+///
+/// The prints are sorted, so equal storages give equal values whatever order the reader lists them
+/// in.
 package struct ReaderContents: Equatable, Sendable {
     /// The reader.
     package let reader: ReaderIdentity
-    /// All prints, whatever system enrolled them, sorted by their records.
+    /// All prints, including those that other systems enrolled, sorted by their records.
     package let prints: [StoredPrint]
 
-    /// Sorts the prints of a reader.
+    /// Creates the contents of a reader's storage from its prints in any order.
     package init(_ prints: [StoredPrint], of reader: ReaderIdentity) {
         self.reader = reader
         self.prints = prints.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }

@@ -4,8 +4,9 @@ import LoginProtocol
 /// The form of a serialised print that libfprint can read safely.
 ///
 /// The format is that of libfprint's `fp-print.c`: "FP3", then a little-endian GVariant. libfprint
-/// ends the process on many kinds of damage, so everything it relies on is checked here before it
-/// sees a byte.
+/// ends the process on many kinds of damage, so everything that it relies on is checked here before
+/// it gets a byte: the length, the normal form and type of the GVariant, the driver's name, the
+/// finger, the date, and the numbers of minutiae.
 struct TemplateForm {
     let driver: String
     let deviceID: String
@@ -22,10 +23,10 @@ struct TemplateForm {
     private static let (raw, minutiae): (Int32, Int32) = (1, 2)
     /// `MAX_BOZORTH_MINUTIAE`.
     private static let minutiaeCap = 200
-    /// The Julian days whose year fits the 16 bits that GDate has for it.
+    /// The Julian days whose year fits into the 16 bits that GDate has for it.
     private static let julianDays: ClosedRange<Int32> = 1...23_000_000
 
-    /// Nil unless libfprint can read `bytes` safely.
+    /// Parses a serialised print; nil unless libfprint can read the bytes safely.
     init?(_ bytes: [UInt8]) {
         guard Self.lengths.contains(bytes.count), bytes.starts(with: Self.magic) else { return nil }
         guard let whole = Variant(littleEndian: bytes.dropFirst(3), type: Self.type) else {

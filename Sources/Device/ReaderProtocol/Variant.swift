@@ -2,6 +2,9 @@
 import CGLib
 
 /// A counted reference to a GVariant in normal form, in which each value has exactly one encoding.
+///
+/// It exists only for bytes that have been checked against a type; accessors return nil for a value
+/// of another type or an index out of range.
 // SAFETY: one counted reference, taken in `init` and dropped in `deinit`; a GVariant never changes.
 @safe final class Variant {
     private let pointer: OpaquePointer
@@ -10,7 +13,7 @@ import CGLib
         unsafe pointer = unsafe owned
     }
 
-    /// Nil unless the bytes are a value of this type in normal form.
+    /// Parses little-endian bytes; nil unless they are a value of this type in normal form.
     convenience init?(littleEndian bytes: ArraySlice<UInt8>, type: String) {
         guard let kind = unsafe g_variant_type_new(type) else { return nil }
         defer { unsafe g_variant_type_free(kind) }
@@ -39,10 +42,10 @@ import CGLib
         return unsafe Variant(owned: child)
     }
 
-    /// The type, as a GVariant type string.
+    /// The type as a GVariant type string.
     var type: String { unsafe String(cString: g_variant_get_type_string(pointer)) }
 
-    /// The encoding, in the machine's byte order.
+    /// The encoding in the byte order of the machine.
     var bytes: [UInt8] {
         let count = Int(unsafe g_variant_get_size(pointer))
         guard count > 0, let start = unsafe g_variant_get_data(pointer) else { return [] }

@@ -3,20 +3,22 @@ import JSONFormat
 import LoginProtocol
 import SignedFormats
 
-/// The body that begins a registration. docs/developer/SERVER.md describes all bodies.
+/// The body of the request that begins a registration.
+///
+/// docs/developer/SERVER.md describes all bodies.
 struct RegistrationBody: Encodable {
     let code: String
     let device: String
 }
 
-/// The body that proves a new key.
+/// The body of the request that proves possession of a new key.
 struct ProofBody: Encodable {
     let publicKey: String
     let statement: String
     let signature: String
 }
 
-/// The body that requests a challenge.
+/// The body of the request for a challenge.
 struct ChallengeBody: Encodable {
     let application: String
     let account: String
@@ -24,7 +26,7 @@ struct ChallengeBody: Encodable {
     let action: String
 }
 
-/// The body with a signed challenge, also with one for a PAM module's verdict.
+/// The body with a signed challenge, and for a PAM module's verdict with the module's challenge.
 struct SignedBody: Encodable {
     struct Module: Encodable {
         let challenge: String
@@ -36,7 +38,9 @@ struct SignedBody: Encodable {
     var module: Module?
 }
 
-/// A registration that has begun. Members of an answer that are not declared are ignored.
+/// The answer when a registration has begun.
+///
+/// In this and all other answers, members that are not declared are ignored.
 struct BegunBody: Decodable {
     let registration: String
     let account: String
@@ -46,20 +50,20 @@ struct BegunBody: Decodable {
     let expires: UInt64
 }
 
-/// The state of a registration.
+/// The answer with the state of a registration.
 struct StateBody: Decodable {
     let status: String
     let fingerprint: String?
 }
 
-/// An issued challenge.
+/// The answer with an issued challenge.
 struct ChallengeGiven: Decodable {
     let challenge: String
     let audience: String
     let expires: UInt64
 }
 
-/// An accepted login.
+/// The answer to an accepted login.
 struct LoginBody: Decodable {
     struct Tokens: Decodable {
         let accessToken: String
@@ -77,8 +81,9 @@ struct LoginBody: Decodable {
     let verdict: Verdict?
 }
 
-/// The part of a login's answer that says whether it was accepted, decoded separately so that a
-/// refusal is recognised whatever else the answer contains.
+/// The part of a login's answer that says whether it was accepted.
+///
+/// It is decoded separately, so that a refusal is recognised whatever else the answer contains.
 struct ValidBody: Decodable {
     let valid: Bool
 }
@@ -88,7 +93,7 @@ struct ProblemBody: Decodable {
     let code: String
     let remainingAttempts: UInt32?
 
-    /// Whether the code has the form that docs/developer/SERVER.md defines; people are shown it.
+    /// Whether the code has the form that docs/developer/SERVER.md defines, since it is displayed.
     var isWellFormed: Bool {
         (1...Limit.code).contains(code.utf8.count)
             && code.utf8.allSatisfy { byte in

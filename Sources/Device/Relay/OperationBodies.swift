@@ -11,7 +11,7 @@ struct MACTokenGiven: Decodable {
     let expires: UInt64
 }
 
-/// An operation in a list.
+/// An operation as it appears in a list.
 struct AwaitedBody: Decodable {
     let operation: String
     let template: String
@@ -25,7 +25,7 @@ struct AwaitedList: Decodable {
     let operations: [AwaitedBody]
 }
 
-/// An operation with everything that a decision names.
+/// An operation with all values that a decision contains.
 struct OperationBody: Decodable {
     let operation: String
     let application: String

@@ -9,8 +9,9 @@ import SignedFormats
 
 /// Translates requests of signetd to HTTP calls, and a server's JSON to answers of limited size.
 ///
-/// It never throws: a failed call is answered with `.unreachable` and a message for people, a
-/// refusal with `.refused` and the server's code. It follows no redirect.
+/// It never throws: a failed call gives `.unreachable` with a message for people, and a refusal
+/// gives `.refused` with the server's code. It follows no redirect. Signatures in answers, such as
+/// that of a verdict, are not verified here.
 package struct Relay: Sendable {
     private let client: HTTPClient
     /// A client with a higher limit, for the one answer that is longer than all others.
@@ -26,9 +27,9 @@ package struct Relay: Sendable {
         listClient = HTTPClient(long)
     }
 
-    /// Calls the server, and blocks the calling thread until there is an answer or a failure.
+    /// Calls the server; blocks the calling thread until there is an answer or a failure.
     ///
-    /// Returns a single answer, or for a list one per item and a last one with their number.
+    /// Returns a single answer, or for a list one answer per item and a last one with their number.
     package func answers(_ request: RelayRequest) -> [RelayAnswer] {
         guard let server = ServerURL(request.server) else {
             return [.failed("the server's URL is not in its one form")]
@@ -44,7 +45,7 @@ package struct Relay: Sendable {
         }
     }
 
-    /// The setting or condition that may be the cause, as the end of the message.
+    /// The end of a message that names the setting or condition which may be the cause of a fault.
     private static func advice(on fault: ClientFault) -> String {
         switch fault {
         case .tlsRefused(.unknownAuthority), .tlsRefused(.unusableAuthorities):
@@ -57,14 +58,16 @@ package struct Relay: Sendable {
         }
     }
 
-    /// Calls the server for a request that has a single answer.
+    /// Calls the server for a request that has a single answer; a list is a failure.
     package func answer(_ request: RelayRequest) -> RelayAnswer {
         let answers = answers(request)
         return answers.count == 1 ? answers[0] : .failed("the answer is a list")
     }
 
-    /// Sends a call, and repeats it once if the connection broke and the server cannot have acted
-    /// on it, or acting twice does no harm.
+    /// Sends a call, and repeats it once if the connection broke and a repetition is harmless.
+    ///
+    /// It is harmless if nothing was sent yet, or if the call is marked as harmless. All other
+    /// faults are thrown at once.
     private func send(_ call: Call, to server: ServerURL) throws(ClientFault) -> HTTPAnswer {
         let client = call.isList ? listClient : client
         var headers = [("Accept", "application/json")]
@@ -110,17 +113,19 @@ package struct Relay: Sendable {
 }
 
 /// An HTTP call: its path, its body, and how its answer is decoded.
+///
+/// `read` returns nil for an answer that docs/developer/SERVER.md does not allow.
 private struct Call {
     let path: String
     /// The body to POST; nil for a GET.
     let body: Bytes?
-    /// The Authorization header that signetd made for this call.
+    /// The Authorization header that signetd made for this call; nil for none.
     var authorization: String?
-    /// Whether the server may safely receive it twice.
+    /// Whether the server may safely receive the call twice.
     let isHarmless: Bool
     /// Whether the answer is a list.
     var isList = false
-    /// A time limit, if shorter than the usual one.
+    /// A time limit that replaces the usual one.
     var limit: Duration?
     let read: @Sendable (Bytes) -> [RelayAnswer]?
 
@@ -135,7 +140,8 @@ private struct Call {
         self.read = { bytes in read(bytes).map { [$0] } }
     }
 
-    /// A call with an authorization header, which is valid once, so the call cannot be repeated.
+    /// Creates a call with an Authorization header, which is valid only once, so the call is not
+    /// repeated.
     private init?(
         with authorization: Bytes, path: String, body: Bytes? = nil, isList: Bool = false,
         _ read: @escaping @Sendable (Bytes) -> [RelayAnswer]?
@@ -204,7 +210,7 @@ private struct Call {
                     statement: base64(decision.statement),
                     signature: base64(decision.signature)), RelayAnswer.decided(from:))
         case .endMACToken(_, let authorization, let token):
-            // Exactly these bytes, because the header is over their digest.
+            // Exactly these bytes are sent, because the header covers their digest.
             self.init(
                 with: authorization, path: "/v1/device/mac-tokens/\(hexadecimal(token))/revoke",
                 body: RelayRequest.emptyBody
@@ -236,7 +242,7 @@ extension SignedBody {
 }
 
 extension RelayAnswer {
-    /// The answer for a call without a usable result; `why` is cut to the limit of a text.
+    /// Returns the answer for a call without a usable result; `why` is cut to the limit of a text.
     static func failed(
         _ why: String, isRepeatable: Bool = false, isAway: Bool = false
     ) -> RelayAnswer {
@@ -275,7 +281,8 @@ extension RelayAnswer {
     }
 
     fileprivate static func loggedIn(from body: Bytes) -> RelayAnswer? {
-        // A refusal in any form counts: it invalidates what rests on an earlier acceptance.
+        // A refusal counts even if the rest of the answer is malformed: it ends what rests on an
+        // earlier acceptance.
         if value(ValidBody.self, of: body)?.valid == false {
             return .refused(code: Bytes("refused".utf8), status: 200, attempts: nil)
         }

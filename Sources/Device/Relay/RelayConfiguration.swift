@@ -4,7 +4,8 @@ import ConfigurationFiles
 import HTTPClient
 
 extension ClientConfiguration {
-    /// The maximum size of an answer other than a list: tokens and a verdict, with reserve.
+    /// The maximum size in bytes of an answer other than a list: tokens and a verdict, with
+    /// reserve.
     private static let bodyBytes = 32 * 1_024
 
     /// Takes the settings of the section `[relay]`, and nothing from the environment.

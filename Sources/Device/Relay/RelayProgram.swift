@@ -3,15 +3,20 @@ import ArgumentSyntax
 import Posix
 import Systemd
 
-/// The `signet-relay` program, from start to exit.
+/// The program `signet-relay`, from start to exit.
+///
+/// It is the only process of Signet's on a device that talks to servers. It has no keys and no
+/// state: signetd sends it requests over a socket that only root may connect to, and the relay
+/// sends them over HTTPS.
 package enum RelayProgram {
-    /// How long it stays without a request if systemd holds the socket.
+    /// How long it stays without a connection if systemd holds the socket.
     private static let idle = Duration.seconds(60)
 
-    /// Serves on the main thread; returns the exit status.
+    /// Serves on the main thread; returns the exit status, 1 if it could not start.
     ///
     /// Ends at SIGTERM or SIGINT, or after a minute without a connection if systemd holds the
-    /// socket.
+    /// socket. Without a socket from systemd, it creates one with mode 0600 and removes it at the
+    /// end.
     package static func run(_ arguments: Arguments) -> Int32 {
         let socket = RelayCommand.socketPath(arguments)
         do {
@@ -38,8 +43,11 @@ package enum RelayProgram {
         }
     }
 
-    /// Hardens the process, and clears the environment, which could otherwise set a proxy, a file
-    /// of authorities, or a log of TLS keys for the libraries.
+    /// Hardens the process, and clears the environment except for the variables that systemd
+    /// passes.
+    ///
+    /// Other variables could set a proxy, a file of authorities, or a log of TLS keys for the
+    /// libraries.
     private static func enterRelay() throws(SystemFault) {
         try hardenProcess()
         try clearEnvironment(keeping: [

@@ -5,14 +5,18 @@ import Posix
 import Synchronization
 
 /// Accepts connections from signetd, and serves each on a thread of its own, up to a limit.
+///
+/// Only the uid `caller` may connect, according to the kernel. A connection above the limit is
+/// closed at once, and one that sends an invalid request or nothing for `patience` is closed as
+/// well.
 final class RelayService: Sendable {
     /// The maximum number of connections; signetd opens one per request.
     static let limit = 16
-    /// How long a connection may wait for a request, or for its answer to be taken.
+    /// How long a connection may be without a request, or may leave an answer unread.
     private static let patience = Duration.seconds(10)
 
     private let answer: @Sendable (RelayRequest) -> [RelayAnswer]
-    /// The only user id that may connect.
+    /// The only uid that may connect.
     private let caller: UInt32
     private let connections = Atomic<Int>(0)
 
@@ -23,7 +27,7 @@ final class RelayService: Sendable {
         self.answer = answer
     }
 
-    /// Whether there are no connections.
+    /// Whether no connection is open.
     var isIdle: Bool { connections.load(ordering: .sequentiallyConsistent) == 0 }
 
     /// Serves until `interrupts` is readable, or until there has been no connection for `idle`.
@@ -44,7 +48,8 @@ final class RelayService: Sendable {
         }
     }
 
-    /// Serves a connection if its peer is permitted and there is room; otherwise closes it.
+    /// Serves a connection if its peer is permitted and the limit is not reached; otherwise closes
+    /// it.
     private func take(_ socket: consuming PacketSocket) {
         guard let peer = try? PeerCredentials(of: socket.descriptor), peer.uid == caller else {
             return complain("signet-relay: somebody else than root has connected")
@@ -73,7 +78,7 @@ final class RelayService: Sendable {
         }
     }
 
-    /// Sends a frame within the time limit: a list can exceed the socket's buffer.
+    /// Sends a frame within `patience`; a list can exceed the socket's buffer.
     private func send(_ frame: Bytes, over socket: borrowing PacketSocket) -> Bool {
         let deadline = ContinuousClock.now + Self.patience
         while true {

@@ -6,22 +6,28 @@ import HTTPClient
 import Posix
 import Synchronization
 
-/// Answers requests by the configuration as it is at that moment, so that a withdrawn authority or
-/// a new pin takes effect with the next request.
+/// Answers requests according to the configuration at that moment.
+///
+/// The configuration and the file of authorities are read for each request, so a withdrawn
+/// authority or a new pin takes effect with the next request. Connections are reused as long as
+/// nothing has changed. Thread-safe.
 final class RelaySettings: Sendable {
     /// The maximum size of a file of authorities that is read here, in bytes.
     private static let mostAuthorities = 4 << 20
     private let path: String
-    /// The last settings with their relay, which keeps its connections until the settings change.
+    /// The most recent settings with their relay, which keeps its connections until the settings
+    /// change.
     private let current = Mutex<(settings: ClientConfiguration, relay: Relay)?>(nil)
 
-    /// Reads the configuration from a file and its drop-ins, anew for each request.
+    /// Prepares to read the configuration from this file and its drop-ins.
     init(_ path: String) {
         self.path = path
     }
 
-    /// Answers a request. If the configuration has a mistake, nothing is sent, because the mistake
-    /// may concern whom to trust.
+    /// Answers a request.
+    ///
+    /// If the configuration has a mistake, nothing is sent, because the mistake may concern which
+    /// server to trust; the answer is then `.unreachable` and may be repeated.
     func answers(_ request: RelayRequest) -> [RelayAnswer] {
         let settings: ClientConfiguration
         do throws(ConfigurationFault) {
@@ -34,8 +40,11 @@ final class RelaySettings: Sendable {
         return relay(settings).answers(request)
     }
 
-    /// Replaces the path of the authorities by their content, so that a change of the file is
-    /// noticed. If it cannot be read, the path stays, and libcurl reports the error.
+    /// Replaces the path of the authorities by the file's content, so that a change of the file is
+    /// noticed.
+    ///
+    /// If the file cannot be read, is empty or has more than `mostAuthorities` bytes, the path
+    /// stays, and libcurl reports any error.
     private static func withAuthorities(_ settings: ClientConfiguration) -> ClientConfiguration {
         guard case .file(let path) = settings.authorities,
             let bytes = FileLook.beginning(of: path, cap: mostAuthorities + 1),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why typed text is not an activation code.
+/// The reason why typed text is not an activation code.
 package enum ActivationCodeFault: Error, Equatable {
     /// It has too few or too many characters.
     case length
@@ -9,11 +9,13 @@ package enum ActivationCodeFault: Error, Equatable {
     case mistyped
 }
 
-/// The code that starts a registration: `XXXXX-XXXXX-XXXXX-XXXXX`, 95 random bits.
+/// The code that starts a registration at a server: `XXXXX-XXXXX-XXXXX-XXXXX`, 95 random bits.
 ///
-/// It uses Crockford's 32 characters, without I, L, O and U. The last character is a checksum over
-/// GF(32), which detects every mistyped character and every transposition of two without asking the
-/// server.
+/// A code has 19 random characters of Crockford's base32 alphabet (without I, L, O and U) and one
+/// check character. The check character is a checksum over GF(32) that detects every single
+/// mistyped character and every swap of two characters, so most typing errors are reported without
+/// asking the server. It protects against mistakes only: whether a code is valid, only the server
+/// knows.
 package struct ActivationCode: Equatable, Sendable {
     /// The number of random bytes that make a code.
     package static let randomCount = symbolCount - 1
@@ -27,15 +29,20 @@ package struct ActivationCode: Equatable, Sendable {
     /// Twenty numbers below 32, the checksum last.
     private let symbols: [UInt8]
 
-    /// Creates a code from 19 random bytes, using five bits of each; nil for another count.
+    /// Creates a code from 19 random bytes, of which the five low bits each are used; nil for
+    /// another count.
     package init?(random: [UInt8]) {
         guard random.count == ActivationCode.randomCount else { return nil }
         let data = random.map { $0 & 31 }
         symbols = data + [ActivationCode.check(data)]
     }
 
-    /// Parses typed text: in upper or lower case, with or without hyphens and spaces, with I and L
-    /// for 1 and O for 0.
+    /// Parses a code as a user typed it.
+    ///
+    /// Upper and lower case are equal; hyphens and spaces are ignored wherever they are; I and L
+    /// are read as 1, and O as 0. Throws `.length` for more than 64 bytes or a number of characters
+    /// other than 20, `.character` for a character outside the alphabet, and `.mistyped` for a
+    /// wrong check character.
     package init(typed: [UInt8]) throws(ActivationCodeFault) {
         guard typed.count <= ActivationCode.maximumLength else { throw .length }
         var symbols: [UInt8] = []
@@ -50,7 +57,8 @@ package struct ActivationCode: Equatable, Sendable {
         self.symbols = symbols
     }
 
-    /// The only form that is shown and hashed: upper case, in groups of five.
+    /// The canonical form, which is the one that is displayed and hashed: upper case, in groups of
+    /// five.
     package var text: [UInt8] {
         let alphabet = ActivationCode.alphabet.bytes
         var text: [UInt8] = []
@@ -73,10 +81,10 @@ package struct ActivationCode: Equatable, Sendable {
         }
     }
 
-    /// The symbol that makes the sum of all symbols, each times its own power of x, zero.
+    /// The check symbol, with which the sum of all symbols, each times its own power of x, is zero.
     ///
-    /// GF(32) is defined by x⁵ + x² + 1, where x has order 31, so no two of 20 positions have equal
-    /// weight.
+    /// GF(32) is defined by x⁵ + x² + 1. x has order 31, so no two of the 20 positions have the
+    /// same weight, and a swap of two different symbols changes the sum.
     private static func check(_ data: [UInt8]) -> UInt8 {
         var sum: UInt8 = 0
         for symbol in data { sum = timesX(sum) ^ symbol }

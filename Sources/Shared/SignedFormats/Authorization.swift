@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why an `Authorization` header was rejected.
+/// The reason why an `Authorization` header was rejected.
 package enum HeaderFault: Error, Equatable {
-    /// It has another scheme, so another component may accept it.
+    /// The scheme is a different one, so another component may accept the header.
     case anotherScheme
-    /// It exceeds its limit.
+    /// The header is longer than the scheme allows.
     case tooLong
-    /// It is not in its canonical form.
+    /// The header is not in its canonical form.
     case malformed
 }
 
-/// The header that carries a request statement: `Signet statement="…", signature="…"`.
+/// The header that authenticates a request by a touch: `Signet statement="…", signature="…"`.
 ///
-/// Both values are base64url. They are decoded here but neither parsed nor verified.
+/// Both values are base64url without padding. There is only one accepted form: these names in this
+/// order, one space after the scheme and after each comma, and nothing else. The values are decoded
+/// here, but the statement is not parsed and the signature is not verified.
 package struct SignetAuthorization: Equatable, Sendable {
-    /// The longest header in bytes, scheme included.
+    /// The maximum length of a header in bytes, including the scheme.
     package static let maximumLength = 4_096
-    /// The scheme's name.
+    /// The name of the scheme, which is case-sensitive.
     package static let scheme: StaticString = "Signet"
 
-    /// The request statement's text, not parsed.
+    /// The text of the request statement, not parsed.
     package let statement: [UInt8]
-    /// The blob of its signature, not parsed.
+    /// The blob of the statement's signature, not parsed.
     package let signature: [UInt8]
 
-    /// Creates a header.
+    /// Creates a header from a statement's text and its signature's blob.
     package init(statement: [UInt8], signature: [UInt8]) {
         self.statement = statement
         self.signature = signature
@@ -37,7 +39,10 @@ package struct SignetAuthorization: Equatable, Sendable {
         return writer.text.count <= SignetAuthorization.maximumLength ? writer.text : nil
     }
 
-    /// Parses exactly what `header` writes; throws a `HeaderFault` for anything else.
+    /// Parses a header; accepts exactly what `header` writes.
+    ///
+    /// Throws `.anotherScheme` unless it begins with the scheme and a space, then `.tooLong` if it
+    /// exceeds `maximumLength`, and `.malformed` for any other deviation.
     package init(header: [UInt8]) throws(HeaderFault) {
         var reader = try HeaderReader(
             header, scheme: SignetAuthorization.scheme, cap: SignetAuthorization.maximumLength)
@@ -50,9 +55,15 @@ package struct SignetAuthorization: Equatable, Sendable {
     }
 }
 
-/// The header of a MAC token: `SignetMAC token="…", nonce="…", issued="…", mac="…"`.
+/// The header that authenticates a request by a MAC token.
+///
+/// Its form is `SignetMAC token="…", nonce="…", issued="…", mac="…"`, accepted exactly as `header`
+/// writes it. The token is hexadecimal, nonce and MAC are base64url. Neither the MAC nor the age
+/// nor the nonce is verified here.
 package struct MACAuthorization: Equatable, Sendable {
-    /// The longest accepted header in bytes, scheme included. A valid header has exactly 207.
+    /// The maximum length of an accepted header in bytes, including the scheme.
+    ///
+    /// A valid header has exactly 207 bytes.
     package static let maximumLength = 256
     /// The scheme's name.
     package static let scheme: StaticString = "SignetMAC"
@@ -84,7 +95,10 @@ package struct MACAuthorization: Equatable, Sendable {
         return writer.text
     }
 
-    /// Parses exactly what `header` writes; throws a `HeaderFault` for anything else.
+    /// Parses a header; accepts exactly what `header` writes.
+    ///
+    /// Throws `.anotherScheme` unless it begins with the scheme and a space, then `.tooLong` if it
+    /// exceeds `maximumLength`, and `.malformed` for any other deviation.
     package init(header: [UInt8]) throws(HeaderFault) {
         var reader = try HeaderReader(
             header, scheme: MACAuthorization.scheme, cap: MACAuthorization.maximumLength)
@@ -101,7 +115,7 @@ package struct MACAuthorization: Equatable, Sendable {
     }
 }
 
-/// Writes `Scheme name="value", name="value"`; no value needs escaping.
+/// Writes `Scheme name="value", name="value"`; no value that is passed needs escaping.
 private struct HeaderWriter {
     private(set) var text: [UInt8]
     private var isFirst = true
@@ -118,7 +132,7 @@ private struct HeaderWriter {
     }
 }
 
-/// Reads exactly that form: names in order, and one space after the scheme and after each comma.
+/// Reads exactly the form that `HeaderWriter` writes, with the names in the order of the calls.
 private struct HeaderReader {
     private let text: [UInt8]
     private var position: Int

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Base64 of RFC 4648, because Embedded Swift has no Foundation.
+/// Base64 as in RFC 4648, implemented here because Embedded Swift has no Foundation.
 ///
-/// Only canonical encodings are decoded: no white space, exact padding, unused bits zero.
+/// Decoding accepts only canonical encodings: no white space, exact padding, and unused bits zero.
+/// Two different texts therefore never decode to the same bytes.
 package enum Base64 {
     /// The alphabet, and whether the text is padded with `=`.
     package enum Alphabet: Sendable {
@@ -18,12 +19,12 @@ package enum Base64 {
         }
     }
 
-    /// The value of each ASCII character from `-` to `z` in the URL alphabet, plus 64; a blank for
-    /// a character that is not in the alphabet.
+    /// The value of each ASCII character from `-` to `z` in the URL alphabet, plus 64; a space
+    /// stands for a character that is not in the alphabet.
     private static let meanings: StaticString =
         "~  tuvwxyz{|}       @ABCDEFGHIJKLMNOPQRSTUVWXY    \u{7f} Z[\\]^_`abcdefghijklmnopqrs"
 
-    /// Encodes bytes.
+    /// Returns the encoding of bytes, padded if the alphabet demands it.
     package static func encode(_ bytes: [UInt8], alphabet: Alphabet) -> [UInt8] {
         let characters = alphabet.characters
         let room = (bytes.count + 2) / 3 * 4
@@ -51,19 +52,23 @@ package enum Base64 {
     }
 
     /// Decodes a text; nil unless it is exactly what `encode` returns for the result.
+    ///
+    /// A character that is not in the alphabet is noticed at the end, because its entry in
+    /// `meanings` lacks bit 64. For `.standard`, the result is encoded again and compared, which
+    /// also rejects wrong padding and the URL alphabet's own characters.
     package static func decode(_ text: [UInt8], alphabet: Alphabet) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3 + 3)
         var group: UInt32 = 0
         var held: UInt32 = 0
-        // The bit that only values of the alphabet's characters have, over all characters so far.
+        // The AND of all entries so far: bit 64 is set as long as every character is in the
+        // alphabet.
         var sign: UInt8 = 64
         for written in text {
             var character = written
             if alphabet == .standard {
                 if character == UInt8(ascii: "=") { break }
-                // A `-` or `_` of the text itself is found at the end, when the result is encoded
-                // again.
+                // A literal `-` or `_` is rejected at the end, when the result is encoded again.
                 if character == UInt8(ascii: "+") { character = UInt8(ascii: "-") }
                 if character == UInt8(ascii: "/") { character = UInt8(ascii: "_") }
             }
@@ -85,7 +90,7 @@ package enum Base64 {
             held -= 8
             bytes.append(UInt8(truncatingIfNeeded: group >> held))
         }
-        // Without padding, only the unused bits can differ from the canonical encoding.
+        // Without padding, a text can deviate from the canonical encoding only in its unused bits.
         if alphabet == .url { return held < 6 && group & (1 << held - 1) == 0 ? bytes : nil }
         return encode(bytes, alphabet: alphabet) == text ? bytes : nil
     }

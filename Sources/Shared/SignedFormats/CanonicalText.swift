@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A signed text of lines with exactly one encoding: a reader accepts only what a writer writes.
+/// A signed text of lines that has exactly one encoding: a reader accepts only what a writer
+/// writes.
 ///
-/// The first line is the kind's name with version 1, so a text of one kind is never accepted as
-/// another. `init(parsing:)` throws a `LineFault` for a text that deviates in any byte.
+/// The first line is `KIND: 1`, the name of the kind with its version, so that a text of one kind
+/// is never accepted as another. Equal contents give equal bytes, so a signature covers the meaning
+/// and not one of several spellings. `init(parsing:)` throws a `LineFault` for a text that deviates
+/// in any byte; it checks form and sizes, never a signature.
 package protocol CanonicalText: Equatable, Sendable {
-    /// The name of the first line.
+    /// The name in the first line, which is unique to the kind.
     static var kind: StaticString { get }
-    /// The longest accepted text in bytes.
+    /// The maximum length of an accepted text in bytes.
     static var maximumLength: Int { get }
-    /// Writes every line after the first.
+    /// Writes every line after the first, in the fixed order.
     func write(to lines: inout LineWriter)
-    /// Reads every line after the first.
+    /// Reads every line after the first, and checks the size of each value.
     init(reading lines: inout LineReader) throws(LineFault)
 }
 
@@ -23,7 +26,11 @@ extension CanonicalText {
         return lines.text
     }
 
-    /// Parses exactly what `encoded()` writes; throws a `LineFault` for anything else.
+    /// Parses a text; accepts exactly what `encoded()` writes.
+    ///
+    /// Throws `.tooLong` for more than `maximumLength` bytes, `.malformed` for a version other than
+    /// 1, `.unexpectedName` if the text is of another kind or a line is not the expected one, and
+    /// `.trailing` if lines follow the last.
     package init(parsing text: [UInt8]) throws(LineFault) {
         guard text.count <= Self.maximumLength else { throw .tooLong }
         var lines = LineReader(text)
@@ -33,39 +40,41 @@ extension CanonicalText {
     }
 }
 
-/// A value that is one of a few words.
+/// A value that is written as one word of a fixed set.
 package protocol LineWord: CaseIterable, Equatable, Sendable {
-    /// The word in the line.
+    /// The word as it is written in a line.
     var word: StaticString { get }
 }
 
 extension LineWriter {
-    /// Appends a line whose value is a word.
+    /// Appends a line with a word as its value.
     package mutating func put<Word: LineWord>(_ name: StaticString, word: Word) {
         put(name, word.word.bytes)
     }
 
-    /// Appends a line whose value is a moment.
+    /// Appends a line with a moment as its value, in the format of `Instant.text`.
     package mutating func put(_ name: StaticString, instant: Instant) {
         put(name, instant.text)
     }
 }
 
 extension LineReader {
-    /// The word in the next line; throws `.malformed` unless it is one of the type's.
+    /// Reads the word in the next line; throws `.malformed` unless it is one of the type's words.
     package mutating func word<Word: LineWord>(_ name: StaticString) throws(LineFault) -> Word {
         let written = try value(name, cap: 32)
         for word in Word.allCases where word.word.isSpelled(by: written[...]) { return word }
         throw .malformed
     }
 
-    /// The moment in the next line.
+    /// Reads the moment in the next line; throws `.malformed` unless it is in the format of
+    /// `Instant`.
     package mutating func instant(_ name: StaticString) throws(LineFault) -> Instant {
         guard let instant = Instant(text: try value(name, cap: 20)) else { throw .malformed }
         return instant
     }
 
-    /// The value of the next line, 1 to `cap` bytes, for each of which `allowed` must return true.
+    /// Reads the value of the next line, which must have 1 to `cap` bytes that all satisfy
+    /// `allowed`.
     package mutating func value(
         _ name: StaticString, cap: Int, allowed: (UInt8) -> Bool
     ) throws(LineFault) -> [UInt8] {
@@ -75,7 +84,7 @@ extension LineReader {
         return value
     }
 
-    /// The line `method`, an HTTP method: 1 to 16 upper-case letters, digits and hyphens.
+    /// Reads the line `method`, an HTTP method: 1 to 16 upper-case letters, digits and hyphens.
     package mutating func method() throws(LineFault) -> [UInt8] {
         try value("method", cap: 16, allowed: RequestLines.isMethodByte)
     }

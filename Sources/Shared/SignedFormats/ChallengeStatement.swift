@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The statement that answers a challenge of any relying party, signed by a device after a touch.
+/// The statement that a device signs, after a touch, to answer a challenge of any relying party.
 ///
 /// Its namespace is `challenge@signet`; docs/developer/PROTOCOL.md describes each line. The relying
-/// party chooses the challenge, so it is one line among others and is never signed on its own.
+/// party chooses the challenge freely, so it is never signed on its own: it is one line of a
+/// statement, where it cannot be mistaken for anything else.
 package struct ChallengeStatement: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-challenge"
-    /// The longest text in bytes.
+    /// The maximum length of a text in bytes.
     package static let maximumLength = 8_192
-    /// The longest challenge in bytes.
+    /// The maximum length of a challenge in bytes.
     package static let longestChallenge = 1_024
 
-    /// The audience, account, device and credential; the account's name is the one on the device.
+    /// The audience, account, device and credential; the account's name is that on the device.
     package var head: StatementHead
-    /// The challenge as given, 1 to 1,024 bytes.
+    /// The relying party's challenge, unchanged, 1 to 1,024 bytes.
     package var challenge: [UInt8]
     /// How the signature was made.
     package var claims: StatementClaims

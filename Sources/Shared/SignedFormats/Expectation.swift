@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a relying party knows before a statement arrives, and therefore demands of it.
+/// The contents that a relying party demands of a local statement, known before it arrives.
 ///
-/// `mismatch(with:)` compares only the contents. The caller verifies the signature as well, and
-/// checks with `isCurrent` that the statement is recent.
+/// `mismatch(with:)` compares contents only. The caller must also verify the signature, with the
+/// registered key and in the namespace `login@signet`, and check with `isCurrent` that the
+/// statement is recent. The PAM module is the relying party that uses this for logins.
 package struct Expectation: Sendable {
     /// The relying party's own name.
     package var audience: [UInt8]
-    /// The account that it asked for.
+    /// The name of the account that it requested a touch for.
     package var account: [UInt8]
     /// That account's uid.
     package var uid: UInt32
-    /// The requester that the application named; empty if it named none.
+    /// The requester that the application named (PAM_RUSER); empty if it named none.
     package var requester: [UInt8]
-    /// The relying party's own challenge, 32 bytes.
+    /// The random challenge that the relying party sent with its request, 32 bytes.
     package var challenge: [UInt8]
-    /// The PAM service.
+    /// The PAM service in the request.
     package var service: [UInt8]
     /// The terminal in the request.
     package var terminal: [UInt8]
@@ -22,9 +23,9 @@ package struct Expectation: Sendable {
     package var purpose: [UInt8]
     /// The digest of the command line in the request, 32 bytes; empty if there was none.
     package var command: [UInt8]
-    /// The credential that is registered, 16 bytes.
+    /// The id of the registered credential, 16 bytes.
     package var credential: [UInt8]
-    /// The server that must approve as well; nil for none.
+    /// The server that must approve the login as well; nil if none is required.
     package var server: ServerExpectation?
 
     /// Creates an expectation.
@@ -60,7 +61,14 @@ package struct Expectation: Sendable {
         case server
     }
 
-    /// Returns nil if a statement is about exactly this request, otherwise the first difference.
+    /// Compares a statement with this request; returns the first difference, or nil if there is
+    /// none.
+    ///
+    /// Every value that the relying party sent must be repeated exactly, with the challenge among
+    /// them, so a statement for another request never passes. The version must be the current one,
+    /// the factor must be `fingerprint`, and the lines about a server must be present exactly if a
+    /// server is required. The requester is checked more loosely; see `isRequester`. Not compared
+    /// are the device, the generation, the counter, the previous receipt and the time.
     package func mismatch(with statement: Statement) -> Mismatch? {
         // A statement of version 1 names neither the requester nor the command.
         guard statement.version == Statement.currentVersion else { return .version }
@@ -77,13 +85,14 @@ package struct Expectation: Sendable {
         return isServer(statement.server) ? nil : .server
     }
 
-    /// The permitted difference between a statement's time and the clock it was taken from, in
-    /// seconds.
+    /// How far a statement's time may deviate from the relying party's clock, in seconds, in
+    /// addition to the permitted age.
     package static let leeway: UInt64 = 5
 
-    /// Whether a statement was made within `seconds` before `now`, give or take `leeway`.
+    /// Whether a statement was signed at most `seconds` before `now`, with a tolerance of `leeway`.
     ///
-    /// `now` is in seconds since 1970.
+    /// `now` is in seconds since 1970. A statement from the future is accepted only within
+    /// `leeway`.
     package static func isCurrent(
         _ statement: Statement, at now: UInt64, within seconds: UInt64
     ) -> Bool {
@@ -92,18 +101,21 @@ package struct Expectation: Sendable {
         return now - issued <= seconds + leeway
     }
 
-    /// Whether the statement names a requester, and not the account if the application named
-    /// another user.
+    /// Whether a statement's requester is acceptable.
     ///
-    /// It need not be the user whom the application named, because the daemon knows better: after
-    /// `su bob`, sudo names bob, but the session is alice's.
+    /// It must not be empty, and if the application named a user other than the account, it must
+    /// not be the account itself. It need not be the user that the application named, because the
+    /// daemon knows better: after `su bob`, sudo names bob, but the session is alice's.
     private func isRequester(_ said: [UInt8]) -> Bool {
         let isOther = !requester.isEmpty && requester != account
         return !said.isEmpty && (!isOther || said != account)
     }
 
-    /// Whether the statement names the expected server in a permitted mode, or no server if none is
-    /// expected.
+    /// Whether the lines about a server are the expected ones.
+    ///
+    /// They must be absent if no server is required. Otherwise the URL must be equal, the mode
+    /// `.online` unless the configuration allows `.offline`, and the account's name at the server
+    /// equal to the local one unless the configuration allows another.
     private func isServer(_ said: ServerLines?) -> Bool {
         guard let server, let said else { return self.server == nil && said == nil }
         guard said.url == server.url else { return false }
@@ -112,13 +124,13 @@ package struct Expectation: Sendable {
     }
 }
 
-/// What a local statement must say about the server that has to approve the login.
+/// The demands on the lines of a local statement about the server that must approve the login.
 package struct ServerExpectation: Sendable {
-    /// Its URL.
+    /// The server's URL in normal form.
     package var url: [UInt8]
-    /// Whether an earlier verdict is accepted if the server is unreachable.
+    /// Whether an earlier verdict is accepted while the server is unreachable.
     package var mayBeOffline: Bool
-    /// Whether the account's name at the server may differ from the name here.
+    /// Whether the account's name at the server may differ from its name on this machine.
     package var mayDiffer: Bool
 
     /// Creates an expectation.
@@ -129,19 +141,22 @@ package struct ServerExpectation: Sendable {
     }
 }
 
-/// What a server's verdict must say, once the local statement has been verified.
+/// The demands on a server's verdict, once the local statement has been verified.
+///
+/// Contents only: the caller must also verify the verdict's signature, with the server's pinned key
+/// and in the namespace `verdict@signet`.
 package struct VerdictExpectation: Sendable {
-    /// The server's name.
+    /// The server's name, as the configuration has it.
     package var audience: [UInt8]
     /// The account's name on this machine.
     package var local: [UInt8]
-    /// The module's own challenge.
+    /// The random challenge of the PAM module for this login, 32 bytes.
     package var challenge: [UInt8]
-    /// For how many seconds an earlier verdict is accepted if the server is unreachable; 0 for
+    /// How long an earlier verdict is accepted while the server is unreachable, in seconds; 0 for
     /// never.
     package var offlineSeconds: UInt64
 
-    /// How far the server's clock may be ahead of this machine's, in seconds.
+    /// How far the server's clock may be ahead of this machine's clock, in seconds.
     package static let leeway: UInt64 = 300
 
     /// Creates an expectation.
@@ -164,12 +179,14 @@ package struct VerdictExpectation: Sendable {
         case age
     }
 
-    /// Returns nil if a verdict approves the login that the statement is about, otherwise the first
-    /// difference.
+    /// Checks that a verdict approves the login of a statement; returns the first difference or
+    /// nil.
     ///
-    /// An online verdict is bound to the module's own challenge, so its time does not matter. An
-    /// offline verdict is judged by its age alone, which its holder cannot change. `now` is in
-    /// seconds since 1970.
+    /// The verdict must be `allow`, for this account, device and audience. An online verdict must
+    /// repeat the module's own challenge, so its times do not matter. An offline verdict is bound
+    /// to no challenge and is judged by its age alone: it must have been issued at most
+    /// `offlineSeconds` before `now`, in seconds since 1970. `expires` is not examined; it is for
+    /// other verifiers.
     package func mismatch(
         with verdict: Verdict, for statement: Statement, at now: UInt64
     ) -> Mismatch? {
@@ -188,10 +205,11 @@ package struct VerdictExpectation: Sendable {
         }
     }
 
-    /// Whether an earlier verdict is still accepted for an unreachable server.
+    /// Whether an earlier verdict is still accepted while the server is unreachable.
     ///
-    /// All values are in seconds, moments since 1970. A verdict issued more than `leeway` in the
-    /// future is rejected, because one of the clocks is wrong.
+    /// All values are in seconds; `issued` and `now` count from 1970. With a limit of 0 no verdict
+    /// is accepted. One that was issued more than `leeway` in the future is rejected, because one
+    /// of the clocks must be wrong.
     package static func isGood(
         issued: UInt64, forSeconds limit: UInt64, at now: UInt64
     ) -> Bool {
@@ -200,15 +218,16 @@ package struct VerdictExpectation: Sendable {
     }
 }
 
-/// How the user was authenticated, as a statement says.
+/// The values of the line `factor`, which says how the user was authenticated.
 package enum Factor {
     /// A touch on a reader of this machine.
     package static var fingerprint: [UInt8] { StaticString("fingerprint").bytes }
-    /// Possession of the device without a touch; sufficient only to give up what the device has.
+    /// Possession of the device, without a touch; sufficient only to give up rights that the device
+    /// has.
     package static var possession: [UInt8] { StaticString("possession").bytes }
 }
 
-/// The audiences with fixed names.
+/// The values of the line `audience` that have a fixed meaning.
 package enum Audience {
     /// The PAM module of this machine.
     package static var local: [UInt8] { StaticString("local").bytes }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Lower-case hexadecimal, two characters per byte.
 package enum Hexadecimal {
-    /// Encodes bytes.
+    /// Returns two digits for each byte.
     package static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)
@@ -26,13 +26,13 @@ package enum Hexadecimal {
         return bytes
     }
 
-    /// The digit for a number below 16.
+    /// Returns the digit for a number; only its four low bits may be set.
     static func digit(_ value: UInt8, upperCase: Bool = false) -> UInt8 {
         if value < 10 { return UInt8(ascii: "0") + value }
         return (upperCase ? UInt8(ascii: "A") : UInt8(ascii: "a")) + (value & 15) - 10
     }
 
-    /// The number of a lower-case digit; nil for another character.
+    /// Returns the number of a lower-case digit; nil for any other character.
     static func value(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

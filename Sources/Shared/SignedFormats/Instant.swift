@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A moment of wall-clock time in UTC, to the second, in the format of RFC 3339.
+///
+/// It ranges from 1970 to the end of the year 9999. The text has exactly one form, 20 bytes such as
+/// `2026-11-20T17:24:00Z`, without fractions, offsets or leap seconds, so it can be part of a
+/// canonical text.
 package struct Instant: Equatable, Comparable, Sendable {
     /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
     package let seconds: UInt64
@@ -7,7 +11,7 @@ package struct Instant: Equatable, Comparable, Sendable {
     /// The last second that the format can express: the end of the year 9999.
     package static let last: UInt64 = 253_402_300_799
 
-    /// Creates a moment; a later one than `last` becomes `last`.
+    /// Creates a moment from seconds since 1970, clamped to `last`.
     package init(seconds: UInt64) {
         self.seconds = min(seconds, Instant.last)
     }
@@ -15,7 +19,7 @@ package struct Instant: Equatable, Comparable, Sendable {
     /// Orders moments by time.
     package static func < (left: Instant, right: Instant) -> Bool { left.seconds < right.seconds }
 
-    /// `2026-11-20T17:24:00Z`.
+    /// The text, 20 bytes, such as `2026-11-20T17:24:00Z`.
     package var text: [UInt8] {
         let date = civilDate
         let time = seconds % 86_400
@@ -37,7 +41,8 @@ package struct Instant: Equatable, Comparable, Sendable {
         return text
     }
 
-    /// Parses exactly the format of `text`; nil for anything else.
+    /// Parses exactly the format of `text`; nil for anything else, including dates that do not
+    /// exist.
     package init?(text: [UInt8]) {
         guard text.count == 20 else { return nil }
         func number(_ range: Range<Int>) -> UInt64? {
@@ -61,13 +66,13 @@ package struct Instant: Equatable, Comparable, Sendable {
         else { return nil }
         let days = Instant.days(year: year, month: month, day: day)
         self.init(seconds: days * 86_400 + hour * 3_600 + minute * 60 + second)
-        // A day that does not exist in its month would be one of the next month.
+        // A day that does not exist, such as 31 April, would become a day of the next month.
         guard civilDate.day == day else { return nil }
     }
 
     /// The year, month (1 to 12) and day (1 to 31) in the Gregorian calendar.
     package var civilDate: (year: UInt64, month: UInt64, day: UInt64) {
-        // Years are counted from March, so that the leap day is the last of a year.
+        // Years are counted from March, so that the leap day is the last day of a year.
         let shifted = seconds / 86_400 + 719_468
         let era = shifted / 146_097
         let dayOfEra = shifted % 146_097

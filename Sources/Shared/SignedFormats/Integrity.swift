@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a private key is stored, as a statement claims.
+/// Where a device stores the signing key, according to its own statement.
 package enum KeyProtection: LineWord {
     /// In the TPM, which never releases it.
     case tpm
-    /// In a sealed file.
+    /// In a sealed file, from which it is loaded into memory to sign.
     case file
 
     /// The word in the line `key`.
@@ -15,7 +15,7 @@ package enum KeyProtection: LineWord {
     }
 }
 
-/// Whether the machine was started with secure boot, as a statement claims.
+/// Whether a device was started with secure boot, according to its own statement.
 package enum SecureBoot: LineWord {
     case on
     case off
@@ -32,16 +32,17 @@ package enum SecureBoot: LineWord {
     }
 }
 
-/// A device's claims about itself.
+/// A device's claims about itself, which it signs as part of each statement for a server.
 ///
 /// They prove nothing: the device's own operating system makes them, and a compromised one can lie.
+/// A server's policy can require them of honest devices only.
 package struct Integrity: Equatable, Sendable {
     /// Where the signing key is stored.
     package var key: KeyProtection
     /// Whether secure boot was on.
     package var secureBoot: SecureBoot
 
-    /// Creates the claims.
+    /// Creates the claims from both values.
     package init(key: KeyProtection, secureBoot: SecureBoot) {
         self.key = key
         self.secureBoot = secureBoot

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why a text of lines was rejected.
+/// The reason why a text of lines was rejected.
 package enum LineFault: Error, Equatable {
     /// The text ends before the next required line.
     case truncated
-    /// The next line has another name than required.
+    /// The next line has a name other than the required one.
     case unexpectedName
     /// The text or a value exceeds its limit.
     case tooLong
@@ -15,7 +15,10 @@ package enum LineFault: Error, Equatable {
 
 /// Writes canonical text: one `name: value` per line, each ended by LF.
 ///
-/// Control characters, `%`, and bytes that are not well-formed UTF-8 are written as `%XX`.
+/// Values are percent-encoded: `%`, bytes that are not well-formed UTF-8, and characters that could
+/// make a line look different from what it says (see `Printable`) are written as `%XX`. A value can
+/// therefore never start a new line or imitate another one. Names are constants of the program and
+/// are written unchanged.
 package struct LineWriter {
     /// The text so far.
     package private(set) var text: [UInt8] = []
@@ -23,7 +26,7 @@ package struct LineWriter {
     /// Creates an empty text.
     package init() {}
 
-    /// Appends a line with arbitrary bytes as its value.
+    /// Appends a line with any bytes as its value.
     package mutating func put(_ name: StaticString, _ value: [UInt8]) {
         text.append(contentsOf: name.bytes)
         text.append(UInt8(ascii: ":"))
@@ -32,7 +35,7 @@ package struct LineWriter {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// Appends a line with a decimal number.
+    /// Appends a line with a decimal number as its value.
     package mutating func put(_ name: StaticString, number: UInt64) {
         put(name, Decimal.encode(number))
     }
@@ -40,18 +43,24 @@ package struct LineWriter {
 
 /// Reads canonical text line by line; the caller names each line that must come next.
 ///
-/// Only the encoding that `LineWriter` produces is accepted, so every text has one encoding. The
-/// caller must finish with `end()`.
+/// Only the encoding that `LineWriter` produces is accepted, so equal contents mean equal bytes.
+/// Lines cannot be omitted, repeated or reordered unless the caller asks for that with `isNext`.
+/// The caller must limit the text's length before, and must call `end()` after the last line;
+/// otherwise trailing text would go unnoticed.
 package struct LineReader {
     private let text: [UInt8]
     private var position = 0
 
-    /// Starts at the beginning of a text. The caller must have checked its length.
+    /// Starts at the beginning of a text, whose length the caller must have limited.
     package init(_ text: [UInt8]) {
         self.text = text
     }
 
-    /// The decoded value of the next line, which must have this name; at most `cap` bytes.
+    /// Reads the next line, which must have this name, and returns its decoded value.
+    ///
+    /// Throws `.truncated` if the text ends before the line does, `.unexpectedName` for a line with
+    /// another name, `.tooLong` for a value of more than `cap` decoded bytes, and `.malformed` for
+    /// an encoding that `LineWriter` would not produce.
     package mutating func value(_ name: StaticString, cap: Int) throws(LineFault) -> [UInt8] {
         let valueStart = try startOfValue(name)
         position = valueStart
@@ -65,22 +74,22 @@ package struct LineReader {
         return value
     }
 
-    /// The decimal number in the next line, which must have this name.
+    /// Reads the decimal number in the next line, which must have this name.
     package mutating func number(_ name: StaticString) throws(LineFault) -> UInt64 {
         guard let number = Decimal.decode(try value(name, cap: 20)) else { throw .malformed }
         return number
     }
 
-    /// Whether the next line has this name; nothing is consumed.
+    /// Whether the next line has this name; does not consume it.
     package func isNext(_ name: StaticString) -> Bool {
         (try? startOfValue(name)) != nil
     }
 
-    /// The position of the next line's value; throws `.unexpectedName` unless the line has this
-    /// name.
+    /// Returns the position of the next line's value; throws `.unexpectedName` for another line.
     private func startOfValue(_ name: StaticString) throws(LineFault) -> Int {
         var place = position
-        // Compare without copying the name: this runs for every line of every text.
+        // Names are compared in place, without a copy, because this runs for every line of every
+        // text.
         let count = name.utf8CodeUnitCount
         for offset in 0..<count + 2 {
             guard place < text.count else { throw .truncated }
@@ -94,16 +103,19 @@ package struct LineReader {
         return place
     }
 
-    /// The unread rest, for a format in which something other than lines follows.
+    /// The unread rest, for formats in which something other than lines follows.
     package var rest: ArraySlice<UInt8> { text[position...] }
 
-    /// Succeeds if every line was read.
+    /// Succeeds if the whole text was read; otherwise throws `.trailing`.
     package func end() throws(LineFault) {
         guard position == text.count else { throw .trailing }
     }
 }
 
-/// `%XX` for bytes that may not stand in a line, in upper-case hexadecimal as in RFC 3986.
+/// Percent-encoding of values, in upper-case hexadecimal as in RFC 3986.
+///
+/// Unlike in a URL, spaces and most other characters are written as they are; only `%` and the
+/// bytes of characters that `Printable` rejects are escaped. Each value has exactly one encoding.
 package enum PercentEncoding {
     /// Returns the only accepted encoding of these bytes.
     package static func encode(_ value: [UInt8]) -> [UInt8] {
@@ -147,9 +159,9 @@ package enum PercentEncoding {
     }
 }
 
-/// Decimal numbers without sign, spaces or leading zeros.
+/// Decimal numbers of 64 bits, without sign, spaces or leading zeros.
 package enum Decimal {
-    /// The digits of a number.
+    /// Returns the digits of a number.
     package static func encode(_ number: UInt64) -> [UInt8] {
         if number == 0 { return [UInt8(ascii: "0")] }
         var digits: [UInt8] = []
@@ -162,8 +174,8 @@ package enum Decimal {
         return digits
     }
 
-    /// The number; nil if the text is empty, has other characters or leading zeros, or is too
-    /// large.
+    /// Returns the number; nil if the text is empty, contains another character, has a leading
+    /// zero, or exceeds 64 bits.
     package static func decode(_ text: [UInt8]) -> UInt64? {
         guard !text.isEmpty, text.count == 1 || text[0] != UInt8(ascii: "0") else { return nil }
         var number: UInt64 = 0
@@ -187,7 +199,7 @@ extension StaticString {
         }
     }
 
-    /// Whether its bytes are these; nothing is copied.
+    /// Whether its UTF-8 bytes equal `bytes`; compares without a copy.
     @inline(never)
     package func isSpelled(by bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.count == utf8CodeUnitCount else { return false }

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The statement that answers a server's challenge, signed by a device.
+/// The statement by which a device answers a server's challenge.
 ///
 /// Its namespace is `login@signet`, or `registration@signet` to prove possession of a key that is
-/// being registered; docs/developer/PROTOCOL.md describes each line.
+/// being registered, so that neither signature is valid as the other. The line `action` says what
+/// the server issued the challenge for; docs/developer/PROTOCOL.md describes each line.
 package struct LoginStatement: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-login"
-    /// The longest text in bytes.
+    /// The maximum length of a text in bytes.
     package static let maximumLength = 8_192
 
     /// The audience, account, device and credential.
     package var head: StatementHead
     /// The server's challenge, 32 bytes.
     package var challenge: [UInt8]
-    /// The purpose of the challenge: one of `LoginAction`, or another word of 1 to 32 lower-case
-    /// letters, digits and hyphens.
+    /// The action that the challenge authorises: one of `LoginAction`, or another word of 1 to 32
+    /// lower-case letters, digits and hyphens.
     package var action: [UInt8]
     /// The service that the user logs in to, 0 to 64 bytes.
     package var service: [UInt8]
-    /// The terminal, empty if there was none.
+    /// The terminal; empty if there was none.
     package var terminal: [UInt8]
-    /// The command or action that was authorised, empty if unknown.
+    /// The command or action that was authorised, or `ModulePurpose` for a PAM module's verdict;
+    /// empty if unknown.
     package var purpose: [UInt8]
     /// How the signature was made.
     package var claims: StatementClaims
@@ -64,8 +66,8 @@ package struct LoginStatement: CanonicalText {
 
 /// The `purpose` of a login statement that requests a server's verdict for a PAM module.
 ///
-/// It contains the module's challenge and the account's name on the device, so that no process
-/// between the two can change either.
+/// It contains the module's challenge and the account's name on the device. Both are thus signed by
+/// the device, so that no process between the module and the server can change either.
 package enum ModulePurpose {
     /// The text `module CHALLENGE NAME`, with the challenge in base64url.
     package static func text(_ challenge: [UInt8], local: [UInt8]) -> [UInt8] {
@@ -73,17 +75,17 @@ package enum ModulePurpose {
     }
 }
 
-/// The purposes of a challenge, as in the line `action` of a login statement.
+/// The actions that a server issues challenges for; the values of the line `action`.
 package enum LoginAction {
-    /// Proof of possession of a new key, in the namespace `registration@signet`.
+    /// Proving possession of a new key, in the namespace `registration@signet`.
     package static var register: [UInt8] { StaticString("register").bytes }
     /// A login.
     package static var login: [UInt8] { StaticString("login").bytes }
     /// Issuing a MAC token.
     package static var macToken: [UInt8] { StaticString("mac-token").bytes }
-    /// Unblocking a registration.
+    /// Unblocking a registration that the server has blocked.
     package static var unblock: [UInt8] { StaticString("unblock").bytes }
-    /// Removal of a registration by its own device.
+    /// Removing a registration by its own device.
     package static var remove: [UInt8] { StaticString("remove").bytes }
 
     static func isAllowed(_ byte: UInt8) -> Bool {

@@ -13,13 +13,15 @@ package enum OperationDecision: LineWord {
     }
 }
 
-/// The statement that approves or rejects an operation, signed by a device after a touch.
+/// The statement by which a user approves or rejects an operation, signed by a device after a
+/// touch.
 ///
-/// Its namespace is `operation@signet`; docs/developer/PROTOCOL.md describes each line.
+/// It contains the exact text that was shown to the user, so that a server can prove which text was
+/// approved. Its namespace is `operation@signet`; docs/developer/PROTOCOL.md describes each line.
 package struct OperationStatement: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-operation"
-    /// The longest text in bytes.
+    /// The maximum length of a text in bytes.
     package static let maximumLength = 16_000
 
     /// The audience, account, device and credential.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 extension [UInt8] {
-    /// The parts between separators, including empty ones; at most `most`, the last with the rest.
+    /// Splits the bytes at each separator; empty parts are included, so there is at least one part.
     ///
-    /// `split` is not used because it would add five times as much code to the PAM module.
+    /// With `most`, at most that many parts are returned, and the last one contains the unsplit
+    /// rest. `split` is not used because it would add five times as much code to the PAM module.
     @inline(never)
     package func parts(between separator: UInt8, most: Int = .max) -> [[UInt8]] {
         var parts: [[UInt8]] = []

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which characters may be shown in a line of text: well-formed UTF-8 without control characters.
+/// Decides which characters may be shown in a line of text, and escapes all others.
 ///
-/// Control characters here are C0, DEL, C1, the line and paragraph separators, and the marks that
-/// change the direction of writing: these could make a line look different from what it says.
+/// Shown are well-formed UTF-8 characters that are not control characters. Control characters here
+/// are C0, DEL, C1, the line and paragraph separators, and the marks that change the direction of
+/// writing: they could make a line look different from what it says. Canonical text
+/// (`PercentEncoding`), prompts and terminal output rely on this.
 package enum Printable {
     /// Replaces every byte of a character that may not be shown.
     ///
@@ -33,7 +35,8 @@ package enum Printable {
         return escaped
     }
 
-    /// The length of the well-formed character at an index, Unicode table 3-7; 0 if there is none.
+    /// The length in bytes of the well-formed character at an index (Unicode, table 3-7); 0 if the
+    /// bytes there are not well-formed.
     private static func characterLength(_ text: [UInt8], index: Int) -> Int {
         let lead = text[index]
         if lead < 0x80 { return 1 }
@@ -75,13 +78,13 @@ package enum Printable {
         }
     }
 
-    /// Whether the well-formed character at an index is a control character.
+    /// Whether the well-formed character at an index is a control character as described above.
     private static func isControl(_ text: [UInt8], index: Int, length: Int) -> Bool {
         let lead = text[index]
         switch length {
         case 1: return lead < 0x20 || lead == 0x7F
         case 2:
-            // C1 and U+061C.
+            // U+0080–009F (C1) and U+061C.
             return lead == 0xC2 && text[index + 1] < 0xA0
                 || lead == 0xD8 && text[index + 1] == 0x9C
         case 3:

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An entry of the receipt log: a receipt and, if the daemon confirmed the proof, a line `granted:
-/// COUNTER`.
+/// An entry of the receipt log: a receipt and, if the proof was used, a line `granted: COUNTER`.
 ///
-/// The line is not signed, and stock `ssh-keygen -Y verify` ignores it. Its number ties it to its
-/// receipt, and the chain protects both: `previous` of the next receipt is the digest of the whole
-/// entry.
+/// The daemon adds the line when it confirms the proof or releases what the touch was for. It is
+/// not signed, and stock `ssh-keygen -Y verify` ignores it. Its number must be the counter of its
+/// own receipt, and the chain protects both: `previous` of the next receipt is the digest of the
+/// whole entry. Receipts of version 1 never have the line.
 package struct ReceiptEntry: Equatable, Sendable {
-    /// The longest `granted` line in bytes.
+    /// The maximum length of a `granted` line in bytes, including LF.
     package static let markLimit = 30
     private static let label: StaticString = "granted: "
     private static let lineFeed = UInt8(ascii: "\n")
 
     /// The statement's text.
     package let statement: [UInt8]
-    /// The blob of its signature.
+    /// The blob of the statement's signature.
     package let signature: [UInt8]
-    /// The number in the `granted` line, which must be the statement's counter; nil without that
-    /// line.
+    /// The number in the `granted` line; nil if there is no such line.
+    ///
+    /// It is not compared with the statement's counter here; use `isWhole(counter:)`.
     package let grantedCounter: UInt64?
 
-    /// Parses an entry; nil unless the bytes are exactly one.
+    /// Parses an entry; nil unless the bytes are exactly one receipt with at most one `granted`
+    /// line.
+    ///
+    /// Neither the statement nor the signature is parsed or verified.
     package init?(_ bytes: [UInt8]) {
         var text = bytes
         var counter: UInt64?
@@ -35,12 +39,12 @@ package struct ReceiptEntry: Equatable, Sendable {
         grantedCounter = counter
     }
 
-    /// Whether there is no `granted` line, or it belongs to a receipt with this counter.
+    /// Whether the `granted` line is absent or has this counter, that of the receipt's statement.
     package func isWhole(counter: UInt64) -> Bool {
         grantedCounter == nil || grantedCounter == counter
     }
 
-    /// Encodes an entry.
+    /// Returns the bytes of an entry.
     package static func bytes(
         statement: [UInt8], signature: [UInt8], grantedCounter: UInt64?
     ) -> [UInt8] {
@@ -53,8 +57,10 @@ package struct ReceiptEntry: Equatable, Sendable {
         label.bytes + Decimal.encode(counter) + [lineFeed]
     }
 
-    /// Parses the `granted` line at an offset; returns its counter and its end, or nil if there is
-    /// none.
+    /// Parses the `granted` line that begins at an offset.
+    ///
+    /// Returns its counter and the offset after its LF; nil unless a complete line of at most
+    /// `markLimit` bytes begins there.
     package static func mark(
         in bytes: [UInt8], at start: Int
     ) -> (counter: UInt64, end: Int)? {

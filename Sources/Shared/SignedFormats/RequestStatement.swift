@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The statement that authenticates one HTTP request, signed by a device after a touch.
 ///
-/// Its namespace is `request@signet`; docs/developer/PROTOCOL.md describes each line.
+/// It covers the method, the resource, the digest of the body and a nonce that is used once. Its
+/// namespace is `request@signet`; docs/developer/PROTOCOL.md describes each line.
+/// `SignetAuthorization` is the header that carries it.
 package struct RequestStatement: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-request"
-    /// The longest text in bytes. The header that carries it has a lower limit.
+    /// The maximum length of a text in bytes; the header that carries it has a lower limit.
     package static let maximumLength = 8_192
 
     /// The audience, account, device and credential.
@@ -39,12 +41,13 @@ package struct RequestStatement: CanonicalText {
 
 /// The text by which a MAC token authenticates one HTTP request.
 ///
-/// Its HMAC-SHA256 under the token's secret is in the header; the server rebuilds the text from the
-/// request and the header.
+/// It is not sent. The client computes its HMAC-SHA256 under the token's secret and sends that in
+/// the header (`MACAuthorization`); the server rebuilds the text from the request and the header.
+/// The first line differs from that of every signed statement.
 package struct MACText: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-mac"
-    /// The longest text in bytes.
+    /// The maximum length of a text in bytes.
     package static let maximumLength = 8_192
 
     /// The relying party's name.

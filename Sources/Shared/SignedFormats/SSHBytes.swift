@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why bytes in a format of OpenSSH's were rejected.
+/// The reason why bytes in one of OpenSSH's formats were rejected.
 package enum SSHFault: Error, Equatable {
     case truncated
     case tooLong
     case malformed
-    /// Well-formed, but not the only algorithm, hash or version that is accepted.
+    /// Well-formed, but with an algorithm, hash or version other than the only accepted one.
     case unsupported
     case trailing
 }
 
-/// Encodes the data types of RFC 4251, section 5.
+/// Encodes the data types of RFC 4251, section 5: `uint32`, `string` and `mpint`.
+///
+/// Callers pass only short values; no length is checked against the 32 bits of the format.
 struct SSHWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// Nearly every value fits into the reserved capacity.
+    /// Creates an empty writer whose reserved capacity suffices for nearly every value.
     init() { bytes.reserveCapacity(256) }
 
     mutating func put(raw: [UInt8]) {
@@ -33,7 +35,7 @@ struct SSHWriter {
         put(raw: string)
     }
 
-    /// Writes an unsigned big-endian number as an `mpint`.
+    /// Writes an unsigned big-endian number as an `mpint` in its shortest form.
     mutating func put(unsigned number: [UInt8]) {
         var digits = [UInt8](number.drop { $0 == 0 })
         if let first = digits.first, first >= 0x80 { digits.insert(0, at: 0) }
@@ -41,7 +43,11 @@ struct SSHWriter {
     }
 }
 
-/// Decodes the data types of RFC 4251, section 5; checks each length before copying.
+/// Decodes the data types of RFC 4251, section 5, from bytes that are not trusted.
+///
+/// Each length is compared with a limit of the caller's and with the remaining bytes before
+/// anything is copied. `.tooLong` is thrown for a string above its limit, `.truncated` if fewer
+/// bytes are left than announced, and `.trailing` by `end()` if bytes are left over.
 struct SSHReader {
     private let bytes: [UInt8]
     private var position: Int
@@ -67,12 +73,13 @@ struct SSHReader {
         [UInt8](bytes[try range(cap: cap)])
     }
 
-    /// Consumes the next string and returns whether it is this one.
+    /// Consumes the next string and returns whether it equals the given one.
     mutating func isNext(_ string: StaticString, cap: Int) throws(SSHFault) -> Bool {
         string.isSpelled(by: bytes[try range(cap: cap)])
     }
 
-    /// Consumes as many bytes as the text has and returns whether they are equal.
+    /// Consumes as many bytes as the text has, without a length before them, and returns whether
+    /// they equal the text.
     mutating func isNext(raw text: StaticString) throws(SSHFault) -> Bool {
         text.isSpelled(by: bytes[try skip(text.utf8CodeUnitCount)])
     }
@@ -82,7 +89,10 @@ struct SSHReader {
         SSHReader(bytes, range: try range(cap: cap))
     }
 
-    /// Reads a positive `mpint` in its shortest form, as `count` big-endian bytes.
+    /// Reads a positive `mpint` and returns it as exactly `count` big-endian bytes.
+    ///
+    /// Throws `.malformed` for zero, a negative number, or one that is not in its shortest form,
+    /// and `.tooLong` for a number of more than `count` bytes.
     mutating func unsigned(count: Int) throws(SSHFault) -> [UInt8] {
         var digits = bytes[try range(cap: count + 1)]
         guard let first = digits.first, first < 0x80 else { throw .malformed }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A P-256 public key in OpenSSH's formats; RFC 5656, section 3.1.
+///
+/// Only `ecdsa-sha2-nistp256` keys with an uncompressed point are accepted, each in its only
+/// encoding. The point is not checked to lie on the curve; `P256PublicKey` does that.
 package struct SSHPublicKey: Equatable, Sendable {
     /// The algorithm of all of Signet's keys.
     package static let algorithm: StaticString = "ecdsa-sha2-nistp256"
-    /// The longest accepted line of a key file in bytes.
+    /// The maximum length of a key file's line in bytes, including LF.
     package static let maximumLineLength = 2_048
 
-    /// The uncompressed point: 0x04, x, y; 65 bytes. It is not checked to lie on the curve.
+    /// The uncompressed point: 0x04, x, y; 65 bytes, not checked to lie on the curve.
     package let point: [UInt8]
 
     /// Creates a key from a point; nil unless it has 65 bytes and begins with 0x04.
@@ -15,7 +18,7 @@ package struct SSHPublicKey: Equatable, Sendable {
         self.point = point
     }
 
-    /// The key blob: algorithm, curve and point, each preceded by its length.
+    /// The key blob: the names of algorithm and curve, and the point, each preceded by its length.
     package var blob: [UInt8] {
         var writer = SSHWriter()
         writer.put(SSHPublicKey.algorithm.bytes)
@@ -24,12 +27,12 @@ package struct SSHPublicKey: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Parses a key blob; throws unless it is exactly one P-256 key.
+    /// Parses a key blob; throws an `SSHFault` unless it is exactly one P-256 key.
     package init(blob: [UInt8]) throws(SSHFault) {
         try self.init(reading: SSHReader(blob))
     }
 
-    /// Parses a key blob that must end where the reader's contents end.
+    /// Parses a key blob that fills the rest of the reader's contents.
     init(reading reader: SSHReader) throws(SSHFault) {
         var reader = reader
         guard try reader.isNext(SSHPublicKey.algorithm, cap: 32),
@@ -40,14 +43,17 @@ package struct SSHPublicKey: Equatable, Sendable {
         self = key
     }
 
-    /// The key file's line `ecdsa-sha2-nistp256 AAAA… comment`, ended by LF.
+    /// The line of a key file, `ecdsa-sha2-nistp256 AAAA… comment`, ended by LF.
     package func line(comment: [UInt8]) -> [UInt8] {
         SSHPublicKey.algorithm.bytes + [UInt8(ascii: " ")]
             + Base64.encode(blob, alphabet: .standard) + [UInt8(ascii: " ")] + comment
             + [UInt8(ascii: "\n")]
     }
 
-    /// Parses exactly one such line, which must have a comment and end with LF.
+    /// Parses exactly one line as `line(comment:)` writes it.
+    ///
+    /// It must have a comment, which may contain spaces, and end with LF. Options before the key
+    /// are not accepted.
     package static func parse(
         line: [UInt8]
     ) throws(SSHFault) -> (key: SSHPublicKey, comment: [UInt8]) {

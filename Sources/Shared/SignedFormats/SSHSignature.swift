@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The purpose of a signature: a signature for one purpose is never valid for another.
 ///
-/// It is the namespace of PROTOCOL.sshsig, which is part of the data that is signed.
+/// It is the namespace of PROTOCOL.sshsig, which is part of the signed data.
+/// docs/developer/PROTOCOL.md lists what is signed in each.
 package enum SignatureNamespace: CaseIterable, Sendable {
     case login
     case secret
@@ -12,7 +13,7 @@ package enum SignatureNamespace: CaseIterable, Sendable {
     case verdict
     case challenge
 
-    /// The namespace in the signature.
+    /// The namespace as it is written in a signature.
     package var bytes: [UInt8] {
         switch self {
         case .login: StaticString("login@signet").bytes
@@ -29,13 +30,14 @@ package enum SignatureNamespace: CaseIterable, Sendable {
 
 /// An OpenSSH signature by a P-256 key over a SHA-256 digest; PROTOCOL.sshsig.
 ///
-/// Parsing checks only the form, and accepts only one version, algorithm and hash. The caller must
-/// compare the key and the namespace with those that it expects, and verify `r` and `s` over
-/// `signedData`.
+/// Parsing checks only the form: one version, algorithm and hash is accepted, in one encoding. It
+/// says nothing about validity. The caller must compare the key and the namespace with those that
+/// it expects, and verify `r` and `s` over `signedData`; `P256PublicKey.verifies(blob:of:in:)` does
+/// all of that.
 package struct SSHSignature: Equatable, Sendable {
-    /// The key that claims to have signed.
+    /// The key that the signature itself names as its signer; not trusted.
     package let publicKey: SSHPublicKey
-    /// The namespace.
+    /// The namespace that the signature names.
     package let namespace: [UInt8]
     /// The first ECDSA integer, 32 bytes, big-endian.
     package let r: [UInt8]
@@ -47,7 +49,7 @@ package struct SSHSignature: Equatable, Sendable {
     private static let version: UInt32 = 1
     private static let maximumLength = 512
 
-    /// Creates a signature; `r` and `s` have 32 bytes each.
+    /// Creates a signature; `r` and `s` must have 32 bytes each, which is not checked.
     package init(publicKey: SSHPublicKey, namespace: SignatureNamespace, r: [UInt8], s: [UInt8]) {
         self.publicKey = publicKey
         self.namespace = namespace.bytes
@@ -55,7 +57,7 @@ package struct SSHSignature: Equatable, Sendable {
         self.s = s
     }
 
-    /// The data that the key signs, for a message with this SHA-256 digest of 32 bytes.
+    /// Returns the data that the key signs for a message with this SHA-256 digest of 32 bytes.
     package static func signedData(namespace: [UInt8], messageDigest: [UInt8]) -> [UInt8] {
         var writer = SSHWriter()
         writer.put(raw: magic.bytes)
@@ -66,7 +68,7 @@ package struct SSHSignature: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// The binary encoding that the armour wraps.
+    /// The binary encoding, which `Armour` wraps for files.
     package var blob: [UInt8] {
         var numbers = SSHWriter()
         numbers.put(unsigned: r)
@@ -86,6 +88,10 @@ package struct SSHSignature: Equatable, Sendable {
     }
 
     /// Parses the binary encoding; throws unless it is exactly one signature of the accepted kind.
+    ///
+    /// The reserved field must be empty. Numbers must be positive, in their shortest form and of at
+    /// most 32 bytes. Throws `.unsupported` for another version, algorithm, curve or hash, and
+    /// another `SSHFault` for bytes that deviate from the format.
     package init(blob: [UInt8]) throws(SSHFault) {
         guard blob.count <= SSHSignature.maximumLength else { throw .tooLong }
         var reader = SSHReader(blob)

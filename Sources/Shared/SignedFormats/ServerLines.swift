@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether a server was asked about a login.
+/// Whether the server was asked about a login, or an earlier verdict takes its place.
 package enum ServerMode: LineWord {
-    /// It was asked, and its verdict must be about this login.
+    /// The server was asked, and its verdict must be about this login.
     case online
-    /// It could not be reached, and an earlier verdict is used instead.
+    /// The server could not be reached, and an earlier verdict is used instead.
     case offline
 
     /// The word in the line `server-mode`.
@@ -17,13 +17,14 @@ package enum ServerMode: LineWord {
 
 /// The lines of a local statement that name the server which must approve the login as well.
 ///
-/// They are signed at the touch, so the server and the mode are fixed before the server answers.
+/// They are signed at the touch, so the server, the account's name there and the mode are fixed
+/// before the server answers. They say nothing about the answer, which is in a `Verdict`.
 package struct ServerLines: Equatable, Sendable {
     /// The server's URL in normal form.
     package var url: [UInt8]
     /// The account's name at the server.
     package var account: [UInt8]
-    /// Whether it was asked.
+    /// Whether the server was asked or an earlier verdict is used.
     package var mode: ServerMode
 
     /// Creates the lines; sizes are checked only when a text is parsed.

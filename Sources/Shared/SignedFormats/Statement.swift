@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The statement that a touch signs for this machine, in canonical UTF-8 text that people can read.
+/// The statement that is signed after a touch for this machine, in canonical text that people can
+/// read.
 ///
 /// Each line is `name: value`, in the order of the members below; docs/developer/PROTOCOL.md
-/// describes each. The credential signs it, in an SSHSIG signature with the namespace
-/// `login@signet` for logins. A text that deviates in any byte is rejected with a `LineFault`.
+/// describes each. The credential's key signs it, in an SSHSIG signature with the namespace
+/// `login@signet` for logins and `secret@signet` for released secrets. A text that deviates in any
+/// byte is rejected with a `LineFault`. Version 1, without `requester` and `command`, is still read
+/// because old receipts have it; a login is accepted with the current version only (`Expectation`).
 package struct Statement: Equatable, Sendable {
-    /// The version that new statements have.
+    /// The version of new statements.
     package static let currentVersion: UInt64 = 2
-    /// The longest accepted text in bytes.
+    /// The maximum length of an accepted text in bytes.
     package static let maximumLength = 8_192
 
     /// The version of the format, 1 or 2; version 1 has neither `requester` nor `command`.
@@ -18,38 +21,40 @@ package struct Statement: Equatable, Sendable {
     package var account: [UInt8]
     /// The account's uid.
     package var uid: UInt32
-    /// The login name of the user who asked for the touch; empty in version 1.
+    /// The login name of the user who requested the touch, 1 to 256 bytes; empty in version 1.
     package var requester: [UInt8]
     /// This machine's id, 16 bytes.
     package var device: [UInt8]
     /// The credential's id, 16 bytes.
     package var credential: [UInt8]
-    /// The relying party's challenge, 32 bytes.
+    /// The relying party's challenge, 32 bytes; for a released secret, the daemon's own.
     package var challenge: [UInt8]
     /// The PAM service.
     package var service: [UInt8]
-    /// The terminal, empty if there was none.
+    /// The terminal; empty if there was none.
     package var terminal: [UInt8]
-    /// The command or action that was authorised, empty if unknown.
+    /// The command or action that was authorised; empty if unknown.
     package var purpose: [UInt8]
     /// The SHA-256 of the complete command line that was authorised, 32 bytes; empty if there was
     /// none.
     package var command: [UInt8]
     /// The server that must approve the login as well; nil for a login on this machine alone.
     package var server: ServerLines?
-    /// How the user was authenticated: `fingerprint`.
+    /// How the user was authenticated; a word of `Factor`.
     package var factor: [UInt8]
-    /// The enrolment's generation.
+    /// The generation of the account's enrolment.
     package var enrolment: UInt64
-    /// The signature counter, which strictly increases with each signature of this account.
+    /// The signature counter, which strictly increases from one signature of this account to the
+    /// next.
     package var counter: UInt64
-    /// The SHA-256 of the previous receipt, 32 bytes; zeros for the first.
+    /// The SHA-256 of the previous entry of the receipt log, 32 bytes; zeros in the first receipt.
     package var previous: [UInt8]
     /// When it was signed.
     package var issued: Instant
 
-    /// Creates a statement. The caller must respect the sizes above, which only `init(parsing:)`
-    /// checks.
+    /// Creates a statement of the current version.
+    ///
+    /// The caller must respect the sizes given above, which only `init(parsing:)` checks.
     package init(
         audience: [UInt8], account: [UInt8], uid: UInt32, requester: [UInt8], device: [UInt8],
         credential: [UInt8], challenge: [UInt8], service: [UInt8], terminal: [UInt8],
@@ -99,7 +104,9 @@ package struct Statement: Equatable, Sendable {
         return lines.text
     }
 
-    /// Parses exactly what `encoded()` writes; throws a `LineFault` for anything else.
+    /// Parses a text of version 1 or 2; accepts exactly what `encoded()` writes.
+    ///
+    /// Throws a `LineFault` for anything else. The signature must be verified separately.
     package init(parsing text: [UInt8]) throws(LineFault) {
         guard text.count <= Statement.maximumLength else { throw .tooLong }
         var lines = LineReader(text)
@@ -118,8 +125,8 @@ package struct Statement: Equatable, Sendable {
 
     /// Reads all lines in their order.
     ///
-    /// It fills a value instead of being an initialiser, in which each line that fails would need
-    /// code of its own to release the fields before it.
+    /// It fills in a value instead of being an initialiser, because in an initialiser each line
+    /// that can fail would need its own code to release the fields before it.
     private mutating func read(from lines: inout LineReader) throws(LineFault) {
         version = try lines.number("signet-statement")
         guard (1...Statement.currentVersion).contains(version) else { throw .malformed }
@@ -144,14 +151,15 @@ package struct Statement: Equatable, Sendable {
         issued = try lines.instant("issued")
     }
 
-    /// Whether an account's name may contain a byte: no control character, `/` or `:`.
+    /// Whether a user's name may contain a byte: control characters, `/` and `:` are rejected.
     private static func isNameByte(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7F && byte != UInt8(ascii: "/") && byte != UInt8(ascii: ":")
     }
 }
 
 extension LineReader {
-    /// The hexadecimal value of the next line; throws `.malformed` unless it has `count` bytes.
+    /// Reads the hexadecimal value of the next line; throws `.malformed` unless it has `count`
+    /// bytes.
     package mutating func hexadecimal(
         _ name: StaticString, count: Int
     ) throws(LineFault) -> [UInt8] {
@@ -161,7 +169,7 @@ extension LineReader {
         return bytes
     }
 
-    /// The base64url value of the next line; throws `.malformed` unless it has `count` bytes.
+    /// Reads the base64url value of the next line; throws `.malformed` unless it has `count` bytes.
     package mutating func base64(_ name: StaticString, count: Int) throws(LineFault) -> [UInt8] {
         guard let bytes = Base64.decode(try value(name, cap: count * 2), alphabet: .url),
             bytes.count == count
@@ -169,7 +177,7 @@ extension LineReader {
         return bytes
     }
 
-    /// The SHA-256 digest in the next line, 32 bytes, or no bytes if its value is empty.
+    /// Reads the SHA-256 digest in the next line: 32 bytes, or none if the value is empty.
     fileprivate mutating func digestOrNothing(
         _ name: StaticString
     ) throws(LineFault) -> [UInt8] {
@@ -179,7 +187,7 @@ extension LineReader {
         return digest
     }
 
-    /// The number in the line `uid`, of 32 bits.
+    /// Reads the line `uid`; throws `.malformed` for a number of more than 32 bits.
     package mutating func uid() throws(LineFault) -> UInt32 {
         guard let uid = UInt32(exactly: try number("uid")) else { throw .malformed }
         return uid

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The first lines of every statement for a server: the relying party and the signer.
+/// The lines that begin every statement of a device for a relying party: who it is for and who
+/// signs.
 package struct StatementHead: Equatable, Sendable {
     /// The relying party's name.
     package var audience: [UInt8]
@@ -33,20 +34,22 @@ package struct StatementHead: Equatable, Sendable {
     }
 }
 
-/// The last lines of every statement for a server: how the signature was made.
+/// The lines that end every statement of a device for a relying party: how the signature was made.
 package struct StatementClaims: Equatable, Sendable {
-    /// How the user was authenticated: `fingerprint`, or `possession` without a touch.
+    /// How the user was authenticated: `fingerprint`, or `possession` without a touch; see
+    /// `Factor`.
     package var factor: [UInt8]
-    /// The device's claims about itself.
+    /// The device's claims about itself, which prove nothing.
     package var integrity: Integrity
-    /// The enrolment's generation.
+    /// The generation of the account's enrolment.
     package var enrolment: UInt64
-    /// The signature counter, which strictly increases with each signature of this credential.
+    /// The signature counter, which strictly increases from one signature of this credential to the
+    /// next.
     package var counter: UInt64
     /// When it was signed.
     package var issued: Instant
 
-    /// Creates the lines.
+    /// Creates the lines from their values.
     package init(
         factor: [UInt8], integrity: Integrity, enrolment: UInt64, counter: UInt64, issued: Instant
     ) {
@@ -76,7 +79,10 @@ package struct StatementClaims: Equatable, Sendable {
     }
 }
 
-/// The lines that identify an HTTP request.
+/// The lines that identify an HTTP request, common to request statements and MAC texts.
+///
+/// The resource is a name that signer and verifier agree on, not necessarily the URL's path. The
+/// server must reject a nonce that it has already seen; nothing here can detect that.
 package struct RequestLines: Equatable, Sendable {
     /// The method, 1 to 16 upper-case letters, digits and hyphens.
     package var method: [UInt8]
@@ -87,7 +93,8 @@ package struct RequestLines: Equatable, Sendable {
     /// The SHA-256 of the exact body, 32 bytes.
     package var body: [UInt8]
 
-    /// Whether these bytes can be a request's method.
+    /// Whether these bytes can be a request's method: 1 to 16 upper-case letters, digits and
+    /// hyphens.
     package static func isMethod(_ bytes: [UInt8]) -> Bool {
         (1...16).contains(bytes.count) && bytes.allSatisfy(isMethodByte)
     }

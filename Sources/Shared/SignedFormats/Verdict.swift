@@ -15,12 +15,13 @@ package enum VerdictDecision: LineWord {
 
 /// A server's answer to a PAM module, in canonical text, bound to the module's own challenge.
 ///
-/// The server signs it in the namespace `verdict@signet`; docs/developer/PROTOCOL.md describes each
-/// line. `VerdictExpectation` decides whether it approves a login.
+/// It approves or denies one login of one account on one device. The server signs it in the
+/// namespace `verdict@signet`; docs/developer/PROTOCOL.md describes each line. `VerdictExpectation`
+/// decides whether a verdict approves a login; parsing checks only the form.
 package struct Verdict: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-verdict"
-    /// The longest text in bytes.
+    /// The maximum length of a text in bytes.
     package static let maximumLength = 4_096
 
     /// The server's name.
@@ -31,15 +32,15 @@ package struct Verdict: CanonicalText {
     package var local: [UInt8]
     /// The device's id, 16 bytes.
     package var device: [UInt8]
-    /// The server's challenge, 32 bytes.
+    /// The server's challenge, which the device answered, 32 bytes.
     package var challenge: [UInt8]
-    /// The module's challenge, 32 bytes.
+    /// The PAM module's own challenge, 32 bytes.
     package var module: [UInt8]
     /// The server's decision.
     package var decision: VerdictDecision
     /// When it was signed.
     package var issued: Instant
-    /// When it expires; never before `issued`.
+    /// When it expires, never before `issued`; the PAM module does not examine it.
     package var expires: Instant
 
     /// Creates a verdict; sizes are checked only by `init(parsing:)`.

@@ -4,20 +4,24 @@ import Posix
 
 /// AES-256-GCM with random nonces; NIST SP 800-38D.
 ///
-/// Sealed bytes are nonce (12), ciphertext and tag (16). Because nonces are random, one key may
-/// seal at most 2³² times.
+/// Sealed bytes are the nonce (12 bytes), the ciphertext and the tag (16). The key must have 32
+/// bytes. Because nonces are random, one key may seal at most 2³² times; callers must derive keys
+/// so that this cannot be reached. The additional data binds the result to its place and is not
+/// stored.
 package enum AESGCM {
     /// The length of a key in bytes.
     package static let keyCount = 32
-    /// The number of bytes that sealing adds.
+    /// The number of bytes by which sealed bytes are longer than the plaintext.
     package static let overhead = nonceCount + tagCount
 
     private static let nonceCount = 12
     private static let tagCount = 16
 
-    /// Encrypts and authenticates secret bytes, bound to `additional` data; EVP_EncryptUpdate(3).
+    /// Encrypts secret bytes and authenticates them together with `additional`;
+    /// EVP_EncryptUpdate(3).
     ///
-    /// Throws `.length` unless the key has 32 bytes.
+    /// A new random nonce is used each time. An empty plaintext is allowed and gives a MAC of
+    /// `additional`. Throws `.length` unless the key has 32 bytes.
     package static func seal(
         _ plain: SecretBytes, key: SecretBytes, additional: [UInt8]
     ) throws(CryptoFault) -> [UInt8] {
@@ -36,11 +40,11 @@ package enum AESGCM {
         return nonce + text + (try cipher.tag(tagCount))
     }
 
-    /// Opens what `seal` returned; EVP_DecryptUpdate(3).
+    /// Opens bytes that `seal` returned for the same key and additional data; EVP_DecryptUpdate(3).
     ///
-    /// Throws `.length` unless the key has 32 bytes, and `.notAuthentic` for another key or other
-    /// data, and for altered or truncated bytes, without telling which. No plaintext is released
-    /// then.
+    /// Throws `.length` unless the key has 32 bytes, and `.notAuthentic` for another key, other
+    /// additional data, and altered or truncated bytes, without saying which. In these cases no
+    /// plaintext is returned; what was decrypted is wiped with its secret memory.
     package static func open(
         _ sealed: [UInt8], key: SecretBytes, additional: [UInt8]
     ) throws(CryptoFault) -> SecretBytes {

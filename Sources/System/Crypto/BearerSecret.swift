@@ -2,12 +2,12 @@
 import Posix
 import SignedFormats
 
-/// A secret that authenticates its bearer: an API key, refresh token or session.
+/// A secret that authenticates its bearer: an API key, a refresh token or a session.
 ///
-/// The text is a prefix and 32 random bytes; the server stores only the SHA-256 of the text. A
-/// slow, salted hash would gain nothing: 2²⁵⁶ texts cannot be searched, no two are equal, and a
-/// slow hash would let strangers keep the server busy. Rows are found by digest, so a comparison
-/// that ends early reveals only digests, which a caller cannot choose.
+/// The text is a prefix and 32 random bytes in base64url; the server stores only the SHA-256 of the
+/// text. A slow, salted hash would gain nothing: 2²⁵⁶ texts cannot be searched, no two are equal,
+/// and a slow hash would let strangers keep the server busy. Rows are looked up by digest, so a
+/// comparison that ends early reveals only digests, which a caller cannot choose.
 package enum BearerSecret: CaseIterable, Sendable {
     case apiKey
     case refreshToken
@@ -15,7 +15,7 @@ package enum BearerSecret: CaseIterable, Sendable {
 
     private static let randomCount = 32
 
-    /// The prefix of the text, by which leaked secrets are recognised and the kinds told apart.
+    /// The prefix of the text, by which the kinds are told apart and leaked secrets are recognised.
     package var prefix: StaticString {
         switch self {
         case .apiKey: "sgk_"
@@ -24,7 +24,8 @@ package enum BearerSecret: CaseIterable, Sendable {
         }
     }
 
-    /// Generates a secret: the text, which is shown once, and its digest, which is stored.
+    /// Generates a secret; returns the text, which is shown once, and its 32-byte digest, which is
+    /// stored.
     package func generate() throws(CryptoFault) -> (text: [UInt8], digest: [UInt8]) {
         let random: [UInt8]
         do throws(SystemFault) {
@@ -34,7 +35,11 @@ package enum BearerSecret: CaseIterable, Sendable {
         return (text, try SHA256.digest(text))
     }
 
-    /// Returns the digest to look up; nil if the text is not a secret of this kind.
+    /// Returns the digest to look up; nil if the text does not have the form of a secret of this
+    /// kind.
+    ///
+    /// Only the form is checked: the prefix and exactly 43 characters of canonical base64url.
+    /// Whether the secret is valid depends on the stored digests.
     package func digest(of text: [UInt8]) throws(CryptoFault) -> [UInt8]? {
         let start = prefix.bytes
         guard text.count == start.count + 43, text.starts(with: start),
@@ -46,7 +51,7 @@ package enum BearerSecret: CaseIterable, Sendable {
 }
 
 extension ActivationCode {
-    /// Generates a new code.
+    /// Generates a code from system randomness.
     package static func generate() throws(CryptoFault) -> ActivationCode {
         let random: [UInt8]
         do throws(SystemFault) {
@@ -56,7 +61,10 @@ extension ActivationCode {
         return code
     }
 
-    /// The digest to store, 32 bytes; docs/developer/PROTOCOL.md explains why no slow hash is used.
+    /// Returns the digest to store, 32 bytes: SHA-256 of `signet-activation:` and the canonical
+    /// text.
+    ///
+    /// docs/developer/PROTOCOL.md explains why no slow hash is used.
     package func digest() throws(CryptoFault) -> [UInt8] {
         try SHA256.digest(StaticString("signet-activation:").bytes + text)
     }

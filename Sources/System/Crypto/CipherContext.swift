@@ -3,11 +3,17 @@ import COpenSSL
 import Posix
 
 /// One encryption or decryption with AES-256-GCM; EVP_CIPHER_CTX(3).
+///
+/// The steps must be called in this order: `authenticate`, `transform`, and then for an encryption
+/// `finish` and `tag`, or for a decryption `expect` and `finish`. Decrypted bytes must not be used
+/// before `finish` has returned 1.
 // SAFETY: the pointer is never given out; made in `init`, freed once, in `deinit`.
 @safe struct CipherContext: ~Copyable {
     private let context: OpaquePointer
 
-    /// Starts the operation. The key has 32 bytes and the nonce 12, the cipher's default.
+    /// Starts the operation.
+    ///
+    /// The key must have 32 bytes and the nonce 12, the cipher's default; neither is checked here.
     init(key: SecretBytes, nonce: [UInt8], encrypting: Bool) throws(CryptoFault) {
         let library = try Library.instance()
         guard let context = unsafe EVP_CIPHER_CTX_new() else {
@@ -30,7 +36,7 @@ import Posix
 
     deinit { unsafe EVP_CIPHER_CTX_free(context) }
 
-    /// Adds data that is authenticated but not encrypted.
+    /// Adds data that is authenticated but not encrypted; EVP_CipherUpdate(3) without output.
     borrowing func authenticate(_ additional: [UInt8]) throws(CryptoFault) {
         guard let count = Int32(exactly: additional.count) else { throw .length }
         var done: Int32 = 0
@@ -39,7 +45,7 @@ import Posix
             operation: "EVP_CipherUpdate")
     }
 
-    /// Encrypts or decrypts all bytes at once into a target of the same length. Returns 1 on
+    /// Encrypts or decrypts all bytes at once into a target of the same length; returns 1 on
     /// success.
     borrowing func transform(
         _ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
@@ -58,7 +64,7 @@ import Posix
         return done == count ? result : 0
     }
 
-    /// Finishes the operation. Returns 1 on success and, when decrypting, only if the tag is valid.
+    /// Finishes the operation; returns 1 on success, and when decrypting only if the tag is valid.
     borrowing func finish() -> Int32 {
         var rest = [UInt8](repeating: 0, count: 16)
         var done: Int32 = 0
@@ -74,7 +80,7 @@ import Posix
         return tag
     }
 
-    /// Sets the tag that a decryption must verify; call it before `finish`.
+    /// Sets the tag that a decryption must have; call it before `finish`.
     borrowing func expect(tag: [UInt8]) throws(CryptoFault) {
         var tag = tag
         let result = unsafe EVP_CIPHER_CTX_ctrl(

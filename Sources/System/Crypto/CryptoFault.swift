@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why a cryptographic operation failed.
+/// The reason why a cryptographic operation failed.
 package enum CryptoFault: Error, Equatable, Sendable {
-    /// The library could not be initialised, is out of memory, or failed for another reason of its
-    /// own.
+    /// The library could not be initialised, is out of memory, or failed for another internal
+    /// reason.
     case library(operation: String)
-    /// No secret memory is available; mmap(2), mlock(2).
+    /// No memory could be allocated and locked; mmap(2), mlock(2).
     case memory
     /// An argument has a length that the algorithm does not accept.
     case length
-    /// The tag is invalid: the key, nonce, additional data or ciphertext is different.
+    /// The tag is invalid: the key, nonce, additional data or ciphertext is not the one that was
+    /// sealed.
     case notAuthentic
-    /// The bytes are not a P-256 private key in the form that this module writes.
+    /// The bytes are not a P-256 private key in the one form that this module writes.
     case badPrivateKey
     /// The bytes are not a point of P-256, or are the point at infinity.
     case badPublicKey
 }
 
 extension CryptoFault: CustomStringConvertible {
-    /// One line without a full stop.
+    /// A message of one line without a full stop.
     package var description: String {
         switch self {
         case .library(let operation): "\(operation) failed in libcrypto"

@@ -3,10 +3,14 @@ import COpenSSL
 import Posix
 
 /// HKDF with SHA-256, extract and expand; RFC 5869.
+///
+/// Keys for different uses are derived from one secret by different values of `info`, which must be
+/// unique to the use. Results are in secret memory.
 package enum HKDF {
     /// Derives secret bytes from a secret; EVP_KDF_derive(3).
     ///
-    /// Throws `.length` unless the secret has at least 1 byte and `count` is from 1 to 8160.
+    /// The salt may be empty. Throws `.length` unless the secret has at least 1 byte and `count` is
+    /// from 1 to 8160 (255 digests).
     package static func derive(
         from secret: SecretBytes, salt: [UInt8], info: [UInt8], count: Int
     ) throws(CryptoFault) -> SecretBytes {
@@ -50,7 +54,7 @@ package enum HKDF {
     }
 }
 
-/// Allocates and fills secret memory, and converts the fault to `.memory`.
+/// Allocates secret memory and lets `fill` write to it; throws `.memory` if none can be locked.
 func secretBytes(
     _ count: Int, fill: (inout MutableRawSpan) -> Void
 ) throws(CryptoFault) -> SecretBytes {
@@ -59,8 +63,9 @@ func secretBytes(
     } catch { throw .memory }
 }
 
-/// Returns a parameter of bytes. OSSL_PARAM(3) does not write through it, although its C type would
-/// permit that. The bytes must outlive the parameter.
+/// Returns a parameter that refers to bytes, which must outlive it.
+///
+/// OSSL_PARAM(3) does not write through it, although its C type would permit that.
 func bytesParameter(_ name: StaticString, bytes: UnsafeRawBufferPointer) -> OSSL_PARAM {
     unsafe OSSL_PARAM_construct_octet_string(
         name.cString, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)

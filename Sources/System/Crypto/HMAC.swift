@@ -3,11 +3,16 @@ import COpenSSL
 import Posix
 
 /// HMAC with SHA-256; RFC 2104, FIPS 198-1.
+///
+/// Received codes must be compared with `verifies`, never with `==`, so that the time reveals
+/// nothing.
 package enum HMAC {
     /// The length of a code in bytes.
     package static let count = 32
 
-    /// Returns the 32-byte code of a message; EVP_MAC_init(3). Throws `.length` for an empty key.
+    /// Returns the 32-byte code of a message; EVP_MAC_init(3).
+    ///
+    /// Throws `.length` for an empty key.
     package static func sha256(
         of message: [UInt8], key: SecretBytes
     ) throws(CryptoFault) -> [UInt8] {
@@ -40,6 +45,8 @@ package enum HMAC {
 
     /// Returns whether a code is that of the message; takes the same time for all codes of 32
     /// bytes.
+    ///
+    /// A code of another length is never valid.
     package static func verifies(
         _ code: [UInt8], of message: [UInt8], key: SecretBytes
     ) throws(CryptoFault) -> Bool {

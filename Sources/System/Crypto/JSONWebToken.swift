@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// Why a token was rejected.
+/// The reason why a token was rejected.
 package enum TokenFault: Error, Equatable, Sendable {
-    /// It is longer than `JSONWebToken.maximumLength`.
+    /// The token is longer than `JSONWebToken.maximumLength`.
     case tooLong
-    /// It does not have three parts in base64url.
+    /// The token does not consist of three parts in base64url.
     case malformed
-    /// Its header is not the one that we write for any of the keys: another algorithm, type or key.
+    /// The header is not exactly the one that is written for one of the keys: it names another
+    /// algorithm, type or key.
     case unknownHeader
-    /// The signature is invalid.
+    /// The signature does not have 64 bytes or does not verify.
     case badSignature
     /// Cryptography failed for a reason unrelated to the token.
     case crypto(CryptoFault)
@@ -18,18 +19,19 @@ package enum TokenFault: Error, Equatable, Sendable {
 /// JSON Web Tokens in compact form, signed with ES256 only; RFC 7515, RFC 7518 section 3.4, RFC
 /// 7519.
 ///
-/// Headers are compared byte by byte with the one that we write, and never parsed, so that nothing
-/// in a token can choose an algorithm, a key location or an extension. The caller must check the
-/// claims in the payload (`exp`, `aud`, …).
+/// Headers are never parsed. They are compared byte by byte with the one that `sign` writes, so
+/// nothing in a token can choose an algorithm, a key location or an extension. The caller must
+/// check the claims in the payload (`exp`, `aud`, …); nothing here knows the time.
 package enum JSONWebToken {
-    /// The maximum length of a token in bytes.
+    /// The maximum length of a token in bytes, in both directions.
     package static let maximumLength = 8_192
 
     private static let separator = UInt8(ascii: ".")
 
     /// Signs a payload, the bytes of a JSON object; `keyID` is the thumbprint of the key.
     ///
-    /// Throws `.length` if the token would be longer than `maximumLength`.
+    /// The id is written into the header without escaping, so it must be base64url. Throws
+    /// `.length` if the token would be longer than `maximumLength`.
     package static func sign(
         payload: [UInt8], with key: P256PrivateKey, keyID: [UInt8]
     ) throws(CryptoFault) -> [UInt8] {
@@ -43,7 +45,11 @@ package enum JSONWebToken {
         return token
     }
 
-    /// Returns the payload of a token that one of the keys signed. Does not check its claims.
+    /// Returns the payload of a token that one of the keys signed; does not check its claims.
+    ///
+    /// The header selects the key, and only that key is tried. Throws `.tooLong`, `.malformed`,
+    /// `.unknownHeader` or `.badSignature` for a token that must be rejected, and `.crypto` if the
+    /// verification itself failed.
     package static func verify(
         _ compact: [UInt8], keys: [JSONWebKey]
     ) throws(TokenFault) -> [UInt8] {
@@ -70,7 +76,7 @@ package enum JSONWebToken {
         return payload
     }
 
-    /// The encoded header of every token signed by the key with this thumbprint.
+    /// Returns the encoded header of every token signed by the key with this thumbprint.
     static func encodedHeader(keyID: [UInt8]) -> [UInt8] {
         let header =
             StaticString("{\"alg\":\"ES256\",\"typ\":\"JWT\",\"kid\":\"").bytes + keyID

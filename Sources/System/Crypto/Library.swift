@@ -3,7 +3,8 @@ import COpenSSL
 
 /// OpenSSL's default provider in a library context of its own, with the algorithms fetched once.
 ///
-/// It is created at first use. No configuration file is read, and the process-wide context is
+/// It is created at first use and lives as long as the process. No configuration file is read, so a
+/// changed openssl.cnf can load no module into the process, and the process-wide context is
 /// unchanged.
 // SAFETY: all pointers are set once in `init`, never freed, and OpenSSL 3 counts references to
 // fetched algorithms and contexts atomically; each operation makes a working context of its own.
@@ -43,7 +44,7 @@ import COpenSSL
     }
 }
 
-/// Throws `.library` unless an OpenSSL call returned 1, and empties the thread's error queue.
+/// Throws `.library` unless an OpenSSL call returned 1; empties the thread's error queue then.
 func require(_ result: Int32, operation: String) throws(CryptoFault) {
     guard result == 1 else {
         ERR_clear_error()
@@ -51,7 +52,7 @@ func require(_ result: Int32, operation: String) throws(CryptoFault) {
     }
 }
 
-/// Parameter names for `OSSL_PARAM`, which stores their address, so they must be static.
+/// Names of parameters for `OSSL_PARAM`, which stores their address; they must therefore be static.
 enum ParameterName {
     static let digest: StaticString = "digest"
     static let key: StaticString = "key"

@@ -3,14 +3,18 @@ import COpenSSL
 import Posix
 import Synchronization
 
-/// A P-256 private key, loaded and ready to sign. Thread-safe.
+/// A P-256 private key, loaded and ready to sign.
+///
+/// Thread-safe. The private scalar is in OpenSSL's memory: in its locked secure heap if that is
+/// available, otherwise in ordinary memory that OpenSSL wipes. It leaves this object only through
+/// `pkcs8()`.
 // SAFETY: the key is made in `init`, only read afterwards, and freed once, in `deinit`; OpenSSL 3
 // permits concurrent reads of an EVP_PKEY, each through a context of its own.
 @safe package final class P256PrivateKey: @unchecked Sendable {
     /// The public key as an uncompressed point: 0x04, x, y; 65 bytes.
     package let publicPoint: [UInt8]
     private let key: OpaquePointer
-    /// A context that is ready to sign, while no thread is using it.
+    /// A context that is initialised to sign, unless a thread is using it.
     private let idle = Mutex<KeyContext?>(nil)
 
     private init(adopting key: OpaquePointer, publicPoint: [UInt8]) {
@@ -20,7 +24,7 @@ import Synchronization
 
     deinit { unsafe EVP_PKEY_free(key) }
 
-    /// Generates a new key; EVP_PKEY_generate(3).
+    /// Generates a new key with the randomness of OpenSSL; EVP_PKEY_generate(3).
     package static func generate() throws(CryptoFault) -> P256PrivateKey {
         let library = try Library.instance()
         guard let context = unsafe EVP_PKEY_CTX_new_from_name(library.context, "EC", nil) else {
@@ -44,6 +48,8 @@ import Synchronization
     }
 
     /// Signs the SHA-256 of a message with ECDSA; EVP_PKEY_sign(3).
+    ///
+    /// Throws `.library` if OpenSSL fails. Signatures are not deterministic.
     package func sign(_ message: [UInt8]) throws(CryptoFault) -> P256Signature {
         let library = try Library.instance()
         let digest = try SHA256.digest(message)
@@ -52,7 +58,7 @@ import Synchronization
             let context = unsafe kept
                 ?? KeyContext(key, library: library, { unsafe EVP_PKEY_sign_init($0) })
         else { throw .library(operation: "EVP_PKEY_sign_init") }
-        // Keep one context; if several threads signed at once, the others' are freed.
+        // One context is stored for reuse; if several threads signed at once, the others are freed.
         defer { idle.withLock { $0 = context } }
         var der = [UInt8](repeating: 0, count: 80)
         var count = der.count
@@ -80,7 +86,7 @@ import Synchronization
 extension P256PrivateKey {
     /// Returns the key as PKCS#8 DER, 138 bytes, in secret memory; RFC 5208, RFC 5915.
     ///
-    /// There is only one encoding of a P-256 key with its public point, so it is written directly:
+    /// Everything but the scalar and the point is constant, so the encoding is written directly:
     /// OpenSSL's encoders would leave copies in ordinary memory.
     package func pkcs8() throws(CryptoFault) -> SecretBytes {
         var result: Int32 = 0
@@ -91,10 +97,11 @@ extension P256PrivateKey {
         return encoded
     }
 
-    /// Reads what `pkcs8()` returned; throws `.badPrivateKey` for anything else.
+    /// Loads a key from bytes that `pkcs8()` returned; throws `.badPrivateKey` for any other bytes.
     ///
-    /// The public half is checked to be a point of the curve, but not to match the private half. A
-    /// caller that loads bytes which others can write must authenticate them first.
+    /// The scalar must be in range and the point on the curve. Whether the two belong together is
+    /// not checked, so a caller that loads bytes which others can write must authenticate them
+    /// first.
     package convenience init(pkcs8: SecretBytes) throws(CryptoFault) {
         guard pkcs8.count == PKCS8.count else { throw .badPrivateKey }
         let library = try Library.instance()
@@ -158,7 +165,7 @@ extension P256PrivateKey {
         return unsafe (key, point)
     }
 
-    /// Returns whether the scalar is in 1..<order; EVP_PKEY_private_check(3).
+    /// Returns whether the scalar is at least 1 and below the order; EVP_PKEY_private_check(3).
     private static func isInRange(_ library: Library, key: OpaquePointer) -> Bool {
         guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(library.context, key, nil) else {
             return false
@@ -197,7 +204,7 @@ private enum PKCS8 {
     static let middle = 68..<73
     static let point = 73..<138
 
-    /// PrivateKeyInfo, version 0, id-ecPublicKey with prime256v1, then ECPrivateKey, version 1.
+    /// PrivateKeyInfo, version 0, id-ecPublicKey with prime256v1; then ECPrivateKey, version 1.
     static let head: [UInt8] = [
         0x30, 0x81, 0x87, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d,
         0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x04, 0x6d, 0x30,

@@ -2,19 +2,22 @@
 import COpenSSL
 import Synchronization
 
-/// A P-256 public key, verified to be a point of the curve, for ECDSA with SHA-256. Thread-safe.
+/// A P-256 public key for ECDSA with SHA-256, checked to be a point of the curve.
+///
+/// Thread-safe. A value cannot be created for a point that is not valid.
 // SAFETY: the key is made in `init`, only read afterwards, and freed once, in `deinit`; OpenSSL 3
 // permits concurrent reads of an EVP_PKEY, each through a context of its own.
 @safe package final class P256PublicKey: @unchecked Sendable {
     /// The uncompressed point: 0x04, x, y; 65 bytes; SEC 1 section 2.3.3.
     package let point: [UInt8]
     private let key: OpaquePointer
-    /// A context that is ready to verify, while no thread is using it.
+    /// A context that is initialised to verify, unless a thread is using it.
     private let idle = Mutex<KeyContext?>(nil)
 
     /// Creates a key from an uncompressed point of 65 bytes.
     ///
-    /// Throws `.badPublicKey` for any other form, a pair that is not on the curve, or infinity.
+    /// Throws `.badPublicKey` for any other form, coordinates that are not on the curve, and the
+    /// point at infinity.
     package init(point: [UInt8]) throws(CryptoFault) {
         guard point.count == P256.pointCount, point.first == 0x04 else { throw .badPublicKey }
         let library = try Library.instance()
@@ -42,6 +45,9 @@ import Synchronization
     deinit { unsafe EVP_PKEY_free(key) }
 
     /// Returns whether a signature is this key's for the SHA-256 of `message`; EVP_PKEY_verify(3).
+    ///
+    /// If OpenSSL cannot prepare the verification, the result is false. Throws only if the library
+    /// or the digest fails.
     package func verifies(
         _ signature: P256Signature, message: [UInt8]
     ) throws(CryptoFault) -> Bool {
@@ -56,7 +62,8 @@ import Synchronization
             let context = unsafe kept
                 ?? KeyContext(key, library: library, { unsafe EVP_PKEY_verify_init($0) })
         else { return false }
-        // Keep one context; if several threads verified at once, the others' are freed.
+        // One context is stored for reuse; if several threads verified at once, the others are
+        // freed.
         defer { idle.withLock { $0 = context } }
         let der = signature.der
         let result = unsafe EVP_PKEY_verify(context.pointer, der, der.count, digest, digest.count)
@@ -80,8 +87,7 @@ enum KeyParts {
     static let pair = publicHalf | OSSL_KEYMGMT_SELECT_PRIVATE_KEY
 }
 
-/// Creates a key from parameters; EVP_PKEY_fromdata(3). Returns nil on failure. The caller frees
-/// it.
+/// Creates a key from parameters, which the caller must free; nil on failure; EVP_PKEY_fromdata(3).
 func keyFromData(
     _ library: Library, parameters: [OSSL_PARAM], selection: Int32
 ) -> OpaquePointer? {

@@ -2,20 +2,22 @@
 import COpenSSL
 
 /// An ECDSA signature on P-256: r and s, 32 bytes each, big-endian.
+///
+/// The numbers are not checked to be in range; verification rejects those that are not.
 package struct P256Signature: Equatable, Sendable {
     /// The first integer.
     package let r: [UInt8]
     /// The second integer.
     package let s: [UInt8]
 
-    /// Creates a signature. Returns nil unless both have 32 bytes.
+    /// Creates a signature; nil unless both numbers have 32 bytes.
     package init?(r: [UInt8], s: [UInt8]) {
         guard r.count == 32, s.count == 32 else { return nil }
         self.r = r
         self.s = s
     }
 
-    /// Parses an ECDSA-Sig-Value; RFC 3279 section 2.2.3, d2i_ECDSA_SIG(3).
+    /// Parses an ECDSA-Sig-Value that OpenSSL has made; RFC 3279 section 2.2.3, d2i_ECDSA_SIG(3).
     init(der: ArraySlice<UInt8>) throws(CryptoFault) {
         var r = [UInt8](repeating: 0, count: 32)
         var s = [UInt8](repeating: 0, count: 32)
@@ -46,8 +48,8 @@ package struct P256Signature: Equatable, Sendable {
         return der
     }
 
-    /// Appends a DER INTEGER: without leading zeros, except one if the number would otherwise be
-    /// negative.
+    /// Appends a DER INTEGER without leading zeros, except for one if the number would otherwise be
+    /// negative or empty.
     private static func put(_ number: [UInt8], in der: inout [UInt8]) {
         let digits = number.drop { $0 == 0 }
         let isPadded = digits.first.map { $0 >= 0x80 } ?? true

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// The defect of a chain of receipts, with the index of the receipt, counted from 0.
+/// The first defect of a chain of receipts, with the index of the receipt, counted from 0.
 package enum ChainFault: Error, Equatable, Sendable {
-    /// The text is not a receipt.
+    /// The entry is not a receipt with a statement, or its `granted` line has another counter.
     case malformed(index: Int)
     /// The receipt belongs to another account.
     case anotherAccount(index: Int)
-    /// The receipt was not signed by a key that this account ever registered for that credential.
+    /// The receipt names a key that was never registered for this account and this credential.
     case unknownSigner(index: Int)
-    /// The signature is invalid: the text was altered.
+    /// The signature is invalid or in a namespace that receipts never have: the text was altered.
     case badSignature(index: Int)
-    /// The receipt does not follow the one before: something was removed, altered or moved.
+    /// The receipt does not contain the digest of the one before, or the newest known receipt has
+    /// another digest: something was removed, altered or moved.
     case broken(index: Int)
     /// The counter is not greater than that of the receipt before.
     case counterNotGreater(index: Int)
-    /// The chain does not contain the newest known receipt: its end was removed.
+    /// The chain does not contain the newest known receipt: receipts were removed from its end.
     case tailMissing
     /// Cryptography failed for a reason unrelated to the receipts.
     case crypto(CryptoFault)
 }
 
-/// A public key and its credential, as in a line of an allowed_signers file.
+/// A public key and the credential that it belongs to, as in a line of an allowed_signers file.
 package struct RegisteredSigner: Equatable, Sendable {
     /// The key.
     package let key: SSHPublicKey
     /// The credential's id, 16 bytes.
     package let credential: [UInt8]
 
-    /// Creates a value from both.
+    /// Creates a signer from both values.
     package init(key: SSHPublicKey, credential: [UInt8]) {
         self.key = key
         self.credential = credential
@@ -37,9 +38,11 @@ package struct RegisteredSigner: Equatable, Sendable {
 
 /// Verifies an account's receipts one after the other: signature, signer, order and completeness.
 ///
-/// Each receipt contains the SHA-256 of the entry before it and a counter that grows. The head,
-/// which is stored elsewhere, shows that the end was not cut off. Call `verify` for each entry,
-/// then `end`.
+/// Each receipt contains the SHA-256 of the entry before it and a counter that is greater than the
+/// previous one. The head, which is stored elsewhere, shows whether the end was cut off. Call
+/// `verify` for each entry from the first on, then `end`; after a fault, the chain must not be used
+/// again. The result is only as good as the list of signers and the head, which come from the
+/// daemon.
 package struct ReceiptChain {
     /// The namespaces that a receipt's signature may have: a login, or the release of a secret.
     package static let namespaces = [
@@ -55,12 +58,12 @@ package struct ReceiptChain {
     private var last = (counter: UInt64(0), digest: [UInt8](repeating: 0, count: 32))
     private var isHeadSeen: Bool
 
-    /// Starts before the first receipt.
+    /// Starts a chain before its first receipt.
     ///
     /// - Parameters:
     ///   - signers: Every key that was ever registered for the account.
     ///   - headCounter: The counter of the newest known receipt, 0 for none.
-    ///   - headDigest: Its SHA-256, 32 bytes.
+    ///   - headDigest: The SHA-256 of that receipt's entry, 32 bytes.
     package init(
         account: [UInt8], uid: UInt32, signers: [RegisteredSigner], headCounter: UInt64,
         headDigest: [UInt8]
@@ -72,8 +75,11 @@ package struct ReceiptChain {
         isHeadSeen = headCounter == 0
     }
 
-    /// Verifies that an entry of the log, a receipt with its granted line, is the next one of the
-    /// chain.
+    /// Verifies that an entry of the log is the next one of the chain.
+    ///
+    /// Checks, in this order: the form, the account's name and uid, the signer, the signature and
+    /// its namespace, the digest of the previous entry, and the counter. Throws the fault of the
+    /// first check that fails. An entry with the head's counter must also have the head's digest.
     package mutating func verify(_ entry: [UInt8]) throws(ChainFault) {
         guard let parts = ReceiptEntry(entry),
             let statement = try? Statement(parsing: parts.statement),
@@ -99,7 +105,7 @@ package struct ReceiptChain {
         count += 1
     }
 
-    /// Verifies that the newest known receipt was among the entries. Returns the number of entries.
+    /// Verifies that the newest known receipt was among the entries; returns the number of entries.
     package consuming func end() throws(ChainFault) -> Int {
         guard isHeadSeen else { throw .tailMissing }
         return count
@@ -128,13 +134,15 @@ package struct ReceiptChain {
 }
 
 extension RegisteredSigner {
-    /// The part of a line between account and key, which names the uses of the key.
+    /// The part of a line between the account and the key, which names the uses of the key.
     package static let options = StaticString(" namespaces=\"login@signet,secret@signet\" ").bytes
-    /// The same part as version 0.1.0 wrote it.
+    /// That part as version 0.1.0 wrote it.
     private static let olderOptions = StaticString(" namespaces=\"login@signet\" ").bytes
 
-    /// Replaces the options of version 0.1.0 in each line by the present ones. Other lines are
-    /// unchanged.
+    /// Replaces the options of version 0.1.0 in each line of an allowed_signers file by the present
+    /// ones.
+    ///
+    /// Lines of another account or with other options are unchanged.
     package static func upgraded(file: [UInt8], account: [UInt8]) -> [UInt8] {
         let older = account + olderOptions
         var upgraded: [UInt8] = []
@@ -150,9 +158,11 @@ extension RegisteredSigner {
         return upgraded
     }
 
-    /// Parses an allowed_signers file as Signet writes it: account, namespaces, key, and the
-    /// comment `signet:` account `:` credential. Returns nil if any line has another form or
+    /// Parses an allowed_signers file as Signet writes it; nil if any line has another form or
     /// account.
+    ///
+    /// Each line is the account, the namespaces, the key, and the comment `signet:` account `:`
+    /// credential, and ends with LF. A file of no lines gives an empty list.
     package static func parse(file: [UInt8], account: [UInt8]) -> [RegisteredSigner]? {
         let prefix = account + options
         let label = StaticString("signet:").bytes + PercentEncoding.encode(account) + [0x3a]

@@ -5,8 +5,9 @@ import SignedFormats
 /// Seals small secrets for rows of a database that others may be able to read, copy or write.
 ///
 /// It uses AES-256-GCM under a key that HKDF derives from the server's master secret for one
-/// context, a column. Each value is bound to its row, so that a sealed value does not open in
-/// another row or column. Because nonces are random, a context may seal at most 2³² values.
+/// context, such as a column. Each value is bound to its row, so a sealed value does not open in
+/// another row or column. A value that was replaced by an older one of the same row is not
+/// detected. Because nonces are random, a context may seal at most 2³² values.
 package struct RowSeal: Sendable {
     /// The minimum length of a master secret in bytes.
     package static let masterCount = 32
@@ -25,14 +26,16 @@ package struct RowSeal: Sendable {
             count: AESGCM.keyCount)
     }
 
-    /// Seals a secret for the row with this identity. Throws `.length` if the identity is empty.
+    /// Seals a secret for the row with this identity; throws `.length` if the identity is empty.
     package func seal(_ secret: SecretBytes, row: [UInt8]) throws(CryptoFault) -> [UInt8] {
         guard !row.isEmpty else { throw .length }
         return try AESGCM.seal(secret, key: key, additional: row)
     }
 
-    /// Opens a value that was sealed for this row. Throws `.notAuthentic` for another row, context
-    /// or master secret, and for altered bytes.
+    /// Opens a value that was sealed for this row.
+    ///
+    /// Throws `.notAuthentic` for another row, context or master secret and for altered bytes, and
+    /// `.length` for an empty identity.
     package func open(_ sealed: [UInt8], row: [UInt8]) throws(CryptoFault) -> SecretBytes {
         guard !row.isEmpty else { throw .length }
         return try AESGCM.open(sealed, key: key, additional: row)

@@ -20,7 +20,7 @@ package enum SHA256 {
     }
 }
 
-/// An incremental SHA-256.
+/// A SHA-256 digest of data that arrives in parts.
 // SAFETY: the pointer is never given out; made in `init`, freed once, in `deinit`.
 @safe package struct SHA256Context: ~Copyable {
     private let context: OpaquePointer

@@ -5,7 +5,7 @@ extension P256PublicKey {
     /// Returns whether a blob is this key's OpenSSH signature (SSHSIG) of this text in this
     /// namespace.
     ///
-    /// Returns false for a malformed blob and for another key, namespace or text; throws only if
+    /// Returns false for a malformed blob and for another key, namespace or text. Throws only if
     /// cryptography itself failed. The format is that of PROTOCOL.sshsig, as restricted in
     /// docs/developer/PROTOCOL.md.
     package func verifies(
@@ -17,7 +17,8 @@ extension P256PublicKey {
         return try verifies(signature, of: text)
     }
 
-    /// Verifies a parsed signature of a text. The caller must check its namespace.
+    /// Returns whether a parsed signature is this key's for a text; the caller must check its
+    /// namespace.
     func verifies(_ signature: SSHSignature, of text: [UInt8]) throws(CryptoFault) -> Bool {
         guard signature.publicKey.point == point,
             let numbers = P256Signature(r: signature.r, s: signature.s)
@@ -29,7 +30,7 @@ extension P256PublicKey {
 }
 
 extension P256PrivateKey {
-    /// Signs a text in a namespace, in the form that `ssh-keygen -Y verify` accepts.
+    /// Signs a text in a namespace; `ssh-keygen -Y verify` accepts the result.
     package func signature(
         of text: [UInt8], in namespace: SignatureNamespace
     ) throws(CryptoFault) -> SSHSignature {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTSS
 
-/// Properties of a TPM, as it reports them itself.
+/// Properties of a TPM, as the TPM itself reports them; nothing authenticates them.
 package struct TPMProperties: Equatable, Sendable {
-    /// The manufacturer, up to four letters such as `INTC`, and its name for the model.
+    /// The manufacturer, up to four letters such as `INTC`, and the manufacturer's name of the
+    /// model.
     package let maker: String
     /// The firmware's version, four numbers separated by dots.
     package let firmware: String
-    /// Whether the TPM is in lockout after wrong authorisations. Keys with noDA still work then.
+    /// Whether the TPM is in lockout after wrong authorisations; keys with noDA still work then.
     package let isLockedOut: Bool
-    /// Whether the owner hierarchy has an authorisation, which prevents creating a storage root
-    /// key.
+    /// Whether the owner hierarchy has an authorisation value, which prevents creating a storage
+    /// root key.
     package let isOwned: Bool
 }
 
 extension TPMConnection {
-    /// A kind of handle; the raw value is the first handle of its range. TPM 2.0 part 2, table 28.
+    /// A kind of handle; the raw value is the first handle of its range (TPM 2.0 part 2, table 28).
     package enum HandleKind: UInt32, Sendable {
         case loadedSessions = 0x0200_0000
         case transient = 0x8000_0000
@@ -23,6 +24,9 @@ extension TPMConnection {
     }
 
     /// Reads manufacturer, firmware and state with two commands.
+    ///
+    /// Throws `.malformed` for an answer of another form. A property that the TPM does not report
+    /// counts as zero.
     package func properties() throws(TPMFault) -> TPMProperties {
         let fixed = try properties(from: 0x105, count: 8)
         let permanent = try properties(from: 0x200, count: 1)[0x200] ?? 0
@@ -35,7 +39,8 @@ extension TPMConnection {
             isLockedOut: permanent & 0x200 != 0, isOwned: permanent & 1 != 0)
     }
 
-    /// Returns the handles of a kind. With a resource manager, these are only the connection's own.
+    /// Returns the handles of a kind, at most 254; with a resource manager, only the connection's
+    /// own.
     package func handles(_ kind: HandleKind) throws(TPMFault) -> [UInt32] {
         let bytes = try capability(TPM2_CAP(TPM2_CAP_HANDLES), property: kind.rawValue, count: 254)
         var reader = WireReader(bytes)
@@ -83,7 +88,7 @@ extension TPMConnection {
     }
 }
 
-/// Returns up to four characters of a number, without those that are not printable ASCII.
+/// Returns the up to four characters of a number that are printable ASCII.
 private func text(_ number: UInt32?) -> String {
     let bytes = bigEndian(number ?? 0).filter { (0x21...0x7e).contains($0) }
     return String(decoding: bytes, as: UTF8.self)

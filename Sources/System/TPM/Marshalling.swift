@@ -2,15 +2,15 @@
 import CTSS
 import Posix
 
-/// A C structure unmarshalled from its wire form by `Tss2_MU_*`; wiped on deinitialisation.
+/// A C structure that `Tss2_MU_*` has unmarshalled from its wire form; wiped on deinitialisation.
 // SAFETY: the memory is zeroed and filled in `init`, lent out while the object lives, freed once.
 @safe final class Unmarshalled<Value> {
     private let storage: UnsafeMutablePointer<Value>
 
-    /// A pointer for an argument of a call, valid as long as this object exists.
+    /// A pointer to pass to a call, valid as long as this object exists.
     @unsafe var pointer: UnsafePointer<Value> { unsafe UnsafePointer(storage) }
 
-    /// Creates a structure of zeros.
+    /// Creates a structure of zeros, which for most types is the empty value.
     init() {
         let size = MemoryLayout<Value>.size
         let raw = UnsafeMutableRawPointer.allocate(
@@ -19,8 +19,10 @@ import Posix
         unsafe storage = raw.bindMemory(to: Value.self, capacity: 1)
     }
 
-    /// Unmarshals all of `bytes` with one of the library's functions. Throws `.malformed` if bytes
-    /// are left over.
+    /// Unmarshals all of `bytes` with one of the library's functions.
+    ///
+    /// Throws `.refused(.marshal, …)` if the function fails, and `.malformed` if bytes are left
+    /// over.
     convenience init(
         _ bytes: [UInt8],
         _ unmarshal: (
@@ -45,7 +47,7 @@ import Posix
 @safe final class Answer<Value> {
     private let storage: UnsafeMutablePointer<Value>
 
-    /// Takes ownership of the pointer. Returns nil if it is null.
+    /// Takes ownership of the pointer; nil if it is null.
     init?(_ pointer: UnsafeMutablePointer<Value>?) {
         guard let pointer = unsafe pointer else { return nil }
         unsafe storage = pointer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 
-/// Constants of TPM 2.0 part 2, table 9 (TPM_ALG_ID) and table 10 (TPM_ECC_CURVE).
+/// Constants of TPM 2.0 part 2: table 9 (TPM_ALG_ID) and table 10 (TPM_ECC_CURVE).
 enum Algorithm {
     static let rsa: UInt16 = 0x0001
     static let aes: UInt16 = 0x0006
@@ -14,7 +14,7 @@ enum Algorithm {
     static let p256: UInt16 = 0x0003
 }
 
-/// Bits of TPM 2.0 part 2, table 31 (TPMA_OBJECT).
+/// Attributes of an object: bits of TPM 2.0 part 2, table 31 (TPMA_OBJECT).
 private enum Attribute {
     static let fixedTPM: UInt32 = 1 << 1
     static let stClear: UInt32 = 1 << 2
@@ -34,26 +34,29 @@ private enum Attribute {
 
 /// The public area of an object as a serialised TPMT_PUBLIC; TPM 2.0 part 2, 12.2.4.
 ///
-/// Templates are written here. What a TPM returns or a file contains is compared with the template
-/// byte by byte, so that an object with weaker attributes or another policy is never used.
+/// Templates are created here. An area that a TPM returns or a file contains is compared with the
+/// template byte by byte, except for the public key itself, so an object with weaker attributes or
+/// another policy is never used. A storage root key may have been created by other software, so it
+/// is judged by its properties instead (`unfitness`).
 package struct PublicArea: Equatable, Sendable {
-    /// The maximum length in bytes; the area of a 2048-bit RSA key has some 320.
+    /// The maximum length in bytes; the area of a 2048-bit RSA key has about 320.
     package static let limit = 512
 
     /// The TPMT_PUBLIC without a length prefix.
     package let bytes: [UInt8]
 
-    /// Creates a value without checking the bytes.
+    /// Creates a value from bytes, which are not checked.
     package init(bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// The template of a P-256 key that signs SHA-256 digests under a policy and does nothing else.
+    /// Returns the template of a P-256 key that signs SHA-256 digests under a policy and does
+    /// nothing else; the policy is a digest of 32 bytes.
     static func signer(policy: [UInt8]) -> PublicArea {
         PublicArea(bytes: signerHead(policy) + emptyPoint)
     }
 
-    /// The template of sealed data under a policy.
+    /// Returns the template of sealed data under a policy, a digest of 32 bytes.
     static func data(policy: [UInt8]) -> PublicArea {
         PublicArea(bytes: dataHead(policy) + bigEndian(UInt16(0)))
     }
@@ -65,14 +68,14 @@ package struct PublicArea: Equatable, Sendable {
             + [Algorithm.aes, 128, Algorithm.cfb, Algorithm.none, Algorithm.p256, Algorithm.none]
             .flatMap { bigEndian($0) } + emptyPoint)
 
-    /// Returns the public key, 65 bytes, if this is a signing key exactly as the template creates
-    /// it, else nil.
+    /// Returns the public key, an uncompressed point of 65 bytes, if this is a signing key exactly
+    /// as the template creates it under this policy; else nil.
     package func signerPoint(policy: [UInt8]) -> [UInt8]? {
         guard let (x, y) = point(after: PublicArea.signerHead(policy)) else { return nil }
         return [0x04] + padded(x) + padded(y)
     }
 
-    /// Whether this is sealed data exactly as the template creates them.
+    /// Whether this is sealed data exactly as the template creates it under this policy.
     package func isData(policy: [UInt8]) -> Bool {
         let head = PublicArea.dataHead(policy)
         guard bytes.starts(with: head) else { return false }
@@ -80,8 +83,8 @@ package struct PublicArea: Equatable, Sendable {
         return reader.sized(limit: 32)?.count == 32 && reader.isAtEnd
     }
 
-    /// The object's Name: the hash algorithm's identifier and the SHA-256 of the area; TPM 2.0 part
-    /// 1, 16.
+    /// Returns the object's Name: the hash algorithm's identifier and the SHA-256 of the area; TPM
+    /// 2.0 part 1, 16.
     package func name() throws(CryptoFault) -> [UInt8] {
         try bigEndian(Algorithm.sha256) + SHA256.digest(bytes)
     }
@@ -90,13 +93,17 @@ package struct PublicArea: Equatable, Sendable {
     package static let nameCount = 2 + SHA256.digestCount
 
     /// The reason why the area cannot be that of our storage root key; nil if it can.
+    ///
+    /// Accepted is a restricted decryption key with a SHA-256 Name that is fixed to this TPM and
+    /// can be used with its authorisation value, protects its children with AES of at least 128
+    /// bits in CFB mode, and is either RSA of at least 2048 bits or P-256.
     var unfitness: String? {
         var reader = WireReader(bytes)
         guard let type = reader.uint16(), let nameHash = reader.uint16(),
             let attributes = reader.uint32(), reader.sized(limit: 64) != nil,
             nameHash == Algorithm.sha256
         else { return "its Name is not a SHA-256" }
-        // Without noDA, each attempt to use a root key that has an authorisation would count
+        // Without noDA, each attempt to use a root key that has an authorisation value would count
         // towards the lockout.
         let refused = Attribute.sign | Attribute.stClear
         guard attributes & Attribute.root == Attribute.root, attributes & refused == 0
@@ -153,7 +160,7 @@ package struct PublicArea: Equatable, Sendable {
     }
 }
 
-/// Pads a number to 32 bytes, since some TPMs omit leading zeros.
+/// Pads a number with leading zeros to 32 bytes, because some TPMs omit them.
 func padded(_ number: [UInt8]) -> [UInt8] {
     [UInt8](repeating: 0, count: max(0, 32 - number.count)) + number
 }

@@ -5,8 +5,9 @@ import Crypto
 extension TPMConnection {
     /// Returns the SHA-256 of the concatenated PCR values, 32 bytes; empty for an empty selection.
     ///
-    /// An audit session salted to the root key authenticates the answers, so that an attacker on
-    /// the bus cannot have keys sealed to other values.
+    /// An audit session that is salted to the root key authenticates the answers, so an attacker on
+    /// the bus cannot have objects sealed to other values. A TPM returns at most eight values at a
+    /// time, so several reads may be needed.
     ///
     /// - Throws: `.unfitRegisters` if the TPM has no SHA-256 value of a PCR; `.refused` with the
     ///   meaning `.registersChanged` if a PCR changed between two reads.
@@ -36,7 +37,9 @@ extension TPMConnection {
 }
 
 extension RegisterSelection {
-    /// Reads as many of the PCRs as the TPM returns at once, with its PCR update counter.
+    /// Reads as many of the PCRs as the TPM returns at once; TPM2_PCR_Read.
+    ///
+    /// Returns the PCR update counter, the PCRs that were read, and their concatenated values.
     fileprivate func read(
         over connection: TPMConnection, audit: TPMSession
     ) throws(TPMFault) -> (UInt32, RegisterSelection, [UInt8]) {
@@ -62,7 +65,7 @@ extension RegisterSelection {
     }
 }
 
-/// Concatenates the values of a TPML_DIGEST; returns nil unless there are `count` of 32 bytes each.
+/// Concatenates the values of a TPML_DIGEST; nil unless there are `count` values of 32 bytes each.
 private func registerValues(_ wire: [UInt8], count: Int) -> [UInt8]? {
     var reader = WireReader(wire)
     guard reader.uint32() == UInt32(count) else { return nil }

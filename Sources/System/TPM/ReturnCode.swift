@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTSS
 
-/// A TSS2_RC: the layer that it comes from, and its meaning; TPM 2.0 part 2, 6.6.
+/// A TSS2_RC: a return code with the layer that it comes from, and its meaning; TPM 2.0 part 2,
+/// 6.6.
+///
+/// Callers decide by `meaning`, which is the same whichever layer reports it. `description` is for
+/// messages only.
 package struct ReturnCode: Equatable, Sendable {
-    /// The code as it was returned.
+    /// The code as the library returned it.
     package let value: UInt32
 
-    /// Creates a value from a code.
+    /// Creates a value from the code of a call.
     package init(_ value: UInt32) {
         self.value = value
     }
@@ -19,9 +23,9 @@ package struct ReturnCode: Equatable, Sendable {
         case forbidden
         /// The policy is not satisfied.
         case policyFailed
-        /// A private part does not belong to this public part or this parent.
+        /// A private part does not belong to this public part or to this parent, or was altered.
         case notIntact
-        /// A value is out of range; for PolicyPCR: the PCRs are not as expected.
+        /// A value is out of range; for PolicyPCR, the PCRs are not as expected.
         case wrongValue
         /// The TPM temporarily refuses authorisations that count towards the lockout.
         case lockout
@@ -37,28 +41,28 @@ package struct ReturnCode: Equatable, Sendable {
         case notStarted
         /// No answer arrived: the connection is broken.
         case broken
-        /// The answer does not come from the TPM that was asked.
+        /// The HMAC of the answer is wrong: it does not come from the TPM that was asked.
         case forged
         /// Any other code.
         case other
     }
 
-    /// Whether the TPM reports that a parameter of the command is wrong.
+    /// Whether the TPM reports that a parameter of the command, rather than a handle or session, is
+    /// wrong.
     package var isAboutParameter: Bool {
         [0, 11, 12].contains(value >> 16) && value & 0xc0 == 0xc0
     }
 
-    /// The meaning, derived from layer and format.
+    /// The meaning, derived from the layer and the format of the code.
     package var meaning: Meaning {
         let layer = value & 0xff_0000
         let code = value & 0xffff
         switch layer {
-        // A resource manager passes on the TPM's codes, or uses them for itself.
+        // The TPM. A resource manager passes on the TPM's codes, or uses them for its own errors.
         case 0, 11 << 16, 12 << 16: return ReturnCode.tpm(code)
         case 7 << 16: return code == 27 ? .forged : .other
         case 10 << 16: return .broken
-        // Marshalling and SAPI: an answer that cannot be parsed means that the connection is
-        // broken.
+        // SAPI: an answer that is malformed or too short means that the connection is broken.
         case 8 << 16: return [17, 19].contains(code) ? .broken : .other
         default: return .other
         }
@@ -79,7 +83,8 @@ package struct ReturnCode: Equatable, Sendable {
         }
     }
 
-    /// Codes of format one, about a handle, parameter or session; the upper bits tell which.
+    /// Returns the meaning of a code of format one; its other bits tell which handle, parameter or
+    /// session it is about.
     private static func formatOne(_ number: UInt32) -> Meaning {
         switch number {
         case 0x04: return .wrongValue
@@ -94,7 +99,7 @@ package struct ReturnCode: Equatable, Sendable {
 }
 
 extension ReturnCode: CustomStringConvertible {
-    /// The description of tpm2-tss, and the number.
+    /// The description by tpm2-tss, and the number in hexadecimal.
     package var description: String {
         let text: String
         if let decoded = unsafe Tss2_RC_Decode(value) {

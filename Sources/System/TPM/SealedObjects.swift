@@ -4,10 +4,13 @@ import Crypto
 import Posix
 
 /// The two parts of an object as they are stored outside the TPM.
+///
+/// Neither part is secret: the private one is encrypted by the TPM and is of use only in that TPM,
+/// under the same storage root key.
 package struct ObjectParts: Equatable, Sendable {
-    /// The public area. The TPM binds it to the private part.
+    /// The public area, which the TPM binds to the private part.
     package let area: PublicArea
-    /// The private part, encrypted by the TPM under its storage root key; without a length prefix.
+    /// The private part, encrypted by the TPM under its storage root key, without a length prefix.
     package let sealed: [UInt8]
 
     /// Creates a value from both parts.
@@ -19,8 +22,8 @@ package struct ObjectParts: Equatable, Sendable {
 
 /// A loaded object with a session whose policy is satisfied except for the authorisation value.
 ///
-/// It serves exactly one command, which proves the value and ends the session. The object is
-/// flushed when the last reference goes away.
+/// It can be prepared before the authorisation value is known. It serves exactly one command, which
+/// proves the value and ends the session. The object is flushed when the last reference goes away.
 package final class ReadyObject {
     fileprivate let object: TPMObject
     fileprivate let session: TPMSession
@@ -37,7 +40,10 @@ package final class ReadyObject {
 extension TPMConnection {
     /// Creates a signing key under the root key: P-256, ECDSA with SHA-256, fixed to this TPM.
     ///
-    /// Throws `.malformed` if the TPM returned an object other than the requested one.
+    /// The TPM generates the key, and it never leaves the TPM unencrypted. Its use requires the
+    /// policy, and so the authorisation value. Throws `.malformed` if the TPM returned an object
+    /// other than the requested one, and `.memory` for an authorisation value that
+    /// `authorisationBytes` rejects.
     package func createSigner(
         policy: ObjectPolicy, authorisation: SecretBytes, root: StorageRoot
     ) throws(TPMFault) -> ObjectParts {
@@ -48,8 +54,10 @@ extension TPMConnection {
         return parts
     }
 
-    /// Seals 1 to 128 bytes under the root key. Throws `.malformed` if the TPM returned another
-    /// object than the requested one.
+    /// Seals 1 to 128 bytes under the root key.
+    ///
+    /// Throws `.memory` for more bytes or for an authorisation value that `authorisationBytes`
+    /// rejects, and `.malformed` if the TPM returned an object other than the requested one.
     package func seal(
         _ data: SecretBytes, policy: ObjectPolicy, authorisation: SecretBytes, root: StorageRoot
     ) throws(TPMFault) -> ObjectParts {
@@ -62,8 +70,8 @@ extension TPMConnection {
 
     /// Loads an object and satisfies its policy except for the authorisation value.
     ///
-    /// Takes four commands, five if the policy contains PCRs; this is the part that can run before
-    /// the match. The session is salted but not bound: because of PolicyAuthValue, the
+    /// This takes four commands, or five if the policy contains PCRs; it is the part that can run
+    /// before the match. The session is salted but not bound: because of PolicyAuthValue, the
     /// authorisation value is part of the HMAC and encryption keys anyway (TPM 2.0 part 1, 19.6.5
     /// and 21.2), and it need not be known yet.
     ///
@@ -72,7 +80,8 @@ extension TPMConnection {
         _ parts: ObjectParts, policy: ObjectPolicy, root: StorageRoot
     ) throws(TPMFault) -> ReadyObject {
         let object = try load(parts, root: root)
-        // tpm2-tss 3.2.1 omits the value from the HMAC of a bound policy session; TPMs include it.
+        // With a bound policy session, tpm2-tss 3.2.1 would omit the value from the HMAC, but TPMs
+        // include it.
         let session = try startSession(policy: true, salt: root.handle, bind: ESYS_TR_NONE)
         if !policy.registers.isEmpty { try meetRegisters(policy, session: session) }
         try run(.policyAuthValue) {
@@ -82,8 +91,12 @@ extension TPMConnection {
         return ReadyObject(object, session: session)
     }
 
-    /// Signs a digest of 32 bytes with one command, which ends the session. Returns r and s, 32
+    /// Signs a digest of 32 bytes with one command, which ends the session; returns r and s, 32
     /// bytes each.
+    ///
+    /// The command's parameter is encrypted. Throws `.refused` with the meaning
+    /// `.wrongAuthorisation` for another authorisation value, and `.malformed` for an answer that
+    /// is not an ECDSA signature with SHA-256.
     package func sign(
         _ digest: [UInt8], with ready: ReadyObject, authorisation: SecretBytes
     ) throws(TPMFault) -> (r: [UInt8], s: [UInt8]) {
@@ -111,7 +124,10 @@ extension TPMConnection {
         return (padded(r), padded(s))
     }
 
-    /// Opens sealed data with one command, which ends the session. The answer is encrypted.
+    /// Opens sealed data with one command, which ends the session; the answer is encrypted.
+    ///
+    /// The copy of the answer is wiped. Throws `.refused` with the meaning `.wrongAuthorisation`
+    /// for another authorisation value, and `.malformed` for an empty answer.
     package func unseal(
         _ ready: ReadyObject, authorisation: SecretBytes
     ) throws(TPMFault) -> SecretBytes {
@@ -129,12 +145,13 @@ extension TPMConnection {
         return try secretBytes(droppingLength: bytes)
     }
 
-    /// Changes the authorisation value of an object. Returns the same public part with a new
+    /// Changes the authorisation value of an object; returns the same public part with a new
     /// private part.
     ///
-    /// TPM2_ObjectChangeAuth requires the ADMIN role. These objects grant it to anyone who knows
-    /// the value, through an HMAC session bound to the object, without the policy. Takes four
-    /// commands.
+    /// The old private part still works with the old value, so the caller must destroy it.
+    /// TPM2_ObjectChangeAuth requires the ADMIN role. These objects grant it to any caller who
+    /// knows the value, through an HMAC session bound to the object, without the policy. It takes
+    /// four commands.
     package func changeAuthorisation(
         of parts: ObjectParts, from old: SecretBytes, to new: SecretBytes, root: StorageRoot
     ) throws(TPMFault) -> ObjectParts {
@@ -160,8 +177,10 @@ extension TPMConnection {
 }
 
 extension TPMConnection {
-    /// Creates an object under the root key with two commands. Checks only the form of the answer;
-    /// the caller checks the public part.
+    /// Creates an object under the root key with two commands.
+    ///
+    /// Only the form of the answer is checked; the caller must compare the public part with the
+    /// template.
     private func create(
         _ template: PublicArea, data: SecretBytes?, authorisation: SecretBytes,
         root: StorageRoot
@@ -219,8 +238,7 @@ extension TPMConnection {
         return session
     }
 
-    /// Extends the policy session by the PCRs. The TPM refuses with a wrong value if they have
-    /// changed.
+    /// Extends the policy session by the PCRs; the TPM reports a wrong value if they have changed.
     private func meetRegisters(
         _ policy: ObjectPolicy, session: TPMSession
     ) throws(TPMFault) {
@@ -235,7 +253,8 @@ extension TPMConnection {
         }
     }
 
-    /// Runs the one command that a session was prepared for.
+    /// Runs the one command that a session was prepared for; the session counts as ended if it
+    /// succeeds.
     private func use(
         _ ready: ReadyObject, operation: TPMOperation, authorisation: SecretBytes,
         _ command: () -> TSS2_RC
@@ -247,7 +266,7 @@ extension TPMConnection {
     }
 }
 
-/// Returns a TPM2B_SENSITIVE_CREATE with authorisation value and data. The caller must wipe it.
+/// Returns a TPM2B_SENSITIVE_CREATE with authorisation value and data, which the caller must wipe.
 private func sensitive(
     _ authorisation: SecretBytes, data: SecretBytes?
 ) throws(TPMFault) -> [UInt8] {
@@ -255,7 +274,7 @@ private func sensitive(
     defer { wipe(&value) }
     let count = data?.count ?? 0
     guard count <= 128 else { throw .memory }
-    // Reserve the capacity first, since an array that grows leaves its old bytes in memory.
+    // The capacity is reserved first, because an array that grows leaves its old bytes in memory.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(4 + value.count + count)
     bytes += bigEndian(UInt16(value.count + 2 + count))
@@ -265,7 +284,7 @@ private func sensitive(
     return bytes
 }
 
-/// Returns the bytes after a two-byte length, in secret memory.
+/// Copies the bytes after a two-byte length to secret memory.
 private func secretBytes(droppingLength bytes: [UInt8]) throws(TPMFault) -> SecretBytes {
     do throws(SystemFault) {
         return try SecretBytes(

@@ -2,10 +2,11 @@
 import CTSS
 import Crypto
 
-/// The TPM's storage root key: the parent of all our keys, to which sessions are salted.
+/// The TPM's storage root key: the parent of all our objects, to which sessions are salted.
 ///
-/// It is shared by all software that uses the TPM, and persistent. Its Name identifies the TPM
-/// until it is cleared; callers compare it with the pinned Name before they send anything secret.
+/// It is persistent and shared by all software that uses the TPM. Its Name identifies the TPM until
+/// the TPM is cleared. Callers compare it with the pinned Name before they send anything secret, so
+/// that neither another TPM nor a device on the bus can take its place.
 package final class StorageRoot {
     /// The handle that the TCG's Provisioning Guidance reserves for the storage root key.
     package static let persistentHandle: UInt32 = 0x8100_0001
@@ -26,10 +27,10 @@ package final class StorageRoot {
 }
 
 extension TPMConnection {
-    /// Returns the TPM's storage root key; nil if there is none.
+    /// Returns the TPM's storage root key; nil if there is none at `persistentHandle`.
     ///
-    /// - Throws: `.unfitRoot` if another kind of object is in its place; `.anotherRoot` if the Name
-    ///   that the TPM claims is not that of the public area.
+    /// - Throws: `.unfitRoot` if the key there does not protect its children as required;
+    ///   `.anotherRoot` if the Name that the TPM claims is not that of the public area.
     package func findRoot() throws(TPMFault) -> StorageRoot? {
         var handle: ESYS_TR = ESYS_TR_NONE
         do throws(TPMFault) {
@@ -56,18 +57,19 @@ extension TPMConnection {
     /// Returns the TPM's storage root key, and creates a persistent one if there is none.
     ///
     /// - Parameter expected: The Name that it must have; nil for any.
-    /// - Throws: `.anotherRoot` if the Name is another one, in which case the TPM is left as it
-    ///   was; `.notPermitted` if a key must be created and the owner hierarchy has an
-    ///   authorisation.
+    /// - Throws: `.anotherRoot` if the Name differs, in which case nothing persistent was changed
+    ///   in the TPM; `.notPermitted` if a key must be created and the owner hierarchy has an
+    ///   authorisation value.
     package func root(expecting expected: [UInt8]?) throws(TPMFault) -> StorageRoot {
         guard let root = try findRoot() else { return try makeRoot(expecting: expected) }
         guard expected == nil || root.name == expected else { throw .anotherRoot }
         return root
     }
 
-    /// Like `root(expecting:)`, but changes nothing in the TPM.
+    /// Like `root(expecting:)`, but makes nothing persistent in the TPM.
     ///
-    /// Returns nil if the TPM has no storage root key, but would create the expected one.
+    /// Returns nil if the TPM has no storage root key but would create the expected one. Throws
+    /// `.anotherRoot` if it has, or would create, another one.
     package func findRoot(expecting expected: [UInt8]) throws(TPMFault) -> StorageRoot? {
         if let root = try findRoot() {
             guard root.name == expected else { throw .anotherRoot }
@@ -81,6 +83,8 @@ extension TPMConnection {
     }
 
     /// Creates a storage root key from the TCG's template and makes it persistent.
+    ///
+    /// The Name is compared before the key is made persistent; throws `.anotherRoot` if it differs.
     private func makeRoot(expecting expected: [UInt8]?) throws(TPMFault) -> StorageRoot {
         do throws(TPMFault) {
             // No key exists yet that the session could be salted to; nothing in these commands is
@@ -133,7 +137,9 @@ extension TPMConnection {
     }
 
     /// Returns the Name that the TPM claims for an object, and the public area that salts are
-    /// encrypted to. Both are visible only in the library's serialised form of the handle.
+    /// encrypted to.
+    ///
+    /// Both are visible only in the library's serialised form of the handle.
     private func resource(_ handle: ESYS_TR) throws(TPMFault) -> ([UInt8], PublicArea) {
         var buffer: UnsafeMutablePointer<UInt8>?
         var count = 0

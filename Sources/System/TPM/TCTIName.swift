@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why the name of a TPM transport (TCTI) is not accepted.
+/// The reason why the name of a TPM transport (TCTI) is not accepted.
 package enum TCTINameFault: Error, Equatable, Sendable {
-    /// It is empty, longer than 200 bytes, or contains a byte that is not printable ASCII or is a
-    /// space.
+    /// The name is empty, longer than 200 bytes, or contains a space or a byte that is not
+    /// printable ASCII.
     case form
-    /// The transport is not `device`, `swtpm` or `tabrmd`. Some of the others start programs.
+    /// The transport is not `device`, `swtpm` or `tabrmd`; some of the others would start programs.
     case kind
-    /// The transport is allowed, but the part after its colon is not.
+    /// The transport is allowed, but the part after its colon is not, for this reason.
     case configuration(String)
 }
 
-/// The name of a way to a TPM (TCTI), as the administrator writes it.
+/// The name of a TPM transport (TCTI), as an administrator writes it in the configuration.
 ///
 /// It is checked before any library is loaded or any device opened, because tpm2-tss loads the
-/// library that a TCTI names. Accepted are `auto`, `device:/dev/…`, `swtpm:path=/…`,
-/// `swtpm:host=…,port=…` (only this machine) and `tabrmd:` on the system bus.
+/// library that a TCTI names. Accepted are `auto`, `device:/dev/…`, `swtpm:path=/…`, `swtpm:port=…`
+/// with an optional `host=` of this machine, and `tabrmd:` on the system bus.
 package struct TCTIName: Equatable, Sendable {
-    /// The kernel's resource manager for the first TPM, which `auto` stands for.
+    /// The kernel's resource manager for the first TPM, which is what `auto` means.
     package static let standard = TCTIName(
         library: .device, configuration: "/dev/tpmrm0", path: "/dev/tpmrm0", isManaged: true)
 
-    /// The library for the transport, by its name for the dynamic linker.
+    /// The library of the transport, by its file name for the dynamic linker.
     enum Library: String {
         case device = "libtss2-tcti-device.so.0"
         case swtpm = "libtss2-tcti-swtpm.so.0"
@@ -29,9 +29,10 @@ package struct TCTIName: Equatable, Sendable {
 
     let library: Library
     let configuration: String
-    /// The device node or socket; nil if there is none.
+    /// The path of the device node or socket; nil if there is none.
     let path: String?
-    /// Whether there is a resource manager, which flushes the objects of a process that was killed.
+    /// Whether a resource manager is in between, which flushes the objects of a process that was
+    /// killed.
     package let isManaged: Bool
 
     private init(library: Library, configuration: String, path: String?, isManaged: Bool) {
@@ -41,7 +42,7 @@ package struct TCTIName: Equatable, Sendable {
         self.isManaged = isManaged
     }
 
-    /// Parses a name. Throws for every form that is not described above.
+    /// Parses a name; throws a `TCTINameFault` for every form that the type does not list.
     package static func parse(_ text: String) throws(TCTINameFault) -> TCTIName {
         guard (1...200).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
@@ -106,8 +107,8 @@ package struct TCTIName: Equatable, Sendable {
         return values
     }
 
-    /// Whether this is a plain path component or bus name, without characters that have a special
-    /// meaning.
+    /// Whether this is a plain path component or bus name: ASCII letters, digits, `-`, `.` and `_`,
+    /// but not `.` or `..`.
     private static func isPlain(_ part: Substring) -> Bool {
         !part.isEmpty && part != "." && part != ".."
             && part.utf8.allSatisfy { byte in
@@ -118,7 +119,7 @@ package struct TCTIName: Equatable, Sendable {
 }
 
 extension TCTIName: CustomStringConvertible {
-    /// The name as an administrator would write it.
+    /// The name as an administrator would write it, with the transport spelled out.
     package var description: String {
         switch library {
         case .device: "device:" + configuration
@@ -129,7 +130,7 @@ extension TCTIName: CustomStringConvertible {
 }
 
 extension TCTINameFault: CustomStringConvertible {
-    /// One line without a full stop.
+    /// A message of one line without a full stop.
     package var description: String {
         switch self {
         case .form: "not 1 to 200 printable characters without a space"

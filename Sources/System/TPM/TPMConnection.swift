@@ -5,33 +5,34 @@ import Posix
 
 /// An open connection to a TPM with its tpm2-tss ESYS context.
 ///
-/// Objects and sessions keep a reference to their connection until they are released. Not
-/// thread-safe.
+/// Objects and sessions hold a reference to their connection until they are released, and flush
+/// themselves over it. Not thread-safe: the connection and everything made with it must be used by
+/// one thread at a time.
 // SAFETY: both pointers are made in `init`, never given out, and freed once, in `deinit`.
 @safe package final class TPMConnection {
-    /// The name that the connection was opened with.
+    /// The name of the transport that the connection was opened with.
     package let name: TCTIName
     /// The number of commands sent, for tests and benchmarks that count round trips.
     package private(set) var commands = 0
-    /// Whether the connection was abandoned, after which nothing can be flushed over it.
+    /// Whether the connection was abandoned; no command is sent over it then.
     package private(set) var isLost = false
 
     let context: OpaquePointer
     private let transport: OpaquePointer
-    /// The TPM handles of the objects and sessions held over this connection.
+    /// The TPM handles of the objects and sessions that are in use over this connection.
     private var held: Set<UInt32> = []
 
     /// Opens a connection to a TPM.
     ///
     /// Without a resource manager, it also starts a TPM that was not started since power-on
-    /// (TPM2_Startup), and flushes what a killed process left behind.
+    /// (TPM2_Startup), and flushes the objects and sessions that a killed process left behind.
     ///
     /// - Throws: `.unreachable` or `.notPermitted` if the TPM cannot be reached, `.refused` for its
-    ///   error codes, `.memory`.
+    ///   error codes, `.memory` if the environment cannot be set.
     package init(_ name: TCTIName) throws(TPMFault) {
         do throws(SystemFault) { try keepLibraryQuiet() } catch { throw .memory }
-        // Initialise our library first: it keeps libcrypto, which tpm2-tss uses too, from reading
-        // openssl.cnf.
+        // Our library is initialised first: it keeps libcrypto, which tpm2-tss uses too, from
+        // reading openssl.cnf.
         _ = try crypto { () throws(CryptoFault) in try SHA256.digest([]) }
         var transport: OpaquePointer?
         let loaded = unsafe Tss2_TctiLdr_Initialize_Ex(
@@ -58,12 +59,14 @@ import Posix
         unsafe Tss2_TctiLdr_Finalize(&transport)
     }
 
-    /// Gives up the connection. Held objects and sessions are forgotten without being flushed.
+    /// Gives up the connection: objects and sessions are forgotten without being flushed.
     package func abandon() { isLost = true }
 
-    /// Flushes all transient objects and sessions that are not held over this connection.
+    /// Flushes all transient objects and sessions that are not in use over this connection.
     ///
-    /// Does nothing if there is a resource manager: other processes' objects are not ours to flush.
+    /// Does nothing with a resource manager, because the objects of other processes are not ours to
+    /// flush. Handles are compared without the part of their type that differs between kinds of
+    /// session.
     package func flushStale() throws(TPMFault) {
         guard !name.isManaged else { return }
         let mine = Set(held.map { $0 & 0x00ff_ffff | ($0 >> 31) << 31 })
@@ -75,7 +78,10 @@ import Posix
         }
     }
 
-    /// Sends one command. Every library call that reaches the TPM goes through this function.
+    /// Sends one command and counts it.
+    ///
+    /// Every command goes through this function, except that `flush` sends its own because it
+    /// ignores errors.
     ///
     /// - Throws: `.unreachable` after `abandon()`, `.refused` for any code other than
     ///   TSS2_RC_SUCCESS.
@@ -86,20 +92,23 @@ import Posix
         guard code.value == TSS2_RC_SUCCESS else { throw .refused(operation, code) }
     }
 
-    /// Registers an object or session that is in the TPM.
+    /// Records that an object or session of this connection is in the TPM, so that `flushStale`
+    /// spares it.
     func hold(_ handle: ESYS_TR) {
         if let number = number(of: handle) { held.insert(number) }
     }
 
-    /// Frees the library's record of a handle. The object stays in the TPM.
+    /// Frees the library's record of a handle; the object stays in the TPM.
     func close(_ handle: ESYS_TR) {
         if let number = number(of: handle) { held.remove(number) }
         var handle = handle
         _ = unsafe Esys_TR_Close(context, &handle)
     }
 
-    /// Flushes an object or session from the TPM. What fails here is flushed by the next
-    /// connection.
+    /// Flushes an object or session from the TPM, unless the connection was abandoned.
+    ///
+    /// Errors are ignored: an object that remains is removed when the next connection is opened, or
+    /// by the resource manager.
     func flush(_ handle: ESYS_TR) {
         guard !isLost else { return }
         if let number = number(of: handle) { held.remove(number) }
@@ -133,7 +142,7 @@ import Posix
 /// Prevents tpm2-tss from writing to standard error, through the environment variable TSS2_LOG.
 ///
 /// Call it at the start of `main`, before other threads exist; tpm2-tss reads the variable at its
-/// first message. Later calls change nothing if the variable is set already.
+/// first message. Does nothing if the variable already has the right value.
 package func keepLibraryQuiet() throws(SystemFault) {
     let name = "TSS2_LOG"
     let value = "all+none"
@@ -141,8 +150,8 @@ package func keepLibraryQuiet() throws(SystemFault) {
     try setEnvironmentValue(name, value)
 }
 
-/// Returns the fault for a TPM that cannot be reached, with the reason from its path if there is
-/// one.
+/// Returns the fault for a TPM that cannot be reached, with the reason found at its path if there
+/// is one.
 private func unreachable(_ name: TCTIName, code: ReturnCode) -> TPMFault {
     guard let path = name.path, let fault = reachabilityFault(of: path) else {
         return .unreachable("\(name) does not answer: \(code)")

@@ -3,29 +3,30 @@ import CTSS
 import Crypto
 import Posix
 
-/// Why a TPM operation failed.
+/// The reason why a TPM operation failed.
 package enum TPMFault: Error, Equatable, Sendable {
-    /// The TPM, or a layer in front of it, answered with an error code.
+    /// The TPM, or a software layer in front of it, answered with an error code.
     case refused(TPMOperation, ReturnCode)
     /// The TPM cannot be reached; the text says what was tried and why it failed.
     case unreachable(String)
     /// The TPM exists, but this process may not use it.
     case notPermitted(String)
-    /// The storage root key is not fit to protect our keys; the text says why.
+    /// The storage root key is not fit to protect our objects; the text says why.
     case unfitRoot(String)
-    /// The storage root key has another Name than the expected one.
+    /// The storage root key has a Name other than the expected one: another TPM, or one that was
+    /// cleared.
     case anotherRoot
     /// The TPM has no SHA-256 bank with these PCRs.
     case unfitRegisters([Int])
-    /// An answer does not have the form of the specification.
+    /// An answer, or a stored object, does not have the form that the specification prescribes.
     case malformed(TPMOperation)
-    /// No memory, or no secret memory, is available.
+    /// No memory that can be locked is available, or a value has a size that is not allowed.
     case memory
     /// Cryptography in this process failed.
     case crypto(CryptoFault)
 }
 
-/// A command of TPM 2.0 part 3 or a call of tpm2-tss. The raw value is its name, for messages.
+/// A command of TPM 2.0 part 3 or a call of tpm2-tss; the raw value is its name, for messages.
 package enum TPMOperation: String, Sendable {
     case connect = "Tss2_TctiLdr_Initialize"
     case initialize = "Esys_Initialize"
@@ -49,7 +50,7 @@ package enum TPMOperation: String, Sendable {
 }
 
 extension TPMFault: CustomStringConvertible {
-    /// One line without a full stop.
+    /// A message of one line without a full stop.
     package var description: String {
         switch self {
         case .refused(let command, let code): "\(command.rawValue): \(code)"

@@ -39,7 +39,9 @@ package final class TPMObject {
     }
 }
 
-/// Returns an authorisation value as a TPM2B_AUTH, without trailing zeros. The caller must wipe it.
+/// Returns an authorisation value as a TPM2B_AUTH, without trailing zeros; the caller must wipe it.
+///
+/// Throws `.memory` for a value of only zeros or of more than 32 bytes.
 func authorisationBytes(_ value: SecretBytes) throws(TPMFault) -> [UInt8] {
     guard value.count <= 32 else { throw .memory }
     var bytes = value.withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
@@ -81,14 +83,15 @@ package final class TPMSession {
         static let audits = Attributes(rawValue: 0x80)
     }
 
-    /// Replaces all attributes.
+    /// Replaces all attributes; without `continues`, the next command ends the session.
     func set(_ attributes: Attributes) throws(TPMFault) {
         let code = unsafe Esys_TRSess_SetAttributes(
             connection.context, handle, attributes.rawValue, 0xff)
         guard code == TSS2_RC_SUCCESS else { throw .refused(.prepare, ReturnCode(code)) }
     }
 
-    /// Records that the TPM ended the session with the last command.
+    /// Records that the TPM ended the session with the last command, so that it need not be
+    /// flushed.
     func end() { isEnded = true }
 }
 

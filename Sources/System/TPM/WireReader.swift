@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads a TPM's big-endian structures. Every length is checked before bytes are copied.
+/// Reads a TPM's big-endian structures; every length is checked before bytes are copied.
 ///
-/// All functions return nil, without a fault of their own, if too few bytes are left.
+/// All functions return nil, without a fault of their own, if too few bytes are left. The caller
+/// must check `isAtEnd` after the last field.
 package struct WireReader {
     private var rest: ArraySlice<UInt8>
 
@@ -49,7 +50,7 @@ package func bigEndian(_ number: UInt32) -> [UInt8] {
     bigEndian(UInt16(number >> 16)) + bigEndian(UInt16(truncatingIfNeeded: number))
 }
 
-/// Returns bytes as a TPM2B, after their two-byte length; nil if there are more than 65535.
+/// Returns bytes as a TPM2B, preceded by their two-byte length; nil if there are more than 65535.
 package func sized(_ bytes: [UInt8]) -> [UInt8]? {
     UInt16(exactly: bytes.count).map { bigEndian($0) + bytes }
 }

@@ -4,11 +4,11 @@ import CommandProtocol
 import LoginMessages
 import LoginProtocol
 
-/// Whether fingerprint login works for each account, as the daemon reports it.
+/// Checks whether fingerprint login works for each account, according to the daemon's report.
 struct AccountCheck {
     let view: DaemonView
 
-    /// The findings; none unless the daemon answers.
+    /// The findings; there are none unless the daemon answers.
     func findings() -> [Finding] {
         guard view.reach == .answers else { return [] }
         var findings: [Finding] = []
@@ -20,7 +20,7 @@ struct AccountCheck {
         return findings + (view.isCut ? [Self.many] : [])
     }
 
-    /// Whether fingers, key and lockout let the account in.
+    /// Checks whether fingers, key, lists and lockout permit the account to log in.
     private static func status(of account: AccountView) -> [Finding] {
         let (name, status) = (account.name, account.status)
         var findings: [Finding] = []
@@ -49,7 +49,8 @@ struct AccountCheck {
         return findings
     }
 
-    /// Whether the login password and the secrets that are kept for the account can be opened.
+    /// Checks whether the login password and the secrets that are stored for the account can be
+    /// opened.
     private static func storage(of account: AccountView) -> [Finding] {
         var findings: [Finding] = []
         switch account.status.keyring {
@@ -66,7 +67,7 @@ struct AccountCheck {
         return findings
     }
 
-    /// Readers that the account's prints were made on, and that are not there.
+    /// Findings on readers that the account's prints were made on, but that are not present.
     private func printsElsewhere(_ account: AccountView) -> [Finding] {
         // Without any reader, the missing reader is the finding.
         guard let readers = view.readers, !readers.isEmpty else { return [] }
@@ -77,7 +78,7 @@ struct AccountCheck {
     }
 }
 
-/// Findings that keep an account's finger out.
+/// Findings on faults and states that prevent an account from logging in with a finger.
 extension AccountCheck {
     /// The key does not fit the fingers.
     private static func credentialInvalid(_ account: Bytes, status: StatusAnswer) -> Finding {
@@ -205,7 +206,7 @@ extension AccountCheck {
     }
 }
 
-/// Findings about what is kept for accounts, and about all of them.
+/// Findings on the data that is stored for accounts, and on the accounts as a whole.
 extension AccountCheck {
     /// Prints were made on readers that are not there.
     private static func printsElsewhere(_ account: Bytes, reader: Bytes) -> Finding {

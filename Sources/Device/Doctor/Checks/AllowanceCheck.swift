@@ -3,7 +3,7 @@ import CommandMessages
 import Configuration
 import LoginMessages
 
-/// Whether settings allow a touch where the default refuses one.
+/// Checks whether settings allow a touch that the defaults would refuse.
 struct AllowanceCheck {
     let files: MachineFiles
     let configuration: Configuration

@@ -6,17 +6,17 @@ import ConfigurationFiles
 import LoginMessages
 import LoginProtocol
 
-/// Whether the configuration is accepted, root's alone, and in use.
+/// Checks whether the configuration is accepted, only root can change it, and the daemon uses it.
 struct ConfigurationCheck {
     private let files: MachineFiles
     /// The configuration in the files; nil if they would be rejected.
     let configuration: Configuration?
-    /// Why the files would be rejected, even if the daemon does not use them.
+    /// The reason why the files would be rejected, even if the daemon does not use them yet.
     private let fault: ConfigurationFault?
 
     private static let file = "/etc/signet/signet.conf"
 
-    /// Reads the configuration.
+    /// Reads the configuration from the files, as the daemon would.
     init(_ files: MachineFiles) {
         self.files = files
         do throws(ConfigurationFault) {
@@ -27,12 +27,12 @@ struct ConfigurationCheck {
         }
     }
 
-    /// Lines with settings that there are no more.
+    /// Findings on lines with settings that no longer exist.
     func lineFindings() -> [Finding] {
         (configuration?.obsoleteLines ?? []).map { Self.obsolete($0.text) }
     }
 
-    /// Problems with owner and mode of the files, which make the daemon reject them.
+    /// Findings on the owner and mode of the files, because of which the daemon would reject them.
     func fileFindings() -> [Finding] {
         let (check, file) = (FileCheck(files: files), Self.file)
         return check.findings(at: file, rule: .settingFile)
@@ -42,7 +42,7 @@ struct ConfigurationCheck {
             .flatMap { check.findings(at: "\(file).d/\($0)", rule: .settingFile) }
     }
 
-    /// What the daemon has rejected, or does not use yet.
+    /// Findings on a configuration that the daemon has rejected or does not use yet.
     func daemonFindings(_ view: DaemonView) -> [Finding] {
         if let fault = fault?.text.bytes ?? view.configurationFault {
             return [Self.refused(fault)]

@@ -3,12 +3,13 @@ import CommandMessages
 import LoginMessages
 import LoginProtocol
 
-/// Whether the stacks ask for the passwords of accounts that come from sssd.
+/// Checks whether the stacks accept the passwords of accounts that come from sssd.
 struct DirectoryCheck {
     let machine: Machine
     let stacks: ServiceStacks
 
-    /// Services that cannot ask for the password of accounts from sssd, if there are such accounts.
+    /// The finding on services that cannot check the passwords of sssd's accounts, if such accounts
+    /// exist.
     ///
     /// Only accounts that Signet stores something for are considered.
     func findings() -> [Finding] {
@@ -22,8 +23,8 @@ struct DirectoryCheck {
         return [Self.missing(ServiceStacks.list(services), accounts: ServiceStacks.list(foreign))]
     }
 
-    /// Whether directory accounts come from sssd alone: it is configured, and no other source is
-    /// used.
+    /// Whether accounts of a directory come from sssd alone: it is configured, and no other source
+    /// is used.
     private var usesSSSD: Bool {
         let files = machine.files
         let isConfigured =

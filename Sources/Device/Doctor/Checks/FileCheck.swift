@@ -4,13 +4,14 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-/// Whether Signet's files, and those that it depends on, are of the right kind and root's alone.
+/// Checks whether Signet's files, and those that it depends on, have the right kind and mode, and
+/// belong to root.
 struct FileCheck {
     let files: MachineFiles
 
-    /// How a file deviates from a rule; nothing if there is no file.
+    /// Findings on a file's deviations from a rule; none if the file does not exist.
     ///
-    /// - Parameter account: The account whose public key the file is.
+    /// - Parameter account: The account whose public key the file is; nil for any other file.
     func findings(
         at path: String, rule: FileRule, keyOf account: Bytes? = nil, following: Bool = false
     ) -> [Finding] {
@@ -18,7 +19,7 @@ struct FileCheck {
         return rule.findings(look, at: path, keyOf: account)
     }
 
-    /// Problems with the directories above a path, which only root may own and write to.
+    /// Findings on the directories above a path, which only root may own and write to.
     func parents(of path: String) -> [Finding] {
         var findings: [Finding] = []
         var place = ""
@@ -32,10 +33,10 @@ struct FileCheck {
     }
 }
 
-/// The kind and mode that a file must have. The owner must be root.
+/// The kind and mode that a file must have; its owner must be root.
 struct FileRule {
     let kind: FileLook.Kind
-    /// The mode with which it is created.
+    /// The mode with which the file is created.
     let mode: UInt32
     /// The permissions that users other than root must have.
     let needed: UInt32
@@ -46,16 +47,16 @@ struct FileRule {
     static let publicFile = FileRule(kind: .file, mode: 0o644, needed: 0o044)
     static let privateFile = FileRule(kind: .file, mode: 0o600, needed: 0)
     static let socket = FileRule(kind: .socket, mode: 0o666, needed: 0o066)
-    /// The module: it may have several links.
+    /// The rule for the module, which may have several links.
     static let module = FileRule(kind: .file, mode: 0o644, needed: 0o044, mayHaveLinks: true)
-    /// Settings: it does no harm if only root can read them.
+    /// The rule for settings; it does no harm if only root can read them.
     static let settingFile = FileRule(kind: .file, mode: 0o644, needed: 0)
     static let settingDirectory = FileRule(kind: .directory, mode: 0o755, needed: 0)
 
-    /// How a file deviates from the rule.
+    /// Findings on a file's deviations from the rule.
     ///
-    /// Extra permissions are reported where they allow others to write, or to read a private file;
-    /// missing ones where others need them.
+    /// Excess permissions are reported if they allow other users to write, or to read a private
+    /// file; missing ones are reported if other users need them.
     func findings(_ look: FileLook, at path: String, keyOf account: Bytes? = nil) -> [Finding] {
         guard look.kind == kind else { return [FileRule.wrongKind(path)] }
         var findings: [Finding] = []

@@ -4,7 +4,7 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-/// Whether the journal of the last week has alerts or warnings.
+/// Checks whether the journal of the last week contains alerts or warnings about Signet.
 struct JournalCheck {
     let machine: Machine
 

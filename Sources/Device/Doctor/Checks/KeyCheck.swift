@@ -5,7 +5,8 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
-/// Whether the public keys are intact, and those of accounts that exist, as the module reads them.
+/// Checks whether the public keys are intact and belong to accounts that exist, as the module reads
+/// them.
 struct KeyCheck {
     let files: MachineFiles
     let nameService: NameService
@@ -17,8 +18,7 @@ struct KeyCheck {
             do throws(SystemFault) {
                 found = try nameService.account(file.uid)
             } catch {
-                // If the name service does not answer, that does not mean that there is no such
-                // account.
+                // A name service that does not answer does not mean that there is no such account.
                 return nil
             }
             guard let account = found?.bytes else { return Self.ofNobody(file.path, uid: file.uid) }
@@ -46,7 +46,7 @@ struct KeyCheck {
 
     /// The account named in a key's comment, `signet:ACCOUNT:CREDENTIAL`.
     ///
-    /// Nil unless the line is exactly as the daemon writes it: the credential has 16 bytes in
+    /// Nil unless the line is exactly as the daemon writes it; the credential is 16 bytes in
     /// hexadecimal.
     private static func owner(ofKey line: Bytes) -> Bytes? {
         guard line.count <= SSHPublicKey.maximumLineLength,

@@ -4,8 +4,11 @@ import Configuration
 import LoginMessages
 import LoginProtocol
 
-/// Whether lines of pam_signet have the option `keyring` exactly where a touch may release the
-/// login password.
+/// Checks whether lines of pam_signet have the option `keyring` exactly where a touch may release
+/// the login password.
+///
+/// A network service must never have it. A service that `keyring.services` lists should have it if
+/// a touch reaches a module that opens a keyring; elsewhere it has no effect.
 struct KeyringLineCheck {
     private let stacks: ServiceStacks
     /// The services that may receive the login password.
@@ -23,7 +26,8 @@ struct KeyringLineCheck {
         listedPlaces = Set(lines.map(\.place))
     }
 
-    /// Problems with a service that requests the login password, or that should and does not.
+    /// Remarks on a service that requests the login password without being listed, or is listed but
+    /// does not request it.
     func remarks(on service: String) -> [StackRemark] {
         let chain = stacks.chain(of: service, type: .auth)
         let releasing = chain.handlers.filter(\.releasesPassword).map(\.place)
@@ -55,8 +59,8 @@ struct KeyringLineCheck {
 }
 
 extension Chain {
-    /// The pam_signet line after which a touch alone reaches a module that opens a keyring; nil if
-    /// it reaches none.
+    /// The line of pam_signet after which a touch alone reaches a module that opens a keyring; nil
+    /// if it reaches none.
     fileprivate var touchWithoutKeyring: StackPlace? {
         let walks = walks(of: Visitor(finger: .success, knowsPassword: false)) ?? []
         for walk in walks where walk.isAccepted {

@@ -4,7 +4,8 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-/// Whether the clock is right, the lid open, Secure Boot on, and the machine open for logins.
+/// Checks whether the clock is right, the lid open, Secure Boot on, swap encrypted, and logins not
+/// closed.
 struct MachineChecks {
     let machine: Machine
 
@@ -15,7 +16,7 @@ struct MachineChecks {
             + ["/etc/nologin", "/run/nologin"].filter { files.exists($0) }.map(Self.closed)
     }
 
-    /// How far in the future, in seconds, a file may be before the clock counts as wrong.
+    /// How far in the future a file's time may be before the clock counts as wrong, in seconds.
     private static let clockTolerance: Int64 = 600
 
     /// Something was written later than now, or nobody keeps the clock.

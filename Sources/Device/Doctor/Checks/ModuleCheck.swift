@@ -3,12 +3,14 @@ import CommandMessages
 import LoginMessages
 import LoginProtocol
 
-/// Whether services use the module, and its file exists, is root's alone, and of this version.
+/// Checks whether services use the module, and whether its file exists, only root can change it,
+/// and it is of this version.
 struct ModuleCheck {
     let files: MachineFiles
     let stacks: ServiceStacks
 
-    /// Stacks that name the module wrongly, or no stack that names it.
+    /// Findings on stacks that misspell the module's name, or on the lack of any stack that names
+    /// it.
     func stackFindings() -> [Finding] {
         let misspelt = stacks.misspeltLines.filter { line in
             !files.exists(files.modulePath(line.handler.path), following: true)
@@ -17,7 +19,7 @@ struct ModuleCheck {
             + (stacks.using.isEmpty ? [Self.unused] : [])
     }
 
-    /// Problems with the files that stacks refer to.
+    /// Findings on the module files that stacks refer to.
     ///
     /// - Parameter version: The version of the program that examines.
     func fileFindings(version: Bytes) -> [Finding] {
@@ -39,12 +41,13 @@ struct ModuleCheck {
 
 /// The version mark in the module's file, which can be read without loading the module.
 enum ModuleMark {
-    /// The longest file that is searched, in bytes.
+    /// The maximum size in bytes of a file that is searched.
     static let longestModule = 1 << 20
     private static let longestVersion = 32
     private static let mark = "signet-module ".bytes
 
-    /// The version in a file's contents; nil if there is none, or the file is not an ELF file.
+    /// Returns the version in a file's contents; nil if there is none, or the file is not an ELF
+    /// file.
     static func version(in contents: Bytes) -> Bytes? {
         guard contents.starts(with: [0x7f] + "ELF".bytes) else { return nil }
         var index = 0

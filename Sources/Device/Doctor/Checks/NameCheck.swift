@@ -3,7 +3,7 @@ import CommandMessages
 import LoginMessages
 import LoginProtocol
 
-/// Whether the names in the lists of `signet.conf` are those of something on this machine.
+/// Translates names in the lists of `signet.conf` that match nothing on this machine to findings.
 enum NameCheck {
     /// An entry in a list of `signet.conf` has a name that nothing has, or that nothing can have.
     static func finding(on unknown: UnknownName) -> Finding {

@@ -3,19 +3,23 @@ import CommandMessages
 import LoginMessages
 import LoginProtocol
 
-/// Whether the right password lets in where no touch does, and nothing less than that.
+/// Checks whether the right password authenticates where no touch does, and whether less than that
+/// does.
+///
+/// It judges all runs of a service's stack: after each code of pam_signet other than success, the
+/// right password must be sufficient, and nothing else may be.
 struct PasswordLoginCheck {
     let runs: StackRuns
     /// The service's own file.
     let stack: StackPlace
-    /// The file with pam_signet's line.
+    /// The file that contains pam_signet's line.
     let file: StackPlace
-    /// Whether the service runs alongside one that asks for the password.
+    /// Whether the service runs alongside another one that asks for the password.
     let isForFingers: Bool
-    /// Whether the settings let the service ask for a finger.
+    /// Whether the settings permit the service to request a touch.
     let isOffered: Bool
 
-    /// Programs that show only a password field, and nothing else until PAM returns.
+    /// Services of programs that show only a password field, and nothing else until PAM returns.
     private static let passwordFields: Set<String> = [
         "gdm-password", "lightdm", "sddm", "kde", "i3lock", "swaylock",
     ]
@@ -45,7 +49,7 @@ struct PasswordLoginCheck {
         return remarks
     }
 
-    /// Codes of pam_signet after which the right password does not let in.
+    /// Remarks on the codes of pam_signet after which the right password does not authenticate.
     private func lostRemarks() -> [StackRemark] {
         let file = file
         let lost = StackRuns.refusals.filter { runs.runs(welcoming: $0).isEmpty }
@@ -62,15 +66,15 @@ struct PasswordLoginCheck {
         return remarks
     }
 
-    /// The names of codes, in the order of their numbers.
+    /// Returns the names of codes, in the order of their numbers.
     private static func list(_ codes: [ReturnCode]) -> String {
         codes.sorted { $0.rawValue < $1.rawValue }.map(\.constant).joined(separator: ", ")
     }
 }
 
 extension StackRuns {
-    /// The indices of modules that only use an existing password, but are reached without one
-    /// while no finger is available.
+    /// The indices of modules that only use an existing password, but are reached without one while
+    /// no finger is available.
     fileprivate var unaskedPasswords: [Int] {
         let handlers = chain.handlers
         return chain.indices(of: .password).filter { index in
@@ -89,9 +93,10 @@ extension StackRuns {
         }
     }
 
-    /// Modules whose accounts an earlier one rejects before they are asked, and those ones.
+    /// The modules whose accounts an earlier module rejects before they are asked, each with that
+    /// earlier one.
     ///
-    /// Only pairs in which exactly one is pam_sss are considered.
+    /// Only pairs in which exactly one module is pam_sss are considered.
     fileprivate var shadowedPasswords: [(module: Int, by: Int)] {
         let handlers = chain.handlers
         let passed = runs(welcoming: .authinfoUnavail)

@@ -3,8 +3,8 @@ import CommandMessages
 import LoginMessages
 import LoginProtocol
 
-/// Whether the stack `signet`, through which the daemon has passwords checked, accepts right
-/// passwords alone.
+/// Checks whether the stack `signet`, through which the daemon has passwords checked, accepts only
+/// right passwords.
 struct PasswordStackCheck {
     let files: StackFiles
 

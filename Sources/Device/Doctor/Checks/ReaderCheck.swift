@@ -3,16 +3,16 @@ import CommandMessages
 import LoginMessages
 import LoginProtocol
 
-/// Whether there is a reader, and no other program that uses it: fprintd.
+/// Checks whether there is a reader, and whether fprintd, which would compete for it, can use it.
 struct ReaderCheck {
     let files: MachineFiles
 
-    /// Whether the daemon knows no reader.
+    /// The finding on a daemon that knows no reader.
     func daemonFindings(_ view: DaemonView) -> [Finding] {
         view.reach == .answers && view.readers?.isEmpty == true ? [Self.noReader] : []
     }
 
-    /// Whether fprintd is running or can be started over D-Bus.
+    /// The finding on fprintd if it is running or can be started over D-Bus.
     func fprintdFindings() -> [Finding] {
         let isRunning = files.names("/proc").contains { name in
             UInt32(name) != nil && files.read("/proc/\(name)/comm", cap: 16) == "fprintd\n".bytes
@@ -25,7 +25,8 @@ struct ReaderCheck {
         return files.exists(activation) && !isMasked ? [Self.fprintdInstalled] : []
     }
 
-    /// fprintd's profiles in pam-auth-update, which matter if pam_signet is used as well.
+    /// Findings on enabled profiles of fprintd in pam-auth-update, which matter if pam_signet is
+    /// used as well.
     func profileFindings() -> [Finding] {
         let enabled = files.lines("/var/lib/pam/auth")
         return ["fprintd", "fprint"].filter { enabled.contains("Module: \($0)") }

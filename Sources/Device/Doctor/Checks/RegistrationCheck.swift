@@ -4,8 +4,8 @@ import CommandProtocol
 import LoginMessages
 import LoginProtocol
 
-/// Whether accounts are registered at the servers that must approve their logins, and the daemon
-/// has a way to them.
+/// Checks whether accounts are registered at the servers that must approve their logins, and
+/// whether the daemon can reach the relay.
 struct RegistrationCheck {
     let machine: Machine
     let demands: ServerDemands
@@ -28,7 +28,7 @@ struct RegistrationCheck {
         return findings
     }
 
-    /// Whether an account that a file names exists, and Signet stores nothing for it.
+    /// Whether an account that a file names exists, but Signet stores nothing for it.
     private func isUnseen(_ name: Bytes) -> Bool {
         guard machine.isRoot, !view.isCut else { return false }
         let seen = view.accounts.map(\.name) + view.denied.map(\.name)

@@ -4,7 +4,8 @@ import LoginMessages
 import LoginProtocol
 import ModuleOptions
 
-/// Whether the files that `server=` refers to are root's alone, and name what exists.
+/// Checks whether only root can change the files that `server=` refers to, and whether they name
+/// accounts and groups that exist.
 struct ServerFileCheck {
     let machine: Machine
     let stacks: ServiceStacks
@@ -27,7 +28,8 @@ struct ServerFileCheck {
         }
     }
 
-    /// The finding on a name that does not exist. If the name service cannot tell, there is none.
+    /// Returns the finding on a name that does not exist; nil if it exists or the name service
+    /// cannot tell.
     private func stranger(_ word: Bytes, services: Bytes, file: String) -> Finding? {
         guard word.first == UInt8(ascii: "@") else {
             let name = String(decoding: word, as: UTF8.self)

@@ -3,14 +3,14 @@ import CommandMessages
 import LoginMessages
 import LoginProtocol
 
-/// Whether the sockets of the daemon and of the reader process are open, also after a reboot, and
-/// the daemon that answers is root's and of this version.
+/// Checks whether the sockets of the daemon and of the reader process are open, also after a
+/// reboot, and whether the daemon that answers runs as root and is of this version.
 struct ServiceChecks {
     let files: MachineFiles
 
     private static let socket = "/run/signet/signetd.sock"
 
-    /// Problems with the sockets, and with the units that hold them.
+    /// Findings on the sockets, and on the units that create them.
     func socketFindings() -> [Finding] {
         var findings: [Finding] = []
         if files.exists(Self.socket) {
@@ -36,7 +36,7 @@ struct ServiceChecks {
         }
     }
 
-    /// Problems with the daemon's identity and version.
+    /// Findings on the daemon's identity and version.
     ///
     /// - Parameter version: The version of the program that examines.
     func daemonFindings(_ view: DaemonView, version: Bytes) -> [Finding] {

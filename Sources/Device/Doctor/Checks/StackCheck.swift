@@ -5,27 +5,28 @@ import Configuration
 import LoginMessages
 import LoginProtocol
 
-/// What a check says about one service: a finding, once it is known of which other services the
-/// same is said.
+/// A check's remark on one service: a function that makes the finding from the names of all
+/// services that it concerns.
 typealias StackRemark = (_ services: Bytes) -> Finding
 
-/// Whether the PAM stacks with pam_signet let in whom they should, and nobody else.
+/// Checks whether the PAM stacks with pam_signet authenticate legitimate users, and only those.
 ///
-/// The same remark about several services becomes one finding.
+/// Each service is examined by the checks of lines, passwords, touches and keyring. The same remark
+/// on several services becomes one finding.
 struct StackCheck {
     let stacks: ServiceStacks
     private let keyring: KeyringLineCheck
-    /// Which services fingerprint login is available for; nil if there is no configuration.
+    /// The lists that say which services may request a touch; nil if there is no configuration.
     private let lists: LoginLists?
 
-    /// Without a configuration, the defaults apply.
+    /// Prepares to check the stacks; without a configuration, the defaults apply.
     init(_ stacks: ServiceStacks, configuration: Configuration? = nil) {
         self.stacks = stacks
         lists = configuration.map(LoginLists.init)
         keyring = KeyringLineCheck(stacks, configuration: configuration ?? Configuration())
     }
 
-    /// All findings about the stacks, except those about the daemon's own stack.
+    /// Returns all findings on the stacks, except those on the daemon's own stack.
     func findings() -> [Finding] {
         var said: [(remark: StackRemark, services: [String])] = []
         var indices: [[Bytes]: Int] = [:]
@@ -47,7 +48,7 @@ struct StackCheck {
         let chain = stacks.chain(of: service, type: .auth)
         guard let first = chain.indices(of: .signet).first else { return lines.strayRemarks() }
         let remarks = lines.strayRemarks() + lines.remarks() + keyring.remarks(on: service)
-        // If libpam gives up on the service, what its modules would do is irrelevant.
+        // If libpam rejects the whole service, what its modules would do is irrelevant.
         guard !chain.isAborted else { return remarks }
         let file = chain.handlers[first].place.whole
         guard let runs = StackRuns(chain) else {

@@ -4,14 +4,15 @@ import LoginMessages
 import LoginProtocol
 import ModuleOptions
 
-/// Whether the lines of a service's stack can be read, and those of pam_signet are right.
+/// Checks whether the lines of a service's stack can be parsed, and whether those of pam_signet are
+/// right.
 struct StackLineCheck {
     let stacks: ServiceStacks
     let service: String
 
     private var chain: Chain { stacks.chain(of: service, type: .auth) }
 
-    /// Lines of pam_signet in stacks that it does not serve.
+    /// Remarks on lines of pam_signet in stacks of types that it does not serve.
     func strayRemarks() -> [StackRemark] {
         [StackType.account, .session].flatMap { type in
             stacks.chain(of: service, type: type).handlers.filter { $0.role == .signet }.map {
@@ -21,7 +22,7 @@ struct StackLineCheck {
         }
     }
 
-    /// What is wrong with single lines of the `auth` stack, one of which is pam_signet's.
+    /// Remarks on single lines of an `auth` stack that calls pam_signet.
     func remarks() -> [StackRemark] {
         let ours = chain.handlers.filter { $0.role == .signet }
         var remarks: [StackRemark] = []
@@ -37,7 +38,7 @@ struct StackLineCheck {
         return remarks + ours.compactMap(option) + chain.troubles.map(remark)
     }
 
-    /// Jumps over more modules than there are.
+    /// Remarks on jumps over more modules than there are.
     func jumpRemarks() -> [StackRemark] {
         chain.handlers.indices.filter { index in
             chain.handlers[index].control.jumps.contains { chain.jump($0, from: index) == nil }

@@ -4,9 +4,10 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-/// Whether the files below /var/lib/signet are there, root's alone, and Signet's.
+/// Checks whether the files below /var/lib/signet are complete, belong to root, have the right
+/// modes, and are all Signet's.
 ///
-/// Private ones are examined for root only.
+/// Private files are examined only if the caller is root.
 struct StateFileCheck {
     let files: MachineFiles
     let nameService: NameService
@@ -46,7 +47,7 @@ struct StateFileCheck {
         files.names(directory).flatMap { name in
             let path = "\(directory)/\(name)"
             guard let file = PublicFile(name) else { return foreign(name, path: path) }
-            // A mark denies login; a key allows it, so a key that someone else could write is
+            // A mark denies login, but a key allows it, so a key that another user could write is
             // serious.
             let account = file.kind == .pub ? nameService.name(of: file.uid) : nil
             return check.findings(at: path, rule: .publicFile, keyOf: account?.bytes)
@@ -105,7 +106,7 @@ struct StateFileCheck {
         Self.isLeftover(name) ? [] : [Self.foreign(path)]
     }
 
-    /// Whether a name is that of a temporary file, which the daemon sweeps up.
+    /// Whether a name is that of a temporary file, which the daemon removes.
     private static func isLeftover(_ name: String) -> Bool { name.hasPrefix(".new-") }
 
     private func fileSystemFindings() -> [Finding] {
@@ -114,7 +115,8 @@ struct StateFileCheck {
         return Self.foreignFileSystems[type].map { [Self.onFileSystem($0)] } ?? []
     }
 
-    /// File systems without owners, or whose owners another machine determines; statfs(2).
+    /// File systems without owners, or whose owners another machine determines, by their number in
+    /// statfs(2).
     static let foreignFileSystems: [UInt64: String] = [
         0x6969: "nfs", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb", 0x517b: "smb", 0x6573_5546: "fuse",
         0x0102_1997: "9p", 0x00c3_6400: "ceph", 0x5346_414f: "afs", 0x4d44: "vfat",

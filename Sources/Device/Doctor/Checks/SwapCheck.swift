@@ -3,11 +3,11 @@ import CommandMessages
 import LoginMessages
 import LoginProtocol
 
-/// Whether swap is encrypted. Where that cannot be determined, there is no finding.
+/// Checks whether swap is encrypted; where that cannot be determined, there is no finding.
 struct SwapCheck {
     let files: MachineFiles
 
-    /// Swap areas that are known to be on a disk without encryption.
+    /// Findings on swap areas that are known to be on a disk without encryption.
     func findings() -> [Finding] {
         files.lines("/proc/swaps").dropFirst().compactMap { line in
             guard let path = line.split(separator: " ").first.map(Self.unescaped),
@@ -31,7 +31,7 @@ struct SwapCheck {
             mend: "swapon --show")
     }
 
-    /// The device from which a file's file system is mounted, if any; proc_pid_mountinfo(5).
+    /// The device whose file system contains a path; nil if there is none; proc_pid_mountinfo(5).
     private func device(below path: String) -> String? {
         var found: (point: String, source: String)?
         for line in files.lines("/proc/self/mountinfo") {
@@ -53,10 +53,12 @@ struct SwapCheck {
         return path.split(separator: "/").last.flatMap { isEncrypted(block: String($0), depth: 0) }
     }
 
-    /// Whether an entry of /sys/class/block is encrypted, or everything that it consists of.
+    /// Whether an entry of /sys/class/block is encrypted, or all entries that it consists of are;
+    /// nil if that is not known.
     private func isEncrypted(block name: String, depth: Int) -> Bool? {
         let place = "/sys/class/block/\(name)"
-        // RAM devices are not disks; what is behind a loop or network device cannot be determined.
+        // RAM devices are not disks, and what is behind a loop or network device cannot be
+        // determined.
         let isDisk = !["zram", "ram", "loop", "nbd", "rbd"].contains { name.hasPrefix($0) }
         guard isDisk, depth < Self.deepestDevice, files.exists(place) else { return nil }
         if let uuid = files.lines("\(place)/dm/uuid").first, uuid.hasPrefix("CRYPT-"),
@@ -70,10 +72,11 @@ struct SwapCheck {
         return !below.isEmpty
     }
 
-    /// Volumes on arrays on partitions take fewer levels.
+    /// The maximum depth of devices that are followed; volumes on arrays on partitions take fewer
+    /// levels.
     private static let deepestDevice = 8
 
-    /// Decodes the octal escapes that the kernel writes for spaces in paths.
+    /// Decodes the octal escape that the kernel writes for a space in a path.
     private static func unescaped(_ field: Substring) -> String {
         field.split(separator: "\\040", omittingEmptySubsequences: false).joined(separator: " ")
     }

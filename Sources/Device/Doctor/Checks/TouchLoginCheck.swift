@@ -3,10 +3,11 @@ import CommandMessages
 import LoginMessages
 import LoginProtocol
 
-/// What a touch does in a service's stack: whether it is enough, and what it passes by.
+/// Checks the effects of a touch in a service's stack: whether it is sufficient, and which modules
+/// it bypasses.
 struct TouchLoginCheck {
     let runs: StackRuns
-    /// The file with pam_signet's line.
+    /// The file that contains pam_signet's line.
     let file: StackPlace
     /// Whether a touch may release the login password to this service.
     let mayRelease: Bool
@@ -15,11 +16,12 @@ struct TouchLoginCheck {
 
     func remarks() -> [StackRemark] {
         let (file, handlers, touched) = (file, chain.handlers, runs.touched)
-        // For other services the daemon does not release the password, so it is asked for.
+        // For other services the daemon does not release the password, so the user is asked for it.
         var remarks: [StackRemark] = (mayRelease ? runs.satisfiedByRelease : []).map { index in
             { Self.released($0, line: handlers[index]) }
         }
-        // With a released password the touch alone authenticates, though a password is asked for.
+        // With a released password, the touch alone authenticates although a module asks for a
+        // password.
         if remarks.isEmpty, touched.isEmpty {
             if let demanding = passwordBeforeTouch {
                 remarks.append { Self.behindPassword($0, line: demanding) }
@@ -31,14 +33,14 @@ struct TouchLoginCheck {
         if areCounted { remarks.append { Self.fingersCounted($0, file: file) } }
         guard !touched.isEmpty else { return remarks }
 
-        // What the paths of a password have that those of a touch lack.
+        // The modules on the paths of a password that are missing on those of a touch.
         let reached = Set(touched.flatMap(\.calls).map(\.index))
         let welcomed = Set(runs.runs(welcoming: .authinfoUnavail).flatMap(\.calls).map(\.index))
         let missed = welcomed.subtracting(reached).sorted().map { handlers[$0] }
         if missed.contains(where: { $0.role == .failureReset }) {
             remarks.append { Self.failuresStay($0, file: file) }
         }
-        // pam_faillock keeps users out only after failed passwords, which a touch neither adds nor
+        // pam_faillock rejects users only after failed passwords, which a touch neither adds nor
         // clears. The finger has a lockout of its own.
         let isReset = reached.contains { handlers[$0].role == .failureReset }
         let gates = missed.filter { handler in
@@ -64,7 +66,7 @@ struct TouchLoginCheck {
 
     /// Whether pam_faillock counts a failure although no password was asked for.
     ///
-    /// Only if every path to the counter bypasses passwords; a rule may exclude some.
+    /// It is true only if every path to the counter bypasses passwords; a rule may exclude some.
     private var countsFingers: Bool {
         ([.authinfoUnavail] + StackRuns.mismatches).contains { code in
             let counting = runs.runs(code, knowsPassword: false).compactMap(countsFinger)

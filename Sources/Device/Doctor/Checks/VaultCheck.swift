@@ -5,16 +5,17 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-/// Whether the vaults that keys are in can be used, and the daemon can reach the TPM.
+/// Checks whether the vaults that contain keys can be used, and whether the daemon can open the
+/// TPM.
 struct VaultCheck {
     let files: MachineFiles
 
     private static let device = "/dev/tpmrm0"
 
-    /// Problems that the daemon reports; none unless it answers.
+    /// Findings on the vaults that the daemon reports; there are none unless it answers.
     func daemonFindings(_ view: DaemonView) -> [Finding] {
         guard view.reach == .answers else { return [] }
-        // Logins may need a vault even though new keys are made in the other one.
+        // Logins may need a vault even if new keys are made in the other one.
         let vaults = view.vaults.filter { vault in
             vault.isChosen
                 || view.accounts.contains {
@@ -28,7 +29,7 @@ struct VaultCheck {
         }
     }
 
-    /// Problems with access to the TPM device, which the daemon opens without any capability.
+    /// The finding on access to the TPM device, which the daemon opens without any capability.
     func deviceFindings() -> [Finding] {
         guard let look = files.look(Self.device), look.kind == .device else { return [] }
         let isOwners = look.owner == 0 && look.permissions & 0o600 == 0o600

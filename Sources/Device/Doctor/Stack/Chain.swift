@@ -3,9 +3,9 @@
 struct StackPlace: Hashable {
     /// The file's name, which services and includes refer to.
     let file: String
-    /// The number of the line, starting at 1; nil for the whole file.
+    /// The number of the line, counted from 1; nil for the whole file.
     var line: Int?
-    /// The directory that the file is in.
+    /// The directory that contains the file.
     var directory = StackFiles.directory
 
     var path: String { "\(directory)/\(file)" }
@@ -13,7 +13,7 @@ struct StackPlace: Hashable {
     /// The place without its line.
     var whole: StackPlace { StackPlace(file: file, directory: directory) }
 
-    /// For display, as `file:line`: with the directory unless that is /etc/pam.d.
+    /// The text for display, `file:line`, with the directory unless that is /etc/pam.d.
     var shown: String {
         let name = directory == StackFiles.directory ? file : path
         return line.map { "\(name):\($0)" } ?? name
@@ -22,31 +22,31 @@ struct StackPlace: Hashable {
 
 /// One entry in a chain: a module with its control, as libpam would call it.
 struct Handler: Equatable {
-    /// What libpam calls.
+    /// The kind of thing that libpam calls.
     enum Call: Equatable {
         case module
-        /// The start of a substack. It is not called, but jumps count it.
+        /// The start of a substack; it is not called, but jumps count it.
         case substack
-        /// A line that cannot be read, or a missing include: it always fails.
+        /// A line that cannot be parsed, or an include of a missing file; it always fails.
         case mustFail
     }
 
     let call: Call
     let control: Control
-    /// The nesting depth of substacks.
+    /// The nesting depth of substacks, 0 outside of any.
     let level: Int
-    /// Where it is written.
+    /// The line that it comes from.
     let place: StackPlace
-    /// The module's path, as written; empty if it is not a module.
+    /// The module's path as written in the line; empty if the entry is not a module.
     let path: String
-    /// The module's name without directory and suffix, such as `pam_unix`; empty if it is not a
-    /// module.
+    /// The module's name without directory and suffix, such as `pam_unix`; empty if the entry is
+    /// not a module.
     let module: String
     let options: [String]
-    /// What the module does.
+    /// The role of the module in authentication.
     let role: ModuleRole
 
-    /// Describes a module.
+    /// Creates the entry of a module.
     init(
         module path: String, options: [String], control: Control, level: Int,
         place: StackPlace
@@ -62,7 +62,7 @@ struct Handler: Equatable {
         role = ModuleRole(module, options: options)
     }
 
-    /// Describes an entry that is not a module.
+    /// Creates an entry that is not a module.
     init(_ call: Call, level: Int, place: StackPlace) {
         self.call = call
         control = .refused
@@ -72,43 +72,46 @@ struct Handler: Equatable {
     }
 }
 
-/// Problems with a service's files, independent of what the modules decide.
+/// A problem with a service's files that does not depend on what the modules decide.
 enum StackTrouble: Equatable {
     /// libpam cannot parse the line, or it is longer than libpam accepts.
     case broken(StackPlace)
     /// An included file does not exist.
     case missing(StackPlace, name: String)
-    /// Files include each other, or more deeply than libpam follows.
+    /// Files include each other, or are nested more deeply than libpam follows.
     case loop(StackPlace, name: String)
 }
 
-/// All entries of one type in a service's stack: its own file and everything it includes.
+/// All entries of one type in a service's stack, from its own file and everything that it includes.
 ///
-/// The order is that in which libpam calls the modules.
+/// They are in the order in which libpam calls the modules.
 struct Chain: Equatable {
     fileprivate(set) var handlers: [Handler] = []
     fileprivate(set) var troubles: [StackTrouble] = []
-    /// Whether libpam refuses the whole service, so that no one can authenticate.
+    /// Whether libpam rejects the whole service, so that no user can authenticate.
     fileprivate(set) var isAborted = false
-    /// The names of the files that it consists of.
+    /// The names of the files that the chain consists of.
     fileprivate(set) var files: Set<String> = []
-    /// The number of files read for it; a file counts each time it is included.
+    /// The number of files read for it; a file counts each time that it is included.
     fileprivate var visits = 0
 }
 
-/// All PAM configuration files by name, parsed once.
+/// All files of the PAM configuration by name, parsed once.
+///
+/// `chain(of:type:)` assembles a service's stack as libpam does (pam.d(5), `pam_handlers.c`). It
+/// terminates for any files, because depth, entries and inclusions are limited.
 struct StackFiles {
     /// The administrator's directory.
     static let directory = "/etc/pam.d"
 
     private let files: [String: StackFile]
-    /// The directories of those files that are elsewhere, by name.
+    /// The directories of those files that are not in /etc/pam.d, by name.
     private let elsewhere: [String: String]
 
     /// libpam's PAM_SUBSTACK_MAX_LEVEL.
     private static let deepest = 16
-    /// Limits, because files that include each other many times grow without a loop, even when
-    /// empty.
+    /// Limits on entries and inclusions, because files that include each other many times grow
+    /// without a loop, even if they are empty.
     private static let mostHandlers = 2_048
     private static let mostVisits = 2_048
 
@@ -196,7 +199,8 @@ struct StackFiles {
             }
             if !chain.troubles.contains(trouble) { chain.troubles.append(trouble) }
             append(.mustFail)
-            // Without a type, libpam has no stack to add the failure to, and gives up.
+            // Without a type, libpam has no stack to add the failure to, and rejects the whole
+            // service.
             if line.type == nil { chain.isAborted = true }
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What libpam does after a module has returned; pam.conf(5).
+/// The action of libpam after a module has returned; pam.conf(5).
 enum StackAction: Equatable {
     case ignore, ok, done, bad, die, reset
     /// Skips this many modules.
@@ -23,7 +23,7 @@ struct Control: Equatable {
     /// The action for a code.
     subscript(code: ReturnCode) -> StackAction { actions[code.rawValue] }
 
-    /// The jump distances that occur in it.
+    /// The distances of the jumps that occur in the field.
     var jumps: Set<Int> {
         Set(
             actions.compactMap { action in
@@ -32,7 +32,7 @@ struct Control: Equatable {
             })
     }
 
-    /// Every code is `bad`: what libpam uses for a line that it cannot parse.
+    /// The control that libpam uses for a line that it cannot parse: every code is `bad`.
     static let refused = Control(actions: all(.bad), isUnderstood: false)
 
     private init(actions: [StackAction], isUnderstood: Bool) {
@@ -40,7 +40,7 @@ struct Control: Equatable {
         self.isUnderstood = isUnderstood
     }
 
-    /// Parses the field, without its brackets; pam.d(5).
+    /// Parses the field without its brackets; pam.d(5).
     init(_ field: String) {
         switch field.lowercased() {
         case "required": self.init(.ok, others: .bad, ignoring: true)
@@ -63,14 +63,14 @@ struct Control: Equatable {
         [StackAction](repeating: action, count: ReturnCode.allCases.count)
     }
 
-    /// Parses `code=action …`; nil if libpam could not.
+    /// Parses `code=action …`; nil if libpam could not parse it.
     private static func parse(_ field: String) -> Control? {
         var set = [StackAction?](repeating: nil, count: ReturnCode.allCases.count)
         var text = Substring(field)
         while true {
             text = text.drop(while: \.isBlank)
             if text.isEmpty { break }
-            // nil is `default`, which stands for the codes that are not set yet.
+            // A nil code is `default`, which stands for the codes that are not set yet.
             guard let code = takeCode(&text) else { return nil }
             text = text.drop(while: \.isBlank)
             guard text.popFirst() == "=" else { return nil }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The result of one run through a chain.
 struct StackResult: Equatable {
-    /// The code that the application gets.
+    /// The code that the application receives.
     let code: ReturnCode
     /// The modules that were called, in order.
     let calls: [StackCall]
@@ -15,6 +15,9 @@ struct StackCall: Equatable {
 
 extension Chain {
     /// Runs through the chain as libpam does to authenticate; `_pam_dispatch_aux`.
+    ///
+    /// Success requires that a module has been accepted: a run in which all modules are ignored
+    /// ends with PAM_PERM_DENIED.
     ///
     /// - Parameter result: Decides what the module at a place in the chain returns.
     func run(_ result: (Int) -> ReturnCode) -> StackResult {
@@ -60,7 +63,7 @@ extension Chain {
         return StackResult(code: isUnproven ? .permDenied : state.code, calls: calls)
     }
 
-    /// The last module that a jump skips; nil if there are not that many.
+    /// The index of the last module that a jump skips; nil if there are not that many.
     ///
     /// As in libpam, a substack counts as one module, and a jump does not leave its own substack.
     func jump(_ count: Int, from start: Int) -> Int? {
@@ -77,7 +80,7 @@ extension Chain {
         return left == 0 ? index : nil
     }
 
-    /// The last module of the substack that contains a module.
+    /// The index of the last module of the substack that contains a module.
     private func end(of start: Int) -> Int {
         var index = start
         while index + 1 < handlers.count, handlers[index + 1].level >= handlers[start].level {
@@ -87,7 +90,7 @@ extension Chain {
     }
 }
 
-/// libpam's `impression` and `status`.
+/// The state of a run: libpam's `impression` and `status`.
 private struct DispatchState {
     enum Impression {
         case undecided, positive, negative
@@ -104,7 +107,7 @@ private struct DispatchState {
         self.code = code
     }
 
-    /// Records a failure, unless one has been recorded. PAM_IGNORE counts as PAM_PERM_DENIED.
+    /// Records a failure, unless one has been recorded; PAM_IGNORE counts as PAM_PERM_DENIED.
     mutating func refuse(_ code: ReturnCode) {
         guard impression != .negative else { return }
         impression = .negative

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a module does in an `auth` stack, as far as it matters to the doctor.
+/// The role of a module in an `auth` stack, as far as it matters to the doctor.
+///
+/// Roles are assigned by name. A module that is not in the lists is `unknown`, and findings must
+/// hold whatever it does.
 enum ModuleRole: Equatable {
     /// pam_signet.
     case signet
-    /// pam_fprintd and the like: they use the same reader, and return a verdict without a proof.
+    /// pam_fprintd and similar modules: they use the same reader, and return a result without a
+    /// proof.
     case otherFingerprint
     /// Asks for the account's password and checks it.
     case password
     /// Authenticates by other means, such as a token.
     case otherWay
-    /// Decides by user, place or time. Authenticates if its success ends the stack.
+    /// Decides by user, place or time; authenticates if its success ends the stack.
     case rule
-    /// Keeps out users who may not log in at the moment.
+    /// Rejects users who may not log in at the moment.
     case gate
     /// pam_faillock, when it counts a failure.
     case failureCounter
@@ -21,14 +25,14 @@ enum ModuleRole: Equatable {
     case permit
     /// Always fails.
     case deny
-    /// Returns PAM_IGNORE when it authenticates; it prepares what comes later.
+    /// Returns PAM_IGNORE during authentication; it only prepares something for later.
     case silent
     /// Sets something up, and decides nothing.
     case neutral
     /// Unknown to the doctor.
     case unknown
 
-    /// The role of a module; that of pam_faillock depends on its options.
+    /// Returns the role of a module; that of pam_faillock depends on its options.
     init(_ module: String, options: [String]) {
         switch module {
         case "pam_faillock":

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ModuleOptions
 
-/// What an entry does with passwords, by its module, options and control.
+/// The effects of an entry on passwords, by its module, options and control.
 extension Handler {
-    /// Modules that never ask if `use_first_pass` is given: pam_unix(8), pam_sss(8),
+    /// Modules that never ask for a password if `use_first_pass` is given: pam_unix(8), pam_sss(8),
     /// pam_winbind(8), pam_ldap(8).
     ///
     /// Others, such as pam_krb5, ask nevertheless.
@@ -17,27 +17,28 @@ extension Handler {
     ]
 
     /// Modules that use the password in PAM_AUTHTOK, whatever their options, and do not check the
-    /// account's own password. pam_exec passes it to a program.
+    /// account's own password.
     private static let takers: Set<String> = [
         "pam_radius_auth", "pam_tacplus", "pam_ssh", "pam_pwdfile", "pam_mysql", "pam_pgsql",
         "pam_http", "pam_oauth2", "pam_script",
     ]
 
-    /// Whether it uses a password that was already entered, and never asks for one.
+    /// Whether it only uses a password that was already entered, and never asks for one.
     var onlyTakesPassword: Bool {
         role == .password && Handler.obedient.contains(module) && options.contains("use_first_pass")
     }
 
-    /// Whether it may leave a password behind that was not there before. An unknown module may.
+    /// Whether it may set a password that was not there before; an unknown module may.
     var mayAsk: Bool {
         switch role {
         case .password:
-            // pam_sss keeps the password to itself unless it is told to pass it on.
+            // pam_sss does not pass the password on unless `forward_pass` is given.
             !onlyTakesPassword && (module != "pam_sss" || options.contains("forward_pass"))
         case .otherWay, .unknown: true
         case .otherFingerprint: module == "pam_fprintd_grosshack"
         case .neutral: ["pam_mount", "pam_ecryptfs", "pam_fscrypt"].contains(module)
-        // pam_signet can pass on what is typed at its own prompt, but not when no one can be asked.
+        // pam_signet can pass on a password typed at its own prompt, but not if no user can be
+        // asked.
         case .signet, .rule, .gate, .failureCounter, .failureReset, .permit, .deny, .silent: false
         }
     }
@@ -45,7 +46,7 @@ extension Handler {
     /// Whether it uses an existing password instead of asking for one.
     ///
     /// pam_unix does so even without `try_first_pass`: pam_get_authtok(3) asks only if there is no
-    /// password yet.
+    /// password yet. pam_exec passes the password to a program if `expose_authtok` is given.
     var takesPassword: Bool {
         switch role {
         case .password: module != "pam_sss" || !options.contains("prompt_always")
@@ -66,7 +67,7 @@ extension Handler {
         ["pam_gnome_keyring", "pam_kwallet", "pam_kwallet5", "pam_oo7"].contains(module)
     }
 
-    /// Whether authentication fails, whatever follows, if it returns this code.
+    /// Whether authentication fails, whatever follows, if the module returns this code.
     func fails(on code: ReturnCode) -> Bool { [.bad, .die].contains(control[code]) }
 
     /// The options of a line of pam_signet; nil if the module refuses to work with them.
@@ -77,6 +78,7 @@ extension Handler {
     /// Whether its success may put the login password into PAM_AUTHTOK.
     var releasesPassword: Bool { signetOptions?.keyring == true }
 
-    /// The file that `server=` refers to; empty without one, nil if the module refuses to work.
+    /// The file that `server=` refers to; empty without that option, nil if the module refuses to
+    /// work with the options.
     var server: String? { signetOptions.map { String(decoding: $0.server, as: UTF8.self) } }
 }

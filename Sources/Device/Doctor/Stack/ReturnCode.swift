@@ -10,7 +10,7 @@ enum ReturnCode: Int, CaseIterable {
     case authtokRecoverErr, authtokLockBusy, authtokDisableAging, tryAgain, ignore, abort
     case authtokExpired, moduleUnknown, badItem, convAgain, incomplete
 
-    /// The name as it is written in a stack.
+    /// The name as it is written in a stack, such as `new_authtok_reqd`.
     var name: String { ReturnCode.names[rawValue] }
 
     private static let names = allCases.map { code in
@@ -20,6 +20,6 @@ enum ReturnCode: Int, CaseIterable {
         }
     }
 
-    /// The name of the C constant.
+    /// The name of the C constant, such as `PAM_NEW_AUTHTOK_REQD`.
     var constant: String { "PAM_\(name.uppercased())" }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The four management groups of PAM; each service has a stack for each.
+/// The four management groups of PAM; each service has one stack for each.
 enum StackType: String, CaseIterable {
     case auth = "auth"
     case account = "account"
@@ -9,19 +9,19 @@ enum StackType: String, CaseIterable {
 
 /// One line of a file in /etc/pam.d, including its continuation lines.
 struct StackLine: Equatable {
-    /// What the line refers to.
+    /// The thing that a line refers to.
     enum Content: Equatable {
         /// A module, by its path as written, and its options.
         case module(Control, path: String, options: [String])
         /// All lines of this type in another file; with `@include`, lines of every type.
         case include(String)
-        /// As `include`, but a decision there ends only the substack.
+        /// Like `include`, but a decision there ends only the substack.
         case substack(String)
         /// A line that libpam cannot parse and replaces with a failure.
         case broken
     }
 
-    /// The number of its first physical line, starting at 1.
+    /// The number of its first physical line, counted from 1.
     let number: Int
     /// The type; nil for `@include`.
     let type: StackType?
@@ -29,17 +29,21 @@ struct StackLine: Equatable {
 }
 
 /// A file in /etc/pam.d, parsed as libpam does; pam.d(5), `pam_handlers.c` and `pam_misc.c`.
+///
+/// Lines that libpam cannot parse are represented as it treats them, never dropped, so that a
+/// mistake in a file becomes a finding.
 struct StackFile: Equatable {
     private(set) var lines: [StackLine] = []
-    /// The first line that is longer than libpam accepts; it then ignores the whole file.
+    /// The first line that is longer than libpam accepts, in which case libpam ignores the whole
+    /// file.
     private(set) var overlong: Int?
 
-    /// The longest file that is read, in bytes.
+    /// The maximum size of a file that is read, in bytes.
     static let maximumLength = 262_144
-    /// The longest line that libpam accepts, in bytes, including its continuation lines.
+    /// The maximum length of a line in bytes that libpam accepts, including its continuation lines.
     static let longestLine = 8_191
 
-    /// Parses a file. Terminates for any input.
+    /// Parses a file; accepts and terminates for any bytes.
     init(_ contents: [UInt8]) {
         var joined = ""
         var first = 0

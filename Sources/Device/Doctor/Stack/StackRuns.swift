@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What happens in a service's `auth` stack: all its runs, as libpam does them.
+/// All runs of a service's `auth` stack, as libpam would do them.
 ///
 /// The stack is run for a finger that matches, fails or is unavailable, with and without the right
-/// password, and with every combination of answers that its other modules may give (`Visitor`).
+/// password, and with every combination of answers that its other modules may give (`Visitor`). The
+/// checks draw their conclusions from these runs.
 struct StackRuns {
     let chain: Chain
-    /// The runs of a user who knows the password, and of one who does not, by the code of
-    /// pam_signet.
+    /// The runs of a user who knows the password, and of one who does not, by the code that
+    /// pam_signet returns.
     private let withPassword: [ReturnCode: [StackResult]]
     private let withoutPassword: [ReturnCode: [StackResult]]
     /// The indices of modules that should ask for a password, but are satisfied by a touch alone,
-    /// because it released one.
+    /// because the touch released one.
     let satisfiedByRelease: [Int]
 
     /// The codes of pam_signet after a finger that did not match.
     static let mismatches: [ReturnCode] = [.authErr, .maxtries]
-    /// Its codes, and libpam's for it, after a fault.
+    /// The codes of pam_signet, and of libpam for it, after a fault.
     static let faults: [ReturnCode] = [.serviceErr, .systemErr, .bufErr, .moduleUnknown]
-    /// All codes after which the password must be enough.
+    /// All codes after which the password must be sufficient.
     static let refusals = [.authinfoUnavail] + mismatches + faults
 
     /// Runs a stack that calls pam_signet; nil if there are too many runs.
@@ -27,7 +28,7 @@ struct StackRuns {
         for code in StackRuns.refusals + [.convErr, .success] {
             wrong[code] = chain.walks(of: Visitor(finger: code, knowsPassword: false))
             guard let runs = wrong[code] else { return nil }
-            // What a password changes matters only where a touch is not enough.
+            // The effect of a password matters only where a touch is not sufficient.
             if code == .convErr || code == .success && runs.contains(where: \.isAccepted) {
                 continue
             }
@@ -44,17 +45,17 @@ struct StackRuns {
         (knowsPassword ? withPassword : withoutPassword)[finger] ?? []
     }
 
-    /// The runs in which a touch lets in, without a password.
+    /// The runs in which a touch authenticates without a password.
     var touched: [StackResult] { runs(.success, knowsPassword: false).filter(\.isAccepted) }
 
-    /// The runs in which the right password lets in after a code of pam_signet.
+    /// The runs in which the right password authenticates after this code of pam_signet.
     func runs(welcoming finger: ReturnCode) -> [StackResult] {
         runs(finger, knowsPassword: true).filter { $0.isAccepted && chain.acceptsPassword(in: $0) }
     }
 }
 
 extension StackResult {
-    /// Whether the user is let in.
+    /// Whether the user is authenticated.
     var isAccepted: Bool { code == .success }
 }
 
@@ -64,9 +65,10 @@ extension Chain {
         run.calls.contains { $0.code == .success && handlers[$0.index].role == .password }
     }
 
-    /// The indices of modules that are satisfied by a password that a touch released.
+    /// The indices of modules that are satisfied by a password which a touch released.
     ///
-    /// Nil if there are too many paths.
+    /// Only modules without which the run would have failed are included. Nil if there are too many
+    /// paths.
     fileprivate func satisfiedByRelease() -> [Int]? {
         guard let first = indices(of: .signet).first(where: { handlers[$0].releasesPassword })
         else { return [] }

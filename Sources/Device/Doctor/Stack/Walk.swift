@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A user who authenticates, as far as it determines what each module can answer.
+/// A user who tries to authenticate, as far as this determines what each module can answer.
 struct Visitor {
-    /// The code that pam_signet returns.
+    /// The code that pam_signet returns for this user.
     let finger: ReturnCode
     /// Whether the user types the right password when asked for one.
     let knowsPassword: Bool
 
     /// All codes that a module may return to this user, the likeliest first.
     ///
-    /// A module that is unknown to the doctor may return anything when the question is whether a
-    /// legitimate user *can* authenticate. It never succeeds when the question is whether a
-    /// stranger can, because a finding that says so must be certain.
+    /// A module that the doctor does not know may return anything if the question is whether a
+    /// legitimate user can authenticate. It never succeeds if the question is whether a stranger
+    /// can, because a finding of that kind must be certain.
     func answers(of handler: Handler) -> [ReturnCode] {
         switch handler.role {
         case .signet: return [finger]
@@ -19,8 +19,8 @@ struct Visitor {
             return knowsPassword ? [.success, .userUnknown] : [.authErr, .userUnknown]
         case .otherWay: return [.authErr, .ignore]
         case .rule:
-            // If success authenticates or changes the path, that is the exception for which the
-            // rule exists.
+            // If success authenticates or jumps, that is the exception for which the rule was
+            // written.
             switch handler.control[.success] {
             case .done, .jump: return [.authErr]
             case .ignore, .ok, .bad, .die, .reset: return [.success, .authErr]
@@ -34,12 +34,12 @@ struct Visitor {
         }
     }
 
-    /// Whether this user has what the stack asks for.
+    /// Whether this user has a password or a finger that the stack requires.
     private var isWelcome: Bool { knowsPassword || finger == .success }
 }
 
 extension Chain {
-    /// The most runs for one user. A chain that takes more is not judged.
+    /// The maximum number of runs for one user; a chain that takes more is not judged.
     private static let mostRuns = 1_024
 
     /// Every path that a user may take through the chain; nil if there are too many.
@@ -51,7 +51,8 @@ extension Chain {
     /// many.
     func walks(_ answers: [[ReturnCode]]) -> [StackResult]? {
         var results: [StackResult] = []
-        // The choices of a run, in the order in which they are made, counted up like a number.
+        // The choices of a run in the order in which they are made, counted up like the digits of a
+        // number.
         var choices: [Int] = []
         while results.count < Chain.mostRuns {
             var met: [Int] = []
