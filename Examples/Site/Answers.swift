@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSONFormat
 
-// What signet-server answers, as far as the site needs it. Other members are ignored.
+// The answers of signet-server, with the members that the site needs; others are ignored.
 
-/// A login that awaits its approval.
+/// A login that awaits its approval, or was only pretended by the server.
 struct PendingLogin: Equatable, Sendable {
     /// The operation's id.
     let operation: String
-    /// The secret that confirms the login. The browser never sees it.
+    /// The secret that confirms the login, which the browser never sees.
     let session: String
     /// The exact text that the device shows.
     let text: String
-    /// Seconds since 1970.
+    /// When the login expires, in seconds since 1970.
     let expires: Int64
 }
 
@@ -19,16 +19,16 @@ struct PendingLogin: Equatable, Sendable {
 struct ConfirmedLogin: Sendable {
     let account: String
     let application: String
-    /// The id of the registration whose touch approved.
+    /// The id of the registration whose touch approved the login.
     let registration: String
     let tokens: Tokens
 }
 
-/// The tokens of a session.
+/// The tokens of a session, which never leave this process.
 struct Tokens: Equatable, Sendable {
     let access: String
     let refresh: String
-    /// How long the access token is valid, in seconds.
+    /// How long the access token is valid from its issue, in seconds.
     let seconds: Int64
 
     init(_ json: JSON) throws(CallFault) {
@@ -38,15 +38,15 @@ struct Tokens: Equatable, Sendable {
     }
 }
 
-/// A device that is registered, or was.
+/// A device that is or was registered for the account.
 struct Device: Sendable {
     let registration: String
     let device: String
     let status: String
-    /// Why it is blocked or was removed.
+    /// Why the registration is BLOCKED or REMOVED.
     let reason: String?
     let fingerprint: String?
-    /// `tpm` or `file`, as the device says.
+    /// `tpm` or `file`, as the device claims.
     let key: String?
     let secureBoot: String?
     let created: Int64
@@ -65,7 +65,7 @@ struct Device: Sendable {
     }
 }
 
-/// Something that the person was asked to approve.
+/// An operation or login that the person was asked to approve.
 struct Operation: Sendable {
     let text: String
     let status: String
@@ -109,13 +109,13 @@ struct Receipt: Sendable {
 }
 
 extension JSON {
-    /// A member that must be a string.
+    /// A member that must be a string; throws `.unavailable` otherwise.
     func text(_ name: String) throws(CallFault) -> String {
         guard let text = self[name]?.stringValue else { throw .lacking(name) }
         return text
     }
 
-    /// A member that must be an integer.
+    /// A member that must be an integer; throws `.unavailable` otherwise.
     func number(_ name: String) throws(CallFault) -> Int64 {
         guard let number = self[name]?.integerValue else { throw .lacking(name) }
         return number
@@ -123,7 +123,7 @@ extension JSON {
 }
 
 extension CallFault {
-    /// An answer that lacks a member, or has it in another form than documented.
+    /// An answer lacks a member, or has it in another form than documented.
     static func lacking(_ member: String) -> CallFault {
         .unavailable("an answer without '\(member)'")
     }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// The browsers that await an approval or are signed in, by the hash of their cookie.
+/// The browsers that await an approval or are signed in, by the digest of their cookie.
 ///
-/// They are in memory, so a restart signs everyone out. Each cookie is good for one step: whoever
-/// has an earlier one has nothing.
+/// They are stored only in memory, so a restart signs every browser out. Each step of a sign-in has
+/// a new cookie, and an earlier cookie is worthless.
 actor Browsers {
-    /// How many browsers may await an approval, and as many may be signed in. Beyond that, new ones
-    /// are told to come later: a flood does not take memory, and ends no session.
+    /// The maximum number of browsers that await an approval, and likewise of those signed in.
+    ///
+    /// Beyond it, new ones are asked to come back later, so a flood takes no memory and ends no
+    /// session.
     private static let most = 10_000
-    /// How long after its end a login is kept: an approval in the last second can be confirmed for
-    /// another minute.
+    /// How long a login is kept after it has expired, in seconds.
+    ///
+    /// An approval in the last second can be confirmed for another minute.
     private static let grace: Int64 = 60
 
     private let clock: Clock
@@ -19,7 +22,7 @@ actor Browsers {
 
     init(clock: Clock) { self.clock = clock }
 
-    /// The state of a browser.
+    /// The state of the browser that sent this cookie.
     func state(of cookie: Cookie?) -> BrowserState {
         guard let cookie else { return .unknown }
         if let login = waiting[cookie.digest] { return .waiting(login) }
@@ -27,7 +30,7 @@ actor Browsers {
         return .signedIn(session)
     }
 
-    /// Begins the wait for an approval; returns false if there is no room.
+    /// Stores a login that awaits its approval; returns false if there is no room.
     func begin(_ login: PendingLogin, for cookie: Cookie) -> Bool {
         removeExpired()
         guard waiting.count < Self.most else { return false }
@@ -35,17 +38,19 @@ actor Browsers {
         return true
     }
 
-    /// Ends the wait for an approval; returns the login, to whoever asks first.
+    /// Removes and returns the login that a browser awaits.
+    ///
+    /// Of several concurrent requests, only one gets it; the others get nil.
     func takeLogin(of cookie: Cookie) -> PendingLogin? {
         waiting.removeValue(forKey: cookie.digest)
     }
 
-    /// Continues a wait that was ended too soon.
+    /// Restores a login that was removed but could not be dealt with.
     func putBack(_ login: PendingLogin, for cookie: Cookie) {
         waiting[cookie.digest] = login
     }
 
-    /// Signs a browser in; returns false if there is no room.
+    /// Stores a session under a new cookie; returns false if there is no room.
     func signIn(_ session: BrowserSession, for cookie: Cookie) -> Bool {
         removeExpired()
         guard signedIn.count < Self.most else { return false }
@@ -53,7 +58,9 @@ actor Browsers {
         return true
     }
 
-    /// Signs a browser out; returns its session, to whoever asks first.
+    /// Removes and returns a browser's session.
+    ///
+    /// Of several concurrent requests, only one gets it; the others get nil.
     @discardableResult
     func signOut(_ cookie: Cookie) -> BrowserSession? {
         signedIn.removeValue(forKey: cookie.digest)
@@ -72,25 +79,28 @@ enum BrowserState: Sendable {
     case unknown
     /// Awaiting the approval of a login.
     case waiting(PendingLogin)
-    /// Signed in, unless the session has ended meanwhile.
+    /// Signed in, unless the server has ended the session in the meantime.
     case signedIn(BrowserSession)
 }
 
-/// A browser that is signed in, with the tokens of its login.
+/// The session of a browser that is signed in, with the tokens of its login.
+///
+/// The session ends when its time is over, or when the server no longer accepts the tokens. The
+/// tokens stay in this process.
 actor BrowserSession {
     let account: String
     let application: String
     /// The registration whose touch approved the login.
     let registration: String
-    /// When it ends at the latest, in seconds since 1970.
+    /// When the session ends at the latest, in seconds since 1970.
     let ends: Int64
     private(set) var tokens: Tokens
     private let clock: Clock
-    /// How far the server's clock may be ahead, in seconds.
+    /// How far the server's clock may be ahead of this one, in seconds.
     private static let leeway: Int64 = 10
     /// When the access token expires, in seconds since 1970.
     private var expires: Int64
-    /// A look at the server that is under way.
+    /// A check with the server that is under way.
     private var look: Task<Result<Bool, CallFault>, Never>?
 
     init(_ login: ConfirmedLogin, seconds: Int64, clock: Clock) {
@@ -104,10 +114,12 @@ actor BrowserSession {
         expires = now + login.tokens.seconds
     }
 
-    /// Whether the server says that the person may still be signed in.
+    /// Whether the server confirms that the person may still be signed in.
     ///
-    /// Requests at the same time share one look: a refresh token that is sent twice ends the
-    /// session.
+    /// It refreshes an access token that has expired. Concurrent requests share one check, because
+    /// a refresh token that is used twice ends the session.
+    ///
+    /// - Throws: a fault of the call, which says nothing about the session.
     func isGood(at server: SignetServer) async throws(CallFault) -> Bool {
         guard clock.wallSeconds() < ends else { return false }
         if let look { return try await look.value.get() }
@@ -120,7 +132,8 @@ actor BrowserSession {
     private func outcome(at server: SignetServer) async -> Result<Bool, CallFault> {
         do throws(CallFault) {
             if try await server.isActive(tokens) { return .success(true) }
-            // Well before its time is over, only a revocation or a block makes the token invalid.
+            // Until shortly before it expires, only a revocation or a block makes the token
+            // invalid.
             guard clock.wallSeconds() >= expires - Self.leeway else { return .success(false) }
             guard let next = try await server.refresh(tokens) else { return .success(false) }
             tokens = next

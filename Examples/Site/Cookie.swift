@@ -6,22 +6,23 @@ import SignedFormats
 
 /// The browser's only cookie: 256 random bits, replaced at each step of a sign-in.
 ///
-/// The site stores only its digest. A slow, salted hash would gain nothing, since random bits cannot
-/// be guessed; and a table is searched by digest, so the time reveals nothing that a caller chose.
+/// The site stores only its digest. A slow, salted hash would gain nothing, since random bits
+/// cannot be guessed. Tables are searched by digest, so the time of a look-up reveals nothing about
+/// a cookie.
 struct Cookie: Equatable, Sendable {
-    /// SHA-256 of the text.
+    /// SHA-256 of the cookie's text.
     struct Digest: Hashable, Sendable {
         let bytes: [UInt8]
     }
 
     private static let randomCount = 32
 
-    /// The value that the browser stores.
+    /// The value that the browser stores and sends.
     let text: String
-    /// What the site stores.
+    /// The only form in which the site stores the cookie.
     let digest: Digest
 
-    /// Generates a cookie.
+    /// Generates a cookie; throws `.notNow` if there are no random bytes.
     static func fresh() throws(PageFault) -> Cookie {
         let random: [UInt8]
         do throws(SystemFault) {
@@ -40,7 +41,7 @@ struct Cookie: Equatable, Sendable {
     /// Reads the cookie from a request.
     ///
     /// Returns nil if there is none, if it is malformed, or if there are several of this name,
-    /// because then one of them was planted by someone else.
+    /// since all but one of them must have been planted.
     static func of(_ request: HTTPRequest, named name: String) throws(PageFault) -> Cookie? {
         guard let header = request.header("cookie") else { return nil }
         var found: [Substring.UTF8View] = []
@@ -57,8 +58,9 @@ struct Cookie: Equatable, Sendable {
         return try Cookie(text: text)
     }
 
-    /// The token in forms that this browser was shown. It is derived from the cookie by SHA-256, so
-    /// it does not reveal the cookie.
+    /// The token in the forms that this browser was shown.
+    ///
+    /// It is derived from the cookie by SHA-256, so it does not reveal the cookie.
     var formToken: String {
         get throws(PageFault) {
             do throws(CryptoFault) {
@@ -68,7 +70,7 @@ struct Cookie: Equatable, Sendable {
         }
     }
 
-    /// Compares a form's token in constant time.
+    /// Whether a form's token is that of this cookie, compared in constant time.
     func isShown(in token: String) throws(PageFault) -> Bool {
         constantTimeEqual([UInt8](token.utf8), [UInt8](try formToken.utf8))
     }

@@ -4,15 +4,16 @@ import SignedFormats
 
 /// A form as browsers send it: `application/x-www-form-urlencoded` (WHATWG URL, section 5.1).
 ///
-/// Each name may occur once, and at most eight in all.
+/// A form has at most eight fields, each with a different name.
 struct Form: Equatable, Sendable {
-    /// The maximum size of the body in bytes: a fully escaped name of 128 bytes, and a token.
+    /// The maximum size of the body in bytes: room for a fully escaped name of 128 bytes and a
+    /// token.
     static let limit = 2_048
     private static let mostFields = 8
 
     private let fields: [String: String]
 
-    /// Parses the form in a request; checks size and content type first.
+    /// Checks the size and content type of a request, and parses its form.
     ///
     /// - Throws: `.tooLarge`, `.notForm` or `.malformedForm`.
     init(_ request: HTTPRequest) throws(PageFault) {
@@ -24,10 +25,10 @@ struct Form: Equatable, Sendable {
         self.fields = fields
     }
 
-    /// The value of a field; empty if it is missing.
+    /// The value of a field; empty if the field is missing.
     subscript(name: String) -> String { fields[name] ?? "" }
 
-    /// Parses names and values; nil for what no browser sends.
+    /// Parses names and values; nil for a body that no browser would send.
     static func fields(of body: [UInt8]) -> [String: String]? {
         var fields: [String: String] = [:]
         for part in body.split(separator: UInt8(ascii: "&")) {
@@ -40,7 +41,7 @@ struct Form: Equatable, Sendable {
         return fields
     }
 
-    /// Decodes `%41` and `+`; nil for a broken escape or if the result is not UTF-8.
+    /// Decodes `%41` and `+`; nil for a broken escape, a NUL, or a result that is not UTF-8.
     private static func decoded(_ part: ArraySlice<UInt8>) -> String? {
         var bytes: [UInt8] = []
         var rest = part

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// HTML text that is safe to build from untrusted values.
+/// HTML that is safe to build from untrusted values.
 ///
-/// A value interpolated into a literal is escaped unless it is of this type itself, so a value from
+/// A value interpolated into a literal is escaped unless it is `HTML` itself, so a value from
 /// outside cannot become markup by mistake.
 struct HTML: ExpressibleByStringInterpolation, Sendable {
     /// The markup as it is sent.
@@ -35,13 +35,13 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         /// Appends markup unchanged.
         mutating func appendInterpolation(_ markup: HTML) { text += markup.text }
 
-        /// Appends a value, escaped and without characters that change the writing direction.
+        /// Appends a value, escaped, with misleading and invisible characters replaced.
         mutating func appendInterpolation(_ value: String) { text += escaped(value) }
 
         mutating func appendInterpolation(_ number: some BinaryInteger) { text += "\(number)" }
     }
 
-    /// Escapes a text of several lines; only line feeds separate lines.
+    /// Escapes a text of several lines, which are separated by line feeds only.
     static func lines(_ text: String) -> HTML {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         var all: HTML = ""

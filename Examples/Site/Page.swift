@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 
-/// A page of the site.
+/// A page of the site, which needs no scripts.
 struct Page: Sendable {
     /// The document's title and its heading.
     let title: String
     /// The content below the heading.
     let content: HTML
-    /// The content beside the site's name.
+    /// The content beside the site's name in the header.
     var menu: HTML = ""
-    /// The path of its style sheet.
+    /// The path of the page's style sheet.
     var style = SitePath.style
 
-    /// The whole document.
+    /// The whole document, with all values escaped by `HTML`.
     var document: HTML {
         """
         <!DOCTYPE html>
@@ -38,7 +38,7 @@ struct Page: Sendable {
         """
     }
 
-    /// The response with this page.
+    /// The response with this page, which the browser must not store.
     func response(
         _ status: Int = 200, _ headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
@@ -50,15 +50,15 @@ struct Page: Sendable {
     }
 }
 
-/// The headers of all responses of the site.
+/// Headers that all responses of the site share.
 enum PageHeaders {
-    /// The browser must not store what a page shows.
+    /// Tells the browser not to store the page.
     static let notKept = (name: "Cache-Control", value: "no-store")
 
-    /// No scripts, no framing, no content or form targets from elsewhere, no referrer to others.
+    /// Forbids scripts, framing, content and form targets of other sites, and referrers to them.
     ///
-    /// `no-referrer` would also withhold the origin of a form from this site (Fetch, section 3.2),
-    /// so it is not used.
+    /// `no-referrer` is not used, because it would also withhold the origin of this site's own
+    /// forms (Fetch, section 3.2).
     static let guarding: [(name: String, value: String)] = [
         (
             "Content-Security-Policy",
@@ -76,7 +76,7 @@ enum PageHeaders {
 }
 
 extension HTTPResponse {
-    /// A redirect (303) to another page, which the browser requests with GET.
+    /// A redirect (303) to another page, which the browser then requests with GET.
     static func seeOther(
         _ path: String, _ headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
@@ -85,18 +85,19 @@ extension HTTPResponse {
             headers: [("Location", path), PageHeaders.notKept] + PageHeaders.guarding + headers)
     }
 
-    /// A page that makes the browser request the path again from this site itself. Browsers then
-    /// send the cookie, which they withhold after a link on another site.
+    /// A page that makes the browser request the path again, from this site itself.
+    ///
+    /// Browsers then send the cookie, which they withhold after a link on another site.
     static func again(_ path: String) -> HTTPResponse {
         Page(
             title: "One moment", content: #"<p><a href="\#(path)">Go on to this site</a></p>"#
         ).response(200, [("Refresh", "0; url=\(path)")])
     }
 
-    /// The style sheet of all pages except the one after signing out.
+    /// The style sheet of all pages except the one shown after signing out.
     static let styleSheet = styleSheet([("Cache-Control", "max-age=300")])
 
-    /// The style sheet for the page after signing out, which makes the browser drop cached pages.
+    /// The style sheet of the page shown after signing out, which clears the browser's cache.
     ///
     /// Chromium keeps pages for its back button despite `no-store`, and drops them only if
     /// `Clear-Site-Data` arrives while another page is already shown.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 
-/// Why a page is not shown; each is a page too, and says nothing about accounts.
+/// Why a page is not shown; each fault has a page of its own, which says nothing about accounts.
 enum PageFault: Error, Equatable {
-    /// The form came from another site, or from another state of this browser.
+    /// The form came from another site, or from an earlier state of this browser.
     case foreignForm
     case malformedForm
     case notForm
     case tooLarge
     case noSuchPage
-    /// The page has these methods.
+    /// The page has only these methods.
     case otherMethod([String])
     case slowDown(seconds: Int)
-    /// The text is for the log.
+    /// The site cannot answer now; the text is for the log only.
     case notNow(String)
 
     var status: Int {
@@ -28,7 +28,7 @@ enum PageFault: Error, Equatable {
         }
     }
 
-    /// The word for the log.
+    /// The word for the fault in the log.
     var code: String {
         switch self {
         case .foreignForm: "foreign-form"
@@ -51,7 +51,7 @@ enum PageFault: Error, Equatable {
         }
     }
 
-    /// The fault for a request that the HTTP server refuses itself.
+    /// The fault for a request that the HTTP server itself refuses.
     init(refusedByServer status: Int) {
         switch status {
         case 413: self = .tooLarge
@@ -60,7 +60,7 @@ enum PageFault: Error, Equatable {
         }
     }
 
-    /// The fault as a page: what happened, and what the person can do.
+    /// The page for the fault: what happened, and what the person can do.
     var page: HTTPResponse {
         let (title, advice) = text
         let content: HTML = """

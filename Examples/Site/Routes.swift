@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 
-/// A row of the table of pages; a page without a row is not served.
+/// A row of the table of pages; a path and method without a row is not served.
 struct Route: Sendable {
     let method: String
     /// The exact path.
     let path: String
-    /// Returns the outcome for the log, and the page.
+    /// Makes the page; returns the outcome for the log and the response.
     let answer: @Sendable (Site, PageCall) async throws(PageFault) -> (String, HTTPResponse)
 
     init(
@@ -22,8 +22,8 @@ struct Route: Sendable {
 
 /// The table of all pages.
 ///
-/// GET requests change nothing, with one exception: the page that waits for an approved login turns
-/// it into a session of the browser that began it.
+/// GET requests change nothing, with one exception: the page that waits for an approval turns an
+/// approved login into a session of the browser that began it.
 enum Routes {
     static let all: [Route] = [
         Route("GET", SitePath.home) { site, call throws(PageFault) in

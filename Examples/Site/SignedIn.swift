@@ -5,8 +5,8 @@ import HTTPServer
 extension Site {
     /// `GET /`: shows the person's own devices, operations and audit lines.
     ///
-    /// The server is asked each time whether the session is still good, so a device that is blocked
-    /// signs its browsers out at once.
+    /// The server is asked each time whether the session may continue, so a device that is blocked
+    /// has its browsers signed out at once.
     func showHome(_ call: PageCall) async throws(PageFault) -> (String, HTTPResponse) {
         switch await browsers.state(of: call.cookie) {
         case .unknown: return ("ok", .seeOther(SitePath.signIn))
@@ -26,14 +26,14 @@ extension Site {
         }
     }
 
-    /// `POST /sign-out`: ends the browser's session and the tokens of its login.
+    /// `POST /sign-out`: ends the browser's session, and its tokens at the server.
     func signOut(_ call: PageCall) async throws(PageFault) -> (String, HTTPResponse) {
         _ = try call.ownForm(at: settings.origin)
         await end(call)
         return ("ok", .seeOther(SitePath.signedOut, [settings.origin.unsetting]))
     }
 
-    /// Whether a session is still good. One that is not is ended.
+    /// Whether a session may continue; if not, it is removed.
     func isGood(_ session: BrowserSession, _ call: PageCall) async throws(PageFault) -> Bool {
         let server = server
         let isGood = try await asked { () async throws(CallFault) in
@@ -43,9 +43,10 @@ extension Site {
         return isGood
     }
 
-    /// Ends the session of the calling browser.
+    /// Ends the session of the calling browser, if it has one.
     ///
-    /// Without the server, the tokens are only forgotten: nobody has them then, and they expire.
+    /// If the server cannot be asked, the tokens are only discarded here and are valid until they
+    /// expire; no other program has them.
     func end(_ call: PageCall) async {
         guard let cookie = call.cookie, let session = await browsers.signOut(cookie) else { return }
         do throws(CallFault) {
@@ -54,9 +55,9 @@ extension Site {
     }
 }
 
-/// What the home page shows of a person.
+/// The records about a person that the home page shows.
 struct PersonRecords: Sendable {
-    /// Newest first, as the other two.
+    /// The newest first, as in the other two lists.
     let devices: [Device]
     let operations: [Operation]
     let receipts: [Receipt]

@@ -3,9 +3,10 @@ import HTTPClient
 import JSONFormat
 import SignedFormats
 
-/// signet-server, as its applications call it: docs/developer/SERVER.md describes each call.
+/// The calls that the site makes to signet-server, as described in docs/developer/SERVER.md.
 ///
-/// The API key authorises the calls. It stays in this process: browsers never see it, nor any token.
+/// The calls are authenticated with the application's API key. Browsers never see the key or a
+/// token.
 struct SignetServer: Sendable {
     let client: HTTPClient
     /// The server's URL, without a slash at its end.
@@ -13,10 +14,10 @@ struct SignetServer: Sendable {
     /// The application's API key.
     let key: String
 
-    /// Makes a call; returns the body of a success.
+    /// Makes a call, and returns the JSON body of its success.
     ///
-    /// - Throws: the problem's status and code; `.unavailable` if the server does not answer as
-    ///   documented, or not at all.
+    /// - Throws: `.refused` with the status and code of a problem, or `.unavailable` if the server
+    ///   does not answer, or not as documented.
     private func call(
         _ method: String, _ path: String, _ body: [(name: String, value: JSON)]? = nil
     ) async throws(CallFault) -> JSON {
@@ -43,20 +44,21 @@ struct SignetServer: Sendable {
     }
 }
 
-/// Why a call had no success.
+/// Why a call did not succeed.
 enum CallFault: Error, Equatable {
-    /// The server refused it, with the code of a problem (RFC 9457).
+    /// The server refused the call, with the code of a problem (RFC 9457).
     case refused(status: Int, code: String)
-    /// It could not be made, or the answer cannot be used. The text is for the log.
+    /// The call could not be made, or its answer cannot be used; the text is for the log.
     case unavailable(String)
 }
 
 // Logins that are approved on a device.
 extension SignetServer {
-    /// Begins a login for whoever sits at a browser.
+    /// Begins a login for a visitor in a browser.
     ///
-    /// The visitor's address has the server count this login with those of strangers, and answer as
-    /// if it had begun if there is no such account, or none that may log in.
+    /// Because of the visitor's address, the server counts this login with those of strangers. If
+    /// there is no such account, or it may not log in, the server answers as if the login had
+    /// begun.
     func beginLogin(
         account: String, template: String, code: String, visitor: String, agent: String
     ) async throws(CallFault) -> PendingLogin {
@@ -72,7 +74,7 @@ extension SignetServer {
             text: try answer.text("data"), expires: try answer.number("expires"))
     }
 
-    /// Whether a login was approved. One that was only pretended is not, and is unknown here.
+    /// Whether a login was approved; false for one that was only pretended.
     func isApproved(_ login: PendingLogin) async throws(CallFault) -> Bool {
         do throws(CallFault) {
             let answer = try await call("GET", "/v1/operations/\(login.operation)")
@@ -83,7 +85,7 @@ extension SignetServer {
         }
     }
 
-    /// Takes a login back. One that is over, or was only pretended, stays as it is.
+    /// Cancels a login; one that has ended, or was only pretended, is not changed.
     func cancel(_ login: PendingLogin) async throws(CallFault) {
         do throws(CallFault) {
             _ = try await call("POST", "/v1/operations/\(login.operation)/cancel", [])
@@ -92,7 +94,8 @@ extension SignetServer {
         }
     }
 
-    /// Exchanges an approved login for tokens: once, and only by the session that began it.
+    /// Exchanges an approved login for tokens, which succeeds once and only with its session
+    /// secret.
     func confirm(_ login: PendingLogin) async throws(CallFault) -> ConfirmedLogin {
         let answer = try await call(
             "POST", "/v1/login/confirm",
@@ -106,7 +109,7 @@ extension SignetServer {
 
 // Tokens.
 extension SignetServer {
-    /// Whether an access token is valid at this moment.
+    /// Whether an access token is valid now.
     func isActive(_ tokens: Tokens) async throws(CallFault) -> Bool {
         let answer = try await call(
             "POST", "/v1/token/introspect", [("token", .string(tokens.access))])
@@ -126,7 +129,7 @@ extension SignetServer {
         }
     }
 
-    /// Ends the session of these tokens.
+    /// Ends the session of these tokens at the server.
     func revoke(_ tokens: Tokens) async throws(CallFault) {
         _ = try await call("POST", "/v1/token/revoke", [("token", .string(tokens.refresh))])
     }
@@ -134,7 +137,7 @@ extension SignetServer {
 
 // What the server stores about an account.
 extension SignetServer {
-    /// Newest first.
+    /// The registrations of an account, newest first.
     func devices(of account: String) async throws(CallFault) -> [Device] {
         var devices: [Device] = []
         for json in try await list("registrations", of: account, "registrations").reversed() {
@@ -143,7 +146,7 @@ extension SignetServer {
         return devices
     }
 
-    /// The newest, newest first.
+    /// The latest operations and logins of an account, newest first.
     func operations(of account: String) async throws(CallFault) -> [Operation] {
         var operations: [Operation] = []
         for json in try await list("operations", of: account, "operations") {
@@ -152,7 +155,7 @@ extension SignetServer {
         return operations
     }
 
-    /// The newest, newest first.
+    /// The latest audit lines of an account, newest first.
     func receipts(of account: String) async throws(CallFault) -> [Receipt] {
         var receipts: [Receipt] = []
         for json in try await list("audit", of: account, "entries") {

@@ -3,13 +3,14 @@ import HTTPServer
 import Posix
 
 // How a browser is signed in: it begins a login, a device approves it, and the same browser
-// confirms it. Nothing that a stranger can observe on the way reveals whether the account exists.
+// confirms it. Nothing that a stranger can observe reveals whether the account exists.
 extension Site {
-    /// Answers to a sign-in take a multiple of this time, which hides what the server does only for
-    /// existing accounts.
+    /// The unit of time that an answer to a sign-in takes.
+    ///
+    /// It hides the work that the server does only for existing accounts.
     private static let answerTime = Duration.milliseconds(100)
 
-    /// The next multiple of `answerTime` after the beginning of the work.
+    /// The time at which to answer: the next multiple of `answerTime` after the work began.
     static func due(
         since began: ContinuousClock.Instant, at now: ContinuousClock.Instant = .now
     ) -> ContinuousClock.Instant {
@@ -17,7 +18,8 @@ extension Site {
         return began.advanced(by: answerTime * Int(max(1, steps)))
     }
 
-    /// `GET /sign-in`: shows the form for the account name.
+    /// `GET /sign-in`: shows the form for the account name, or the home page to a signed-in
+    /// browser.
     func showSignIn(_ call: PageCall) async throws(PageFault) -> (String, HTTPResponse) {
         if case .signedIn(let session) = await browsers.state(of: call.cookie),
             try await isGood(session, call)
@@ -28,6 +30,13 @@ extension Site {
     }
 
     /// `POST /sign-in`: begins a login for the named account.
+    ///
+    /// The form must be this site's own, and the number of sign-ins per address is limited. A login
+    /// or session that the browser had is ended. Neither the answer nor its time shows
+    /// whether the account exists.
+    ///
+    /// - Throws: `.foreignForm`, `.slowDown`, and `.notNow` if the server cannot be asked, the
+    ///   browser's address is not known, or there is no room.
     func signIn(_ call: PageCall) async throws(PageFault) -> (String, HTTPResponse) {
         let form = try call.ownForm(at: settings.origin)
         let began = ContinuousClock.now
@@ -58,6 +67,8 @@ extension Site {
     }
 
     /// `GET /waiting`: shows the text to approve, until the login is approved or expires.
+    ///
+    /// An approved login is confirmed at once, and the browser signed in.
     func showWaiting(_ call: PageCall) async throws(PageFault) -> (String, HTTPResponse) {
         guard case .waiting(let login) = await browsers.state(of: call.cookie),
             let cookie = call.cookie
@@ -74,17 +85,19 @@ extension Site {
         return ("waiting", try waitingPage(login, call, at: now))
     }
 
-    /// `POST /cancel`: cancels the pending login.
+    /// `POST /cancel`: cancels the login that the browser awaits.
     func cancel(_ call: PageCall) async throws(PageFault) -> (String, HTTPResponse) {
         _ = try call.ownForm(at: settings.origin)
-        // As for a sign-in: less is done for an unknown account, and the time must not show it.
+        // As at a sign-in, less work is done for an unknown account, and the time must not show it.
         let began = ContinuousClock.now
         try await takeBack(call)
         try? await Task.sleep(until: Self.due(since: began))
         return ("ok", .seeOther(SitePath.signIn, [settings.origin.unsetting]))
     }
 
-    /// Takes back the login that the calling browser awaits; without the server, it waits on.
+    /// Cancels the login that the calling browser awaits, if any.
+    ///
+    /// If the server cannot be asked, the browser continues to wait for it.
     private func takeBack(_ call: PageCall) async throws(PageFault) {
         guard let cookie = call.cookie, let login = await browsers.takeLogin(of: cookie) else {
             return
@@ -97,10 +110,10 @@ extension Site {
         }
     }
 
-    /// Confirms an approved login, and signs in the browser that began it, with a new cookie, so
-    /// that a cookie planted before is worthless.
+    /// Confirms an approved login, and signs in the browser that began it, with a new cookie.
     ///
-    /// Of several requests at once, one gets the login.
+    /// Because of the new cookie, a cookie that someone planted earlier is worthless. Of several
+    /// concurrent requests, one gets the login.
     private func confirm(_ cookie: Cookie) async throws(PageFault) -> (String, HTTPResponse) {
         guard let login = await browsers.takeLogin(of: cookie) else {
             return ("elsewhere", .seeOther(SitePath.home))
@@ -125,7 +138,7 @@ extension Site {
         return ("ok", .seeOther(SitePath.home, [settings.origin.setting(fresh)]))
     }
 
-    /// Six characters that are not easily confused, 30 random bits, for a person to compare.
+    /// A code for a person to compare: six characters that are not easily confused, 30 random bits.
     private func code() throws(PageFault) -> String {
         let alphabet = [UInt8]("ABCDEFGHJKLMNPQRSTUVWXYZ23456789".utf8)
         do throws(SystemFault) {
@@ -134,7 +147,7 @@ extension Site {
         } catch { throw .notNow("no random bytes: \(error)") }
     }
 
-    /// Whether a text has the form of an account's name: 1 to 128 bytes, no control characters.
+    /// Whether a text is a valid account name: 1 to 128 bytes without control characters.
     static func isName(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count)
             && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
@@ -142,7 +155,7 @@ extension Site {
 }
 
 extension String {
-    /// The text without the surrounding spaces that keyboards add.
+    /// The text without leading and trailing spaces, which on-screen keyboards add.
     fileprivate var trimmingBlanks: String {
         let front = drop { $0 == " " }
         return String(front.reversed().drop { $0 == " " }.reversed())

@@ -4,13 +4,13 @@ import Posix
 
 /// The pages for people in a browser: a back end of one application of signet-server.
 ///
-/// It begins and confirms logins with the application's API key. There is no other way in.
+/// It begins and confirms logins with the application's API key. There is no other way to sign in.
 struct Site: Sendable {
     let settings: SiteSettings
     let server: SignetServer
     let clock: Clock
     let browsers: Browsers
-    /// Limits how often an address may begin a sign-in: each asks a person something.
+    /// Limits how many sign-ins an address may begin, since each one bothers a person.
     let limits: RateLimit
 
     init(_ settings: SiteSettings, server: SignetServer, clock: Clock) {
@@ -21,7 +21,7 @@ struct Site: Sendable {
         limits = RateLimit(perMinute: settings.rate, clock: clock)
     }
 
-    /// Answers a request; never fails.
+    /// Answers a request, with a page about the fault if it fails; never throws.
     func answer(_ request: HTTPRequest) async -> HTTPResponse {
         var path = "none"
         do throws(PageFault) {
@@ -46,7 +46,9 @@ struct Site: Sendable {
         return logged(request, "none", fault.code, fault.page)
     }
 
-    /// Asks the server; a refusal that is not foreseen is a fault of the configuration.
+    /// Calls the server, and turns its faults into `.notNow` with a line for the log.
+    ///
+    /// A refusal that the caller has not handled is a fault of the configuration.
     func asked<Value: Sendable>(
         _ question: () async throws(CallFault) -> Value
     ) async throws(PageFault) -> Value {
@@ -70,8 +72,10 @@ struct Site: Sendable {
         throw .otherMethod(here.map { $0.method == "GET" ? "GET, HEAD" : $0.method })
     }
 
-    /// The browser's address. From a trusted proxy, the last address of the last `X-Forwarded-For`
-    /// line: that one the proxy wrote, while anything before it may come from the client.
+    /// The browser's address, numeric unless a proxy reports something else.
+    ///
+    /// Behind a trusted proxy, it is the last address of the last `X-Forwarded-For` line: the proxy
+    /// wrote that one, while all before it may come from the client.
     private func address(of request: HTTPRequest) -> String {
         guard settings.trustsProxy else { return String(request.peer.prefix { $0 != "%" }) }
         let line = request.headers.last { $0.name == "x-forwarded-for" }?.value ?? ""
@@ -79,7 +83,7 @@ struct Site: Sendable {
         return last.filter { $0 != " " && $0 != "\t" }
     }
 
-    /// Writes a line for the log, which has nothing that a stranger chose.
+    /// Writes a line to the log, which contains nothing that a stranger chose.
     private func logged(
         _ request: HTTPRequest, _ path: String, _ outcome: String, _ response: HTTPResponse
     ) -> HTTPResponse {
@@ -89,7 +93,7 @@ struct Site: Sendable {
     }
 }
 
-/// A request for a page, with the browser's cookie.
+/// A request for a page, with the browser's address and cookie.
 struct PageCall: Sendable {
     let request: HTTPRequest
     /// The browser's numeric address, unless a proxy reports something else.
@@ -100,20 +104,21 @@ struct PageCall: Sendable {
     /// Whether it is a HEAD request.
     var isHead: Bool { request.method == "HEAD" }
 
-    /// Whether the browser withheld its cookie because the person followed a link on another site.
-    /// It must then not be given a new cookie, which would replace the one it may have.
+    /// Whether the browser withheld its cookie, because the person followed a link on another site.
+    ///
+    /// It must then not be given a new cookie, which would replace the one that it may have.
     var hidesItsCookie: Bool {
         request.method != "POST" && cookie == nil
             && ["cross-site", "same-site"].contains(request.header("sec-fetch-site"))
     }
 
-    /// Reads the request's form after checking that this site showed it to this browser.
+    /// Reads the request's form, after checking that this site showed it to this browser.
     ///
-    /// Three independent checks, each sufficient by itself: the SameSite cookie is not sent with
-    /// another site's form, `Origin` and `Sec-Fetch-Site` name the sender, and the form carries the
-    /// token.
+    /// There are three independent checks, each sufficient by itself: a SameSite cookie is not sent
+    /// with another site's form, `Origin` and `Sec-Fetch-Site` name the sending site, and the form
+    /// contains a token derived from the cookie.
     ///
-    /// - Throws: `.foreignForm` if a check fails.
+    /// - Throws: `.foreignForm` if a check fails, and the faults of `Form`.
     func ownForm(at address: SiteAddress) throws(PageFault) -> Form {
         guard request.header("origin") == address.origin,
             ["same-origin", nil].contains(request.header("sec-fetch-site")), let cookie

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The site's address as browsers use it, from the configuration and never from a request.
 ///
-/// A reverse proxy may terminate TLS. So this decides whether cookies are for HTTPS only, not the
-/// connection on which the proxy's request arrived.
+/// It decides whether cookies are for HTTPS only. The connection does not, because a reverse proxy
+/// may terminate TLS.
 struct SiteAddress: Equatable, Sendable {
     /// The origin (RFC 6454) as browsers send it, for example `https://id.example.org`.
     let origin: String
     /// Whether the scheme is HTTPS.
     let isSecure: Bool
 
-    /// Returns nil for a URL with a path, and for plain HTTP that is not on localhost.
+    /// Parses the site's URL.
+    ///
+    /// Returns nil for a URL with a path, for plain HTTP unless the host is `localhost`,
+    /// `127.0.0.1` or `[::1]`, and for anything else that is not a host with an optional port.
     init?(_ url: String) {
         let lower = url.lowercased()
         isSecure = lower.hasPrefix("https://")
@@ -23,9 +26,10 @@ struct SiteAddress: Equatable, Sendable {
         origin = (isSecure ? "https://" : "http://") + place
     }
 
-    /// The cookie's name. The prefix `__Host-` makes browsers accept it only from this host and
-    /// over HTTPS (RFC 6265bis, section 4.1.3.2), so that another host of the domain cannot plant
-    /// one.
+    /// The cookie's name.
+    ///
+    /// Browsers accept a name with the prefix `__Host-` only from this host and over HTTPS (RFC
+    /// 6265bis, section 4.1.3.2), so another host of the domain cannot plant such a cookie.
     var cookieName: String { isSecure ? "__Host-signet" : "signet" }
 
     /// Whether a byte may occur in a host and port as browsers write them.

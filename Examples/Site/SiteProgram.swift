@@ -3,7 +3,7 @@ import HTTPClient
 import HTTPServer
 import Posix
 
-/// The program `signet-site`, from start to exit.
+/// The program `signet-site`, from start to exit: signals, exit status and the HTTP server.
 package enum SiteProgram {
     private static let usage = """
         usage: signet-site FILE
@@ -14,7 +14,7 @@ package enum SiteProgram {
     /// How long requests under way may take when the program stops.
     private static let farewell = Duration.seconds(5)
 
-    /// Serves until SIGTERM or SIGINT; returns the exit status.
+    /// Serves until SIGTERM or SIGINT, and returns the exit status: 2 for a wrong command line.
     package static func run(_ arguments: [String]) async -> Int32 {
         guard arguments.count == 1, arguments[0].hasPrefix("/") else {
             complain(usage)
@@ -37,7 +37,7 @@ package enum SiteProgram {
         }
     }
 
-    /// Starts the server; nil and a line for the administrator if that fails.
+    /// Starts the server; if that fails, reports why and returns nil.
     private static func started(_ path: String) -> HTTPServer? {
         do throws(SettingsFault) {
             let settings = try SiteSettings(file: path)
@@ -63,7 +63,7 @@ package enum SiteProgram {
     }
 }
 
-/// Writes a line for the administrator to standard error. It must contain no secret.
+/// Writes a line for the administrator to standard error; it must not contain a secret.
 func report(_ line: String) {
     complain("signet-site: \(line)")
 }

@@ -4,7 +4,7 @@ import HTTPClient
 import HTTPServer
 import Posix
 
-/// What the configuration says; Examples/site.conf describes each setting.
+/// The site's settings; Examples/site.conf describes each one.
 package struct SiteSettings: Sendable {
     /// The site's address as browsers use it.
     let origin: SiteAddress
@@ -13,7 +13,7 @@ package struct SiteSettings: Sendable {
     let port: UInt16
     /// The certificate for HTTPS; nil for plain HTTP on a loopback address.
     let identity: ServerConfiguration.Identity?
-    /// Whether `X-Forwarded-For` comes from a proxy that can be believed.
+    /// Whether `X-Forwarded-For` comes from a proxy that can be trusted.
     let trustsProxy: Bool
     /// How many sign-ins an address may begin per minute.
     let rate: Int
@@ -21,17 +21,17 @@ package struct SiteSettings: Sendable {
     let sessionSeconds: Int64
     /// The URL of signet-server, without a slash at its end.
     let server: String
-    /// How the calls to signet-server are made.
+    /// The limits and certificate authorities for calls to signet-server.
     let client: ClientConfiguration
     /// The application's API key.
     let key: String
     /// The name of the application's template for logins.
     let template: String
 
-    /// Reads the file, and the files that it names.
+    /// Reads the configuration file, and the files that it names.
     ///
     /// They must belong to root or the program's own user, and the secret ones must be readable by
-    /// their owner alone.
+    /// their owner alone. Plain HTTP is accepted only on a loopback address.
     ///
     /// - Throws: a fault that says what is wrong, and what to do about it.
     package init(file path: String) throws(SettingsFault) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The style sheet: both colour schemes, with a contrast of at least 4.5:1 for text (WCAG 2.2,
-/// 1.4.3) and 3:1 around controls (1.4.11), from a width of 320 pixels, and with text enlarged
-/// twice.
+/// The style sheet of all pages, for light and dark colour schemes.
+///
+/// Text has a contrast of at least 4.5:1 (WCAG 2.2, 1.4.3) and the borders of controls of 3:1
+/// (1.4.11). Pages can be read from a width of 320 pixels on, and with text at twice its size.
 enum Style {
     static let sheet = """
         :root {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A line of an account's audit trail as its application sees it.
+/// A line of an account's audit trail, as the account's application sees it.
 ///
-/// It has no `detail`, which may hold what an administrator did and on behalf of whom.
+/// It has no `detail`, which may say what an administrator did and on whose behalf.
 struct AuditLine: Encodable, Sendable {
     let time: Int64
     let event: String
     /// `ok`, `begun`, or the code of a problem.
     let outcome: String
-    /// What proved it; nil unless it was accepted after a touch.
+    /// The factor of an accepted touch; nil for all other events and outcomes.
     let factor: String?
-    /// nil if no registration was involved.
+    /// The registration's id; nil if none was involved.
     let registration: String?
     /// The address that the call came from; nil if it is not known.
     let address: String?

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The body with which a back end asks about a request that it received.
+/// The request in which a back end asks about an authentication code that it received.
 struct AuthenticationRequest: Decodable {
     /// The value of the request's `Authorization` header.
     let authorization: TextBytes
     let method: TextBytes
-    /// The request target as the device names it.
+    /// The request target, as the device has signed it.
     let resource: TextBytes
-    /// SHA-256 of the exact body.
+    /// SHA-256 of the exact body, 32 bytes.
     let body: Binary
 }
 
-/// A string as its UTF-8 bytes, because it is compared bytewise with what was signed.
+/// A string as its UTF-8 bytes, because it is compared byte by byte with the signed text.
 struct TextBytes: Decodable, Sendable {
     let bytes: [UInt8]
 
-    /// Creates it from bytes, which must be UTF-8.
+    /// Creates a value from bytes, which must be well-formed UTF-8.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
@@ -24,7 +24,9 @@ struct TextBytes: Decodable, Sendable {
     }
 }
 
-/// Whether a request's code is valid, and if so, the device and account behind it.
+/// Whether a request's code is valid, and if so, which device and account sent it.
+///
+/// If it is not valid, only `valid`, `code` and, if known, `remainingAttempts` are present.
 struct AuthenticationAnswer: Encodable, Sendable {
     let valid: Bool
     /// Why it is not valid; nil if it is.
@@ -40,7 +42,7 @@ struct AuthenticationAnswer: Encodable, Sendable {
     let flags: [String]?
     let roles: [String]?
 
-    /// The answer for an invalid code, which contains nothing but the reason.
+    /// The answer for an invalid code, which contains only the reason.
     init(refusedFor problem: Problem) {
         valid = false
         code = problem.code
@@ -56,11 +58,11 @@ struct AuthenticationAnswer: Encodable, Sendable {
     }
 }
 
-/// A signed challenge for a MAC token; the statement's purpose is the token's name.
+/// A signed challenge with which a device asks for a MAC token; its purpose is the token's name.
 struct MACTokenRequest: Decodable {
     let statement: Binary
     let signature: Binary
-    /// In seconds.
+    /// The token's validity in seconds; 30 days if absent.
     let expiresIn: Int64?
 
     var proof: SignedText { SignedText(statement: statement, signature: signature) }
@@ -76,6 +78,7 @@ struct MACTokenAnswer: Encodable, Sendable {
     let expires: Int64
 }
 
+/// A MAC token in a list, without its secret.
 struct MACTokenState: Encodable, Sendable {
     let token: ID
     let name: String

@@ -2,7 +2,9 @@
 import Posix
 import SignedFormats
 
-/// An id of 16 bytes, as 32 hexadecimal digits in lower case.
+/// An id of 16 bytes, encoded as 32 hexadecimal digits in lower case.
+///
+/// Upper-case digits are refused, so an id has only one encoding.
 struct ID: Codable, Equatable, Sendable {
     let bytes: [UInt8]
 
@@ -10,7 +12,7 @@ struct ID: Codable, Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// Parses 32 digits; nil for anything else.
+    /// Parses 32 lower-case hexadecimal digits; nil for anything else.
     init?(text: String) {
         guard text.utf8.count == 32, let bytes = Hexadecimal.decode([UInt8](text.utf8)) else {
             return nil
@@ -35,7 +37,7 @@ struct ID: Codable, Equatable, Sendable {
     }
 }
 
-/// Bytes as base64url without padding (RFC 4648, section 5).
+/// Bytes, encoded as base64url without padding (RFC 4648, section 5).
 struct Binary: Codable, Equatable, Sendable {
     let bytes: [UInt8]
 
@@ -60,6 +62,8 @@ struct Binary: Codable, Equatable, Sendable {
 }
 
 /// The name of an application, account or template: 1 to 128 bytes without control characters.
+///
+/// The bytes are UTF-8 and compared as they are, without any normalisation.
 struct Name: Codable, Equatable, Sendable {
     let text: String
 
@@ -71,7 +75,7 @@ struct Name: Codable, Equatable, Sendable {
         self.text = text
     }
 
-    /// Decodes a percent-encoded part of a path.
+    /// Decodes a percent-encoded part of a path; nil if it is malformed or not a valid name.
     init?(decoding part: String) {
         var bytes: [UInt8] = []
         var rest = [UInt8](part.utf8)[...]
@@ -106,7 +110,7 @@ struct Name: Codable, Equatable, Sendable {
     }
 }
 
-/// A numeric IPv4 or IPv6 address, without port and interface.
+/// A numeric IPv4 or IPv6 address, without port or interface.
 struct NumericAddress: Decodable, Equatable, Sendable {
     let text: String
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSONFormat
 
-// Bodies in JSON: what is refused is a problem that names the field.
+// JSON bodies; an invalid one becomes a problem that names the wrong field.
 extension JSON {
-    /// Encodes a value with sorted names. Returns no bytes if that fails, rather than `{}`.
+    /// Encodes a value with sorted names; if that fails, the result is empty, not `{}`.
     static func encode(_ value: some Encodable) -> [UInt8] {
         guard let json = try? JSON(encoding: value) else { return [] }
         return json.encoded()
     }
 
-    /// Encodes like `encode(_:)`, but faster.
+    /// Encodes in the same form as `encode(_:)`, but faster.
     static func encode(plain value: some PlainEncodable) -> [UInt8] {
         var writer = JSONWriter()
         value.write(to: &writer)
         return writer.bytes
     }
 
-    /// Decodes a value.
+    /// Parses and decodes a body.
     ///
     /// - Throws: `.malformed`, naming the field that is wrong.
     static func decode<Value: Decodable>(
@@ -25,7 +25,7 @@ extension JSON {
         try JSON.body(bytes).value(type)
     }
 
-    /// Reads a body.
+    /// Parses a body, in which no object may have a name twice; throws `.malformed`, saying why.
     static func body(_ bytes: [UInt8]) throws(Problem) -> JSON {
         do throws(JSONFault) {
             return try JSON(parsing: bytes)
@@ -38,7 +38,7 @@ extension JSON {
         }
     }
 
-    /// Decodes a body that was read; throws `.malformed`, naming the field that is wrong.
+    /// Decodes a parsed body; throws `.malformed`, naming the field that is wrong.
     func value<Value: Decodable>(_ type: Value.Type) throws(Problem) -> Value {
         do {
             return try decoded(as: type)
@@ -64,15 +64,15 @@ extension JSON {
     }
 }
 
-/// A body that is made so often that it reads its own members.
+/// A request body so frequent that it decodes its own members, without `Codable`.
 protocol PlainDecodable: Decodable {
     /// Returns nil if a member is missing or wrong; `JSON.value` then says what is wrong.
     init?(_ object: JSON)
 }
 
-/// An answer that is given so often that it encodes itself.
+/// An answer so frequent that it encodes itself, without `Codable`.
 protocol PlainEncodable: Encodable {
-    /// Writes the object with its names in sorted order.
+    /// Writes the object, with its names in sorted order.
     func write(to json: inout JSONWriter)
 }
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The request for a challenge.
+/// The request for a challenge, which any caller may make for any account.
 struct ChallengeRequest: Decodable {
     let application: Name
     let account: Name
     let device: ID
-    /// What the challenge is for; a login if absent.
+    /// The purpose of the challenge; a login if absent.
     let action: ChallengeAction?
 }
 
-/// A challenge, valid once and for a minute.
+/// A challenge, valid once and for 60 seconds.
 struct ChallengeAnswer: Encodable, Sendable {
     let challenge: Binary
     let audience: String
     let expires: Int64
 }
 
-/// A signed challenge, with the PAM module's own challenge if it needs a verdict.
+/// A signed challenge, with the PAM module's own challenge if a verdict is requested.
 struct SignedChallengeRequest: Decodable {
     let statement: Binary
     let signature: Binary
@@ -24,11 +24,11 @@ struct SignedChallengeRequest: Decodable {
     var proof: SignedText { SignedText(statement: statement, signature: signature) }
 }
 
-/// A PAM module's own challenge, to which the verdict is bound.
+/// A PAM module's own challenge, for which the verdict is issued.
 struct ModuleRequest: Decodable, Sendable {
     /// 32 bytes.
     let challenge: Binary
-    /// The account's name on the device.
+    /// The account's name on the device, which may differ from the one at the server.
     let account: Name
 }
 
@@ -53,7 +53,7 @@ struct SignedVerdict: Encodable, Sendable {
     let signature: Binary
 }
 
-/// The tokens of a login or a refresh.
+/// The tokens issued at a login or refresh, in the fields of RFC 6749 but in camel case.
 struct TokenPair: Encodable, Sendable {
     let accessToken: String
     let tokenType: String
@@ -62,7 +62,7 @@ struct TokenPair: Encodable, Sendable {
     let refreshToken: String
 }
 
-/// A statement's canonical text with its signature, an SSHSIG blob.
+/// The canonical text of a statement, and its signature as an SSHSIG blob.
 struct SignedText: Decodable {
     let statement: Binary
     let signature: Binary

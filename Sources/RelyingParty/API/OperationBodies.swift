@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The request for an operation, or for a login that is approved as one.
+/// The request for an operation, or for a login that is approved as an operation.
 struct OperationRequest: Decodable {
     let account: Name
     let template: Name
     /// A value for each placeholder of the template.
     let data: [String: String]?
-    /// The only device that may decide it; any of the account if absent.
+    /// The only device that may decide; any device of the account if absent.
     let device: ID?
-    /// In seconds; at most the template's time, which is also the default.
+    /// How long it stays pending, in seconds; at most the template's time, which is the default.
     let expiresIn: Int64?
     let additional: AdditionalData?
-    /// The address of the stranger's browser that a login is begun for; only for logins.
+    /// The address of the visitor's browser for which a login is begun; only for logins.
     let visitor: NumericAddress?
 }
 
-/// What the application reports about the machine in front of the person.
+/// The application's data about the machine in front of the person.
 ///
-/// Stored with the operation and in the audit trail, but not part of what is signed.
+/// It is stored with the operation and in the audit trail, but is not part of the signed text.
 struct AdditionalData: Codable, Equatable, Sendable {
     var address: String?
     var agent: String?
     var device: String?
 
-    /// The same data, cut and made `printable`.
+    /// The same data, with each text cut to 128 bytes and made `printable`.
     var printed: AdditionalData {
         AdditionalData(
             address: address.map { printable([UInt8]($0.utf8)) },
@@ -31,7 +31,7 @@ struct AdditionalData: Codable, Equatable, Sendable {
     }
 }
 
-/// An operation as reported to its application.
+/// An operation, as reported to the application that created it.
 struct OperationState: Encodable, Sendable {
     let operation: ID
     let account: String
@@ -45,7 +45,7 @@ struct OperationState: Encodable, Sendable {
     let device: ID?
     let created: Int64
     let expires: Int64
-    /// When it was decided or ended otherwise than by expiring.
+    /// When it was decided or ended, other than by expiring.
     let decided: Int64?
     /// The registration whose touch decided it.
     let registration: ID?
@@ -59,7 +59,7 @@ struct OperationList: Encodable, Sendable {
     let operations: [OperationState]
 }
 
-/// An operation in the list for a device.
+/// An operation in the list of a device; the challenge is only in `OperationDetail`.
 struct AwaitedOperation: Encodable, Sendable {
     let operation: ID
     let template: String
@@ -68,12 +68,12 @@ struct AwaitedOperation: Encodable, Sendable {
     let expires: Int64
 }
 
-/// An account's operations that a device can decide, oldest first.
+/// The pending operations that a device may decide, oldest first.
 struct AwaitedOperations: Encodable, Sendable {
     let operations: [AwaitedOperation]
 }
 
-/// An operation as reported to a device that may decide it: all that the statement contains.
+/// An operation, as reported to a device that may decide it: everything that it has to sign.
 struct OperationDetail: Encodable, Sendable {
     let operation: ID
     let application: String
@@ -91,24 +91,24 @@ struct OperationDetail: Encodable, Sendable {
     let decided: Int64?
 }
 
-/// The result of a device's decision.
+/// The status after a device's decision.
 struct DecisionAnswer: Encodable, Sendable {
     let operation: ID
     let status: OperationStatus
     let decided: Int64
 }
 
-/// A login that awaits its approval.
+/// A login that awaits its approval; nothing in it shows whether it was only pretended.
 struct LoginBegun: Encodable, Sendable {
     let operation: ID
-    /// The session secret, returned only here; confirming the login requires it.
+    /// The session secret, returned only here and needed to confirm the login.
     let session: String
     let data: String
     let status: OperationStatus
     let expires: Int64
 }
 
-/// The request to confirm a login.
+/// The request to confirm an approved login.
 struct ConfirmRequest: Decodable {
     let operation: ID
     let session: String

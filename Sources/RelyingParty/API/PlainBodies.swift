@@ -2,7 +2,10 @@
 import JSONFormat
 import SignedFormats
 
-// The bodies of the most frequent calls, without the detour over Codable.
+// The bodies of the most frequent calls, encoded and decoded without `Codable`.
+//
+// They have the same form as with `Codable`. An initialiser that returns nil leaves it to `Codable`
+// to say what is wrong, or to decode members that it does not handle itself.
 
 extension AuthenticationRequest: PlainDecodable {
     init?(_ object: JSON) {
@@ -49,7 +52,7 @@ extension ChallengeRequest: PlainDecodable {
 }
 
 extension JSON {
-    /// A member that is base64url without padding; nil for anything else.
+    /// A member with base64url text without padding, decoded; nil for anything else.
     fileprivate func binary(_ name: String) -> Binary? {
         self[name]?.stringValue.flatMap { Base64.decode([UInt8]($0.utf8), alphabet: .url) }.map {
             Binary($0)

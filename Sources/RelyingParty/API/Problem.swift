@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why a request was refused, in the terms of problem details (RFC 9457).
+/// Why a request was refused, as problem details (RFC 9457).
 ///
-/// The codes are stable, part of the API, and listed in docs/developer/SERVER.md. A refusal of a
-/// proof says no more than its code, so that strangers learn nothing from it.
+/// The codes are stable, part of the API, and listed in docs/developer/SERVER.md. A refused proof
+/// is answered with its code and no further reason, so that strangers learn nothing from it.
 package struct Problem: Error, Equatable, Sendable {
     /// The HTTP status.
     package let status: Int
-    /// The word that programs branch on: lower case, joined by hyphens.
+    /// The word that programs compare: lower case, with hyphens.
     package let code: String
     /// The message for people.
     package let title: String
     /// Additional header fields of the response.
     package var headers: [String: String] = [:]
-    /// How many failures are left, if the caller may know that.
+    /// How many failures are left before the block, if the caller may know that.
     package var remainingAttempts: Int64?
 
     /// Creates a problem without `remainingAttempts`.
@@ -25,17 +25,17 @@ package struct Problem: Error, Equatable, Sendable {
 }
 
 extension Problem {
-    /// The body is not JSON, or does not have the fields of the call.
+    /// The body is not JSON, or does not have the fields that the call requires.
     static func malformed(_ what: String) -> Problem {
         Problem(status: 400, code: "malformed", title: what)
     }
-    /// The proof is invalid; the reason is not given.
+    /// The proof is invalid; the answer does not say why.
     static let refused = Problem(status: 401, code: "refused", title: "the proof was not accepted")
     /// The request must be signed or carry a MAC.
     static let unauthenticated = Problem(
         status: 401, code: "refused", title: "the request must be signed by a registered device",
         headers: ["WWW-Authenticate": "Signet, SignetMAC"])
-    /// The code's time is too far from the server's clock, in either direction.
+    /// The code's time differs too much from the server's clock, in either direction.
     static let clock = Problem(
         status: 401, code: "clock",
         title: "the code is more than 30 seconds from the server's time: check the device's clock")
@@ -68,24 +68,24 @@ extension Problem {
         title: "the application's policy does not accept this factor, or keys stored like this one")
     /// There is no such path, or no such object in this application.
     static let notFound = Problem(status: 404, code: "not-found", title: "not found")
-    /// The object's present state does not permit the call.
+    /// The present state of the object does not permit the call.
     static func conflict(_ what: String) -> Problem {
         Problem(status: 409, code: "conflict", title: what)
     }
-    /// The account is blocked, so nothing can be begun for it.
+    /// The account is blocked, so nothing new can be begun for it.
     static let accountBlocked = Problem.conflict("the account is blocked")
-    /// The body exceeds the limit.
+    /// The body is larger than the limit.
     static let tooLarge = Problem(status: 413, code: "too-large", title: "the body is too large")
     /// The content type is not JSON.
     static let notJSON = Problem(
         status: 415, code: "not-json", title: "the body must be application/json")
-    /// Too many attempts from one address.
+    /// Too many attempts from one address; `seconds` is when the next one is allowed.
     static func slowDown(seconds: Int) -> Problem {
         Problem(
             status: 429, code: "slow-down", title: "too many attempts: try again later",
             headers: ["Retry-After": String(seconds)])
     }
-    /// The database does not answer or has no room, or cryptography failed.
+    /// The database does not answer or is full, or cryptography failed.
     static let unavailable = Problem(
         status: 503, code: "unavailable", title: "temporarily unavailable: try again later",
         headers: ["Retry-After": "5"])

@@ -5,7 +5,7 @@ import SignedFormats
 /// The request for an activation code.
 struct ActivationRequest: Decodable {
     let account: Name
-    /// In seconds.
+    /// The code's validity in seconds, 30 to 86,400; 600 if absent.
     let expiresIn: Int64?
 }
 
@@ -24,7 +24,7 @@ struct RegistrationRequest: Decodable {
     let device: ID
 }
 
-/// What a device needs in order to prove its new key.
+/// The challenge that a device's new key must sign, with the names to sign.
 struct RegistrationBegun: Encodable, Sendable {
     let registration: ID
     let account: String
@@ -34,7 +34,9 @@ struct RegistrationBegun: Encodable, Sendable {
     let expires: Int64
 }
 
-/// The new key, and the statement that it signed in the namespace `registration@signet`.
+/// A device's new key, and the statement that it has signed.
+///
+/// The signature is an SSHSIG blob in the namespace `registration@signet`.
 struct RegistrationProof: Decodable {
     /// The uncompressed point, 65 bytes.
     let publicKey: Binary
@@ -42,19 +44,19 @@ struct RegistrationProof: Decodable {
     let signature: Binary
 }
 
-/// The fingerprint that a person has compared.
+/// The fingerprint that a person has compared with the one that the device shows.
 struct CommitRequest: Decodable {
     /// In the form of `ssh-keygen -l`: `SHA256:…`.
     let fingerprint: String
 }
 
-/// A registration as callers see it.
+/// A registration, as reported to its application and to its device.
 struct RegistrationState: Encodable, Sendable {
     let registration: ID
     let account: String
     let device: ID
     let status: RegistrationStatus
-    /// Why it is BLOCKED or REMOVED; nil otherwise.
+    /// Why it is BLOCKED or REMOVED (`RemovalReason`, or `failures`); nil otherwise.
     let reason: String?
     /// The key's fingerprint in the form of `ssh-keygen -l`; nil before the key is proven.
     let fingerprint: String?
@@ -70,7 +72,10 @@ struct RegistrationList: Encodable, Sendable {
     let registrations: [RegistrationState]
 }
 
-/// A public key's fingerprint in the form of `ssh-keygen -l`: SHA-256 of the SSH key blob.
+/// A public key's fingerprint in the form of `ssh-keygen -l`; nil if the point is not valid.
+///
+/// It is the SHA-256 of the SSH key blob, in base64 without padding. `point` is the uncompressed
+/// point of 65 bytes.
 func keyFingerprint(_ point: [UInt8]) -> String? {
     guard let key = SSHPublicKey(point: point),
         let digest = try? SHA256.digest(key.blob)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The request for the next pair of tokens.
+/// The request to exchange a refresh token for the next pair of tokens.
 struct RefreshRequest: Decodable {
     let refreshToken: String
 }
 
-/// A request about a token of either kind.
+/// The request to revoke or introspect a token.
 struct TokenRequest: Decodable {
     let token: String
 }
 
-/// The answer to a revocation, the same whether or not the token existed (RFC 7009, section 2.2).
+/// The answer to a revocation, which is the same for an unknown token (RFC 7009, section 2.2).
 struct RevocationAnswer: Encodable, Sendable {}
 
-/// Whether an access token is valid; the field names are those of RFC 7662, section 2.2.
+/// Whether an access token is valid now; the field names are those of RFC 7662, section 2.2.
 struct IntrospectionAnswer: Encodable, Sendable {
     let active: Bool
     let iss: String?
@@ -24,7 +24,7 @@ struct IntrospectionAnswer: Encodable, Sendable {
     let sid: String?
     let reg: String?
     let amr: [String]?
-    /// The present ones, not those at the time when the token was issued.
+    /// The present roles and flags, not those at the time when the token was issued.
     let roles: [String]?
     let flags: [String]?
     let tokenType: String?
@@ -45,7 +45,7 @@ struct IntrospectionAnswer: Encodable, Sendable {
         case tokenType = "token_type"
     }
 
-    /// The answer for an invalid token; the reason is not given.
+    /// The answer for an invalid token; it gives no reason.
     static let inactive = IntrospectionAnswer()
 
     private init() {
@@ -65,7 +65,7 @@ struct IntrospectionAnswer: Encodable, Sendable {
     }
 }
 
-/// The claims of an access token.
+/// The claims of an access token: `iss` to `jti` as in RFC 7519, `amr` with values of RFC 8176.
 struct AccessClaims: Codable, Sendable {
     let iss: String
     let sub: String

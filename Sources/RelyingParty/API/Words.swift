@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The status of a registration; the raw values are part of API and database.
+/// The status of a registration; the raw values are used in the API and the database.
 enum RegistrationStatus: String, Codable, Sendable {
     case created = "CREATED"
     case pendingCommit = "PENDING_COMMIT"
@@ -9,7 +9,9 @@ enum RegistrationStatus: String, Codable, Sendable {
     case removed = "REMOVED"
 }
 
-/// The status of an operation; the raw values are part of API and database.
+/// The status of an operation; the raw values are used in the API and the database.
+///
+/// Calls change only operations that are PENDING.
 enum OperationStatus: String, Codable, Sendable {
     case pending = "PENDING"
     case approved = "APPROVED"
@@ -19,7 +21,7 @@ enum OperationStatus: String, Codable, Sendable {
     case failed = "FAILED"
 }
 
-/// What a challenge is for; a challenge for one action is invalid for any other.
+/// The action that a challenge is for; it is invalid for any other action.
 enum ChallengeAction: String, Codable, Sendable {
     case register = "register"
     case login = "login"
@@ -27,7 +29,7 @@ enum ChallengeAction: String, Codable, Sendable {
     case remove = "remove"
 }
 
-/// What a template's operations are for: approving a payment must not log anyone in.
+/// The use of a template's operations: approving a payment must not log anyone in.
 enum TemplatePurpose: String, Codable, Sendable {
     case operation = "operation"
     case login = "login"

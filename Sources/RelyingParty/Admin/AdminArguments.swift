@@ -9,7 +9,7 @@ package struct AdminCommandLine: Sendable {
     let verb: AdminVerb
     let arguments: AdminArguments
 
-    /// Nil unless the arguments are those of a command of `admin`.
+    /// Takes the arguments of an `admin` command; nil for those of any other command.
     package init?(_ arguments: Arguments) {
         guard let verb = AdminVerbs.all.first(where: { $0.syntax.name == arguments.command.name })
         else { return nil }
@@ -20,11 +20,11 @@ package struct AdminCommandLine: Sendable {
     }
 }
 
-/// The operands and options of a command, which fit its declaration.
+/// The operands and options of a command, which have been checked against its declaration.
 struct AdminArguments: Sendable {
     let parsed: Arguments
 
-    /// The operand at an index; the number of operands has been checked.
+    /// The operand at an index; empty if an optional one is absent.
     subscript(place: Int) -> String {
         parsed.operands.indices.contains(place) ? parsed.operands[place] : ""
     }
@@ -35,12 +35,12 @@ struct AdminArguments: Sendable {
     /// The value of an option that takes a number; nil if it is absent.
     func count(_ option: OptionSyntax) -> Int64? { parsed.number(option) }
 
-    /// Whether an option has the word `yes`; nil if it is absent.
+    /// Whether an option has the value `yes`; nil if it is absent.
     func choice(_ option: OptionSyntax, yes: String) -> Bool? {
         parsed.value(option).map { $0 == yes }
     }
 
-    /// The options that the command itself takes, as typed, for the audit trail.
+    /// The command's own options as typed, for the audit trail.
     var changes: String {
         parsed.command.allOptions.compactMap { option in
             text(option).map { "\(option.long) \($0)" }
@@ -50,7 +50,7 @@ struct AdminArguments: Sendable {
     /// The value of `--limit`: the maximum number of rows in a list.
     var limit: Int64 { count(.limit) ?? 1_000 }
 
-    /// An operand that must be a valid name.
+    /// An operand that must be a valid name; throws `.usage` otherwise.
     func name(_ place: Int) throws(AdminFault) -> Name {
         guard let name = Name(self[place]) else {
             throw .usage("a name has 1 to 128 bytes and no control characters")
@@ -58,7 +58,7 @@ struct AdminArguments: Sendable {
         return name
     }
 
-    /// An operand that must be an id.
+    /// An operand that must be an id of 32 hexadecimal digits; throws `.usage` otherwise.
     func id(_ place: Int) throws(AdminFault) -> [UInt8] {
         guard let id = ID(text: self[place]) else {
             throw .usage("'\(self[place])' is no id: an id has 32 hexadecimal digits")
@@ -66,7 +66,10 @@ struct AdminArguments: Sendable {
         return id.bytes
     }
 
-    /// The words of an option, separated by commas; nil if the option is absent.
+    /// The comma-separated words of an option; nil if it is absent.
+    ///
+    /// - Throws: `.usage` unless the words are printable ASCII without spaces, each given once, and
+    ///   the value has at most 1,024 bytes.
     func words(_ option: OptionSyntax) throws(AdminFault) -> [String]? {
         guard let text = text(option) else { return nil }
         let words = text.split(separator: ",").map(String.init)
@@ -78,8 +81,10 @@ struct AdminArguments: Sendable {
         return words
     }
 
-    /// The time of an option in seconds since 1970, given as `2026-11-20T17:24:00Z`, `2026-11-20`,
-    /// or relative to now as `30min`, `12h` or `7d`; nil if the option is absent.
+    /// The time of an option, in seconds since 1970; nil if the option is absent.
+    ///
+    /// It is given in UTC as `2026-11-20T17:24:00Z` or `2026-11-20`, or before `now` as `30min`,
+    /// `12h` or `7d`.
     func moment(_ option: OptionSyntax, before now: Int64) throws(AdminFault) -> Int64? {
         guard let text = text(option) else { return nil }
         for form in [text, "\(text)T00:00:00Z"] {

@@ -2,6 +2,8 @@
 import SQL
 
 /// Why a command of the administrator failed, with a message that says what to do.
+///
+/// Each case has an exit status and an outcome for the audit trail.
 enum AdminFault: Error, Equatable {
     /// The command line is wrong.
     case usage(String)
@@ -22,14 +24,14 @@ enum AdminFault: Error, Equatable {
         }
     }
 
-    /// The message for people: what happened, and what to do.
+    /// The message for people: what happened, and what to do about it.
     var text: String {
         switch self {
         case .usage(let text), .unusable(let text), .missing(let text), .refused(let text): text
         }
     }
 
-    /// The outcome in the audit trail.
+    /// The outcome recorded in the audit trail.
     var outcome: String {
         switch self {
         case .usage: "malformed"
@@ -53,7 +55,7 @@ extension AdminFault {
             """)
     }
 
-    /// The result could not be written to standard output; what the command did remains in effect.
+    /// The result could not be written to standard output; the command's changes remain in effect.
     static func unwritten(_ line: AdminCommandLine) -> AdminFault {
         .unusable(
             """
@@ -80,10 +82,10 @@ extension AdminFault {
         }
     }
 
-    /// Translates a problem of the service to the terms of the command line.
+    /// Translates a problem of the service into the terms of the command line.
     init(_ problem: Problem) {
         switch problem.status {
-        // No API key is involved: the application has been removed meanwhile.
+        // No API key is involved: the application has been removed in the meantime.
         case 401, 404: self = .missing("there is nothing of this name or id")
         case 503: self = .unusable("the database does not answer: try again later")
         default: self = .refused(problem.title)

@@ -4,7 +4,10 @@ import HTTPServer
 import Posix
 import SQL
 
-/// Opens what a configuration names, for the administrator's commands.
+/// Opens the files and databases that a configuration names, for the administrator's commands.
+///
+/// Unlike the server, it never creates the master secret, and it migrates the database only on
+/// request. Each failure says what to do.
 enum AdminFiles {
     /// Loads the settings from a file and its drop-ins.
     static func settings(_ path: String) throws(AdminFault) -> Configuration {
@@ -13,15 +16,17 @@ enum AdminFiles {
         } catch { throw .unusable(error.text) }
     }
 
-    /// The directories in which systemd looks for units; systemd.unit(5).
+    /// The directories in which systemd looks for units, as in systemd.unit(5).
     private static let unitDirectories = [
         "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
         "/usr/lib/systemd/system", "/lib/systemd/system",
     ]
 
-    /// Makes the checks that the server makes when it starts, without opening the database.
+    /// Checks the URL, the certificate with its key, and the addresses, as the server does at its
+    /// start.
     ///
-    /// If there is a socket unit, assumes its socket. Tests pass other `units`.
+    /// The database and the master secret are not opened. If a socket unit exists, its socket is
+    /// assumed, so plain HTTP is accepted. Tests pass other `units`.
     static func check(
         _ settings: Configuration, units: [String] = unitDirectories
     ) throws(AdminFault) {
@@ -38,7 +43,8 @@ enum AdminFiles {
 
     /// The end of the certificate's validity, in seconds since 1970; nil if none is configured.
     ///
-    /// Throws if a reload would keep the old certificate because this one cannot be used.
+    /// - Throws: `.unusable` if the certificate cannot be used, so that a reload would keep the old
+    ///   one.
     static func certificateEnd(
         _ settings: Configuration, at now: Int64
     ) throws(AdminFault) -> Int64? {
@@ -47,7 +53,7 @@ enum AdminFiles {
         } catch { throw .unusable(error.text) }
     }
 
-    /// Opens the database without migrating it; only the server's user may do so.
+    /// Opens the database without migrating it; only the server's own user may do so.
     static func open(_ settings: Configuration) throws(AdminFault) -> any Database {
         try requireServersUser(settings)
         do throws(DatabaseFault) {
@@ -56,6 +62,9 @@ enum AdminFiles {
     }
 
     /// Creates the service on the configured database, which must have the present schema.
+    ///
+    /// - Throws: `.unusable` if the schema is another one or the master secret is missing, and if
+    ///   the caller is not the server's user.
     static func service(_ settings: Configuration) async throws(AdminFault) -> Service {
         let database = try open(settings)
         do throws(AdminFault) {
@@ -89,7 +98,7 @@ enum AdminFiles {
         do throws(DatabaseFault) {
             found = try await database.schemaVersion()
         } catch {
-            // Without the table of versions, the database is empty.
+            // A database without a table of versions is empty.
             guard case .broken = error else { throw AdminFault(error) }
         }
         if found > known { throw AdminFault(.newer(found: found, known: known)) }
@@ -102,7 +111,7 @@ enum AdminFiles {
         }
     }
 
-    /// Requires the server's user, since the server could not use files created by another one.
+    /// Requires the server's own user: the server could not use files that another user creates.
     private static func requireServersUser(_ settings: Configuration) throws(AdminFault) {
         let isFile = settings.word(ServerSettings.databaseKind) == "sqlite"
         let path = settings.word(isFile ? ServerSettings.databasePath : ServerSettings.master)

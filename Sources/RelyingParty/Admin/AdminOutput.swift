@@ -3,17 +3,19 @@ import JSONFormat
 import SignedFormats
 
 /// Prints the results of commands: lines and tables for people, or JSON for programs.
+///
+/// Characters that could control or mislead a terminal are replaced (`visible`).
 struct AdminOutput: Sendable {
     let isJSON: Bool
-    /// Writes a line, given without its line feed.
+    /// Writes a line, which is given without its line feed.
     let write: @Sendable (String) -> Void
 
-    /// Reports success.
+    /// Reports success with a line, which is not part of the JSON.
     func done(_ line: String) {
         write(isJSON ? "{\"done\":true}" : visible(line))
     }
 
-    /// Prints a value: as JSON, or as `lines`.
+    /// Prints a result: as JSON, or as `lines`.
     func show(_ value: some Encodable, _ lines: [String]) {
         if isJSON { return write(json(value)) }
         for line in lines { write(visible(line)) }
@@ -23,7 +25,8 @@ struct AdminOutput: Sendable {
     func list<Item: AdminListed>(_ items: [Item]) {
         if isJSON { return write(json(items)) }
         guard !items.isEmpty else { return write("none") }
-        // Applications choose the names, so they must not control the administrator's terminal.
+        // Applications choose the names, which must not be able to control the administrator's
+        // terminal.
         let rows = [Item.columns] + items.map { $0.cells.map { visible($0) } }
         let widths = Item.columns.indices.map { column in
             rows.map { $0[column].count }.max() ?? 0
@@ -53,13 +56,13 @@ protocol AdminListed: Encodable {
     var cells: [String] { get }
 }
 
-/// A time as tables show it; `-` for none.
+/// A time as tables show it, in UTC; `-` for nil.
 func shown(_ seconds: Int64?) -> String {
     guard let seconds else { return "-" }
     return String(decoding: instant(seconds).text, as: UTF8.self)
 }
 
-/// Words as tables show them; `-` for none.
+/// Words as tables show them; `-` for an empty list.
 func shown(_ words: [String]) -> String {
     words.isEmpty ? "-" : words.joined(separator: ",")
 }

@@ -3,9 +3,15 @@ import Posix
 import SQL
 import Synchronization
 
-/// `signet-server admin`, from start to exit.
+/// The program `signet-server admin`, from start to exit.
+///
+/// It hardens the process as the server does, runs one command, and reports a failure with one line
+/// on standard error and an exit status (signet-server(8)).
 package enum AdminProgram {
-    /// Runs a command; returns the exit status.
+    /// Runs a command, and returns the exit status.
+    ///
+    /// A command whose result cannot be written to standard output fails, although its changes
+    /// remain.
     package static func run(_ line: AdminCommandLine) -> Int32 {
         finished { () throws(AdminFault) in
             do throws(SystemFault) {
@@ -15,7 +21,7 @@ package enum AdminProgram {
         }
     }
 
-    /// Shows a text on standard output, such as help; returns the exit status.
+    /// Writes a text such as the help to standard output, and returns the exit status.
     package static func show(_ text: String) -> Int32 {
         finished { () throws(AdminFault) in
             guard writeAll([UInt8]("\(text)\n".utf8), to: 1) else {
@@ -27,7 +33,8 @@ package enum AdminProgram {
 
     private static func finished(_ body: () throws(AdminFault) -> Int32) -> Int32 {
         do throws(AdminFault) {
-            // If standard output were closed, the next file opened would receive the output.
+            // If a standard descriptor were closed, the next file to be opened would receive the
+            // output.
             guard fillStandardDescriptors() else { throw .unusable("/dev/null cannot be opened") }
             return try body()
         } catch {
@@ -72,7 +79,7 @@ package enum AdminProgram {
         let hasHappened = Atomic(false)
     }
 
-    /// The acting user, and the user who logged in: the kernel keeps that through sudo and su.
+    /// The acting user, and the user who logged in, which the kernel preserves through sudo and su.
     private static func whoCalls() -> String {
         let acting = "uid \(effectiveUID())"
         guard let bytes = FileLook.beginning(of: "/proc/self/loginuid", cap: 16),

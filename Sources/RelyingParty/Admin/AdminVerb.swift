@@ -3,9 +3,9 @@ import ArgumentSyntax
 import Configuration
 import LoginMessages
 
-/// A row of the table of administrative commands.
+/// A row of the table of administrative commands: its syntax, and the function that runs it.
 struct AdminVerb: Sendable {
-    /// What the command works on.
+    /// The resources that a command uses.
     enum Work: Sendable {
         /// The database that the configuration names.
         case database(
@@ -15,10 +15,10 @@ struct AdminVerb: Sendable {
             @Sendable (Configuration, AdminOutput) async throws(AdminFault) -> Void)
     }
 
-    /// What the command is called with; its name begins with `admin`.
+    /// The command's name, which begins with `admin`, and its operands and options.
     let syntax: CommandSyntax
     let work: Work
-    /// What the command did nevertheless if its output could not be written.
+    /// What the command has done even if its output could not be written, in words for people.
     private(set) var unseen: @Sendable (AdminArguments) -> String = { _ in
         "what it does, it has done"
     }
@@ -41,7 +41,7 @@ struct AdminVerb: Sendable {
         self.work = work
     }
 
-    /// The name without `admin`, for example `application add`.
+    /// The command's name without `admin`, for example `application add`.
     var name: String { syntax.words.dropFirst().joined(separator: " ") }
 
     /// Returns this row with another message for output that could not be written.
@@ -63,7 +63,7 @@ extension OptionSyntax {
         summary: "the flags, with commas between them; empty for none")
 }
 
-/// The table of all commands.
+/// The table of all administrative commands.
 enum AdminVerbs {
     /// All rows, in the order of the help.
     static let all: [AdminVerb] =

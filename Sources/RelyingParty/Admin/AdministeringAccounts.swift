@@ -4,7 +4,7 @@ import LoginMessages
 import SQL
 
 extension AdminVerbs {
-    /// Accounts, and the activation codes for their registrations.
+    /// The commands for accounts, and for the activation codes of their devices.
     static let accounts: [AdminVerb] = [
         AdminVerb(
             "account list", ["APPLICATION"], [.after, .limit],
@@ -90,7 +90,7 @@ extension Administration {
             guard let found = try store.accounts.account(name, of: record.id) else {
                 return .failure(.noAccount(name, of: application))
             }
-            // Read again behind the lock, so that concurrent changes are not lost.
+            // Read again behind the lock, so that no concurrent change is lost.
             try store.accounts.lockAccount(found.id)
             guard let account = try store.accounts.account(found.id) else {
                 return .failure(.noAccount(name, of: application))

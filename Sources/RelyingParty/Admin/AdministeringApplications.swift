@@ -10,7 +10,7 @@ extension AdminVerbs {
         .refreshSeconds,
     ]
 
-    /// Applications and their API keys.
+    /// The commands for applications and their API keys.
     static let applications: [AdminVerb] = [
         AdminVerb(
             "application add", ["NAME"], [.audience] + policy,
@@ -51,7 +51,7 @@ extension AdminVerbs {
 }
 
 extension AdminArguments {
-    /// Applies the options to a policy; those that are absent change nothing.
+    /// Applies the policy options to a policy; options that are absent change nothing.
     func policy(_ start: ApplicationPolicy) -> ApplicationPolicy {
         var policy = start
         if let several = choice(.devices, yes: "several") { policy.severalDevices = several }
@@ -160,7 +160,8 @@ extension Administration {
 }
 
 extension AdminFault {
-    /// Another application has the name or audience; `left` names one under removal.
+    /// The name or the audience is taken; `left` names the application that has it and is being
+    /// removed.
     fileprivate static func taken(_ left: String?) -> AdminFault {
         guard let left else {
             return .refused("the name or the audience is taken: 'application list' shows all")
@@ -240,7 +241,7 @@ extension OptionSyntax {
         "access-seconds", .number(30...86_400), summary: "the lifetime of an access token")
     fileprivate static let refreshSeconds = OptionSyntax(
         "refresh-seconds", .number(60...31_536_000), summary: "the lifetime of its session")
-    /// Of `application remove`.
+    /// The option of `application remove`.
     static let registeredDevices = OptionSyntax(
         "devices", .choice("refuse", "remove"),
         summary: "what happens if it has registrations; the default is refuse")

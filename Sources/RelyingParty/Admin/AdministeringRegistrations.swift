@@ -4,7 +4,7 @@ import LoginMessages
 import SQL
 
 extension AdminVerbs {
-    /// Registrations of devices.
+    /// The commands for registrations of devices.
     static let registrations: [AdminVerb] = [
         AdminVerb(
             "registration list", ["APPLICATION"],
@@ -115,7 +115,7 @@ extension Administration {
         output.show(state, ["the device of '\(state.account)' is \(state.status.rawValue)"])
     }
 
-    /// Returns an existing registration and its application; throws `.missing` if there is none.
+    /// Returns the registration and its application; throws `.missing` if there is none.
     private func registration(
         _ id: [UInt8]
     ) async throws(AdminFault) -> (ApplicationRecord, RegistrationState) {
@@ -134,7 +134,7 @@ extension Administration {
     }
 }
 
-/// A registration in a list; `registration show` prints the rest.
+/// A registration in a list; `registration show` prints its other fields.
 private struct ListedRegistration: AdminListed {
     let state: RegistrationState
 

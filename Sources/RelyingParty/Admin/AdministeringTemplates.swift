@@ -4,7 +4,7 @@ import LoginMessages
 import SQL
 
 extension AdminVerbs {
-    /// Templates for operations.
+    /// The commands for templates of operations.
     static let templates: [AdminVerb] = [
         AdminVerb(
             "template add", ["APPLICATION", "NAME", "TEXT"],
@@ -27,7 +27,7 @@ extension AdminVerbs {
 }
 
 extension AdminArguments {
-    /// The template that the arguments of `template add` describe.
+    /// The template that the arguments of `template add` describe; `.usage` if it is not valid.
     fileprivate func template() throws(AdminFault) -> Template {
         let name = try name(1)
         let isLogin = choice(.purpose, yes: "login") ?? false
@@ -42,7 +42,7 @@ extension AdminArguments {
     }
 }
 
-/// The commands for templates.
+/// Runs the commands for templates.
 private struct TemplateAdministration {
     let admin: Administration
 
@@ -110,7 +110,7 @@ private struct ListedTemplate: AdminListed {
 
     static let columns = ["NAME", "PURPOSE", "SECONDS", "MAX-FAILURES", "DEVICE", "TEXT"]
 
-    /// With line feeds escaped, so that each template is one line of the table.
+    /// The cells, with line feeds escaped, so that each template is one line of the table.
     var cells: [String] {
         [
             name, purpose, "\(seconds)", "\(maximumFailures)", device,

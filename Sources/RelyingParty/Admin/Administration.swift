@@ -3,21 +3,23 @@ import SQL
 
 /// The administrator's commands on the database, run on the server's own machine.
 ///
-/// Every change is one transaction with a line in the audit trail, also if it was refused.
+/// Each change has a line in the audit trail, in its own transaction, even if it was refused.
+/// Commands that delete or end many rows use several transactions, and record the command in the
+/// first.
 struct Administration: Sendable {
     let service: Service
     let output: AdminOutput
-    /// The administrator, as the audit trail shows it.
+    /// The administrator, as recorded in the audit trail.
     let origin: Origin
 
-    /// `user` identifies the administrator: a user of this machine.
+    /// `user` identifies the administrator, a user of this machine, in the audit trail.
     init(_ service: Service, _ output: AdminOutput, by user: String) {
         self.service = service
         self.output = output
         origin = Origin(address: "administrator", agent: user)
     }
 
-    /// Runs `body` in a transaction that reads.
+    /// Runs `body` in a read transaction.
     func read<T: Sendable>(
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
     ) async throws(AdminFault) -> T {
@@ -26,9 +28,10 @@ struct Administration: Sendable {
         } catch { throw AdminFault(error) }
     }
 
-    /// Makes a change in one transaction with its audit line, which is also written for a refusal.
+    /// Makes a change in one transaction, with an audit line that is also written for a refusal.
     ///
-    /// `what` describes the change in the audit trail.
+    /// `what` describes the change in the audit trail, with the command and its options; it must
+    /// not contain a secret.
     func change<T: Sendable>(
         _ what: String, of application: String = "", account: String = "",
         registration: [UInt8] = [],
@@ -56,8 +59,12 @@ struct Administration: Sendable {
         return try result.get()
     }
 
-    /// Makes a change to an existing application, behind its lock: concurrent changes to an
-    /// application are made one after the other, each on the result of the one before.
+    /// Makes a change to an existing application, behind the application's lock.
+    ///
+    /// So concurrent changes are made one after the other, each on the result of the one before.
+    /// The rest is as in `change`.
+    ///
+    /// - Throws: `.missing` if there is no such application, and the fault that `body` returns.
     func changeApplication<T: Sendable>(
         _ what: String, _ application: String, account: String = "", registration: [UInt8] = [],
         _ body:
@@ -73,7 +80,7 @@ struct Administration: Sendable {
         }
     }
 
-    /// Returns an existing application; throws `.missing` if there is none.
+    /// Returns the application of this name; throws `.missing` if there is none.
     func application(_ name: String) async throws(AdminFault) -> ApplicationRecord {
         let found = try await read { store throws(DatabaseFault) in
             try store.applications.application(name: name)
@@ -82,7 +89,7 @@ struct Administration: Sendable {
         return found
     }
 
-    /// Runs a function of the service, and translates its problems.
+    /// Runs a function of the service, and translates its problems to faults of the command.
     func serve<T>(
         _ body: (Service) async throws(Problem) -> T
     ) async throws(AdminFault) -> T {

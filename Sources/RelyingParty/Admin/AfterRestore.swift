@@ -5,6 +5,9 @@ import SQL
 
 extension AdminVerbs {
     /// The command to run once, after a backup was restored and before the server starts.
+    ///
+    /// It ends everything in the database that may have been used since the backup: request codes,
+    /// and the kinds of rows in `Restored`.
     static let restoring: [AdminVerb] = [
         AdminVerb(
             "after-restore", [], [.macTokens],
@@ -14,13 +17,14 @@ extension AdminVerbs {
 }
 
 extension Administration {
-    /// How many rows one transaction changes.
+    /// The maximum number of rows that one transaction changes.
     private static let batch: Int64 = 5_000
 
     fileprivate func endRestored(_ words: AdminArguments) async throws(AdminFault) {
         let keepsTokens = words.choice(.macTokens, yes: "keep") ?? false
         let kinds = Restored.all + (keepsTokens ? [] : [Restored.macTokens])
-        // The command is recorded, and old request codes are invalidated, before anything is ended.
+        // The command is recorded, and old request codes are invalidated, before any rows are
+        // ended.
         try await change("after-restore") {
             store, now throws(DatabaseFault) -> Result<Void, AdminFault> in
             try store.old.forgetNonces(at: now)
@@ -43,7 +47,7 @@ extension Administration {
             ])
     }
 
-    /// Ends all rows of a kind, in small transactions.
+    /// Ends all rows of a kind in small transactions, and returns how many.
     private func end(_ kind: Restored) async throws(AdminFault) -> Int64 {
         let now = service.core.now
         var (count, last) = (0 as Int64, Self.batch)
@@ -59,7 +63,7 @@ extension Administration {
     }
 }
 
-/// How many rows of a kind were ended.
+/// The number of rows of a kind that were ended.
 private struct EndedKind: Encodable {
     let what: String
     let ended: Int64

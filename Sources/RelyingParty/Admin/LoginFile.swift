@@ -3,8 +3,11 @@ import Authorization
 import SignedFormats
 
 extension Administration {
-    /// Prints the file for `server=` of pam_signet(8): the server's URL, the audience that its
-    /// verdicts name, and the key that signs them.
+    /// `application pam-file`: prints the file for `server=` of pam_signet(8).
+    ///
+    /// It contains the server's URL, the audience that the server's verdicts name, and the public
+    /// key that verifies them. None of it is secret, but only root may be able to write the
+    /// installed file.
     func showLoginFile(_ words: AdminArguments) async throws(AdminFault) {
         let application = try await application(words[0])
         guard let url = ServerURL(typed: service.issuer) else {
@@ -25,13 +28,13 @@ extension Administration {
     }
 }
 
-/// The content of the file.
+/// The content of the file, as fields for JSON and as lines to be installed.
 private struct LoginFile: Encodable {
     let url: String
     let audience: String
     let key: String
 
-    /// The lines of the file as it is installed.
+    /// The lines to be installed; settings with defaults are in comments.
     var lines: [String] {
         [
             "# For machines that ask this server at their logins: pam_signet(8), 'server='.",

@@ -2,9 +2,10 @@
 import ArgumentSyntax
 import LoginMessages
 
-/// The command line of `signet-server`: it serves, or with `admin` it administers.
+/// The command line of `signet-server`: it serves, or, with `admin`, runs an administrative
+/// command.
 package enum ServerCommand {
-    /// The configuration that the installed program reads by default.
+    /// The configuration file that is used by default.
     private static let installed = "/etc/signet/server.conf"
 
     static let config = OptionSyntax(
@@ -30,7 +31,7 @@ package enum ServerCommand {
             """
         ])
 
-    /// The configuration file that a command line names.
+    /// The configuration file given on the command line, or the default one.
     package static func configuration(_ arguments: Arguments) -> String {
         arguments.value(config) ?? installed
     }

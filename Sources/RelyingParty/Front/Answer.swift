@@ -2,13 +2,14 @@
 import HTTPServer
 import JSONFormat
 
-/// The result of a call: the HTTP response, and what the log and the rate limit need to know.
+/// The result of a call: the HTTP response, and its outcome for the log and the rate limit.
 struct Answer: Sendable {
     var response: HTTPResponse
     /// `ok`, or the code of the problem that the response reports.
     var outcome = "ok"
-    /// Whether the call had an effect; if not, it counts against the rate limit of its address, as
-    /// an invalid proof does.
+    /// Whether the call had an effect.
+    ///
+    /// If not, it counts against the rate limit of its address, as an invalid proof does.
     var wasOfUse = true
 
     /// A JSON response that must not be cached.

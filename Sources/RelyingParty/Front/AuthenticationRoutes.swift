@@ -2,7 +2,7 @@
 import HTTPServer
 
 extension Routes {
-    /// Verification of request codes, and MAC tokens.
+    /// Verification of request codes; issuing, listing and revoking MAC tokens.
     static let authentication: [Route] = [
         Route("POST", "/v1/authentication/verify", .rememberedApplication) {
             service, call throws(Problem) in
@@ -28,7 +28,7 @@ extension Routes {
         },
     ]
 
-    /// Refreshing, revoking and introspecting tokens, and the keys that verify them.
+    /// Refreshing, revoking and introspecting tokens, and publishing the keys that verify them.
     static let tokens: [Route] = [
         Route("POST", "/v1/token/refresh", .anybody) { service, call throws(Problem) in
             .json(try await service.tokens.refreshTokens(call))

@@ -4,22 +4,22 @@ import HTTPServer
 import SQL
 import SignedFormats
 
-/// Dispatches each HTTP request to its route.
+/// Routes each HTTP request to its handler, and turns every failure into a problem document.
 ///
-/// It authenticates the caller as the route requires, applies the rate limit of the caller's
-/// address, checks body size and content type, and reports each answered request to `observer`.
-/// Every failure becomes a problem document (RFC 9457).
+/// Before the handler runs, the dispatcher authenticates the caller as the route requires, applies
+/// the rate limit of the caller's address, and, for POST, checks the body's size and content type.
+/// Each answered request is reported to `observer`. Problem documents are those of RFC 9457.
 package struct Dispatcher: Sendable {
     private let service: Service
     private let routes: [Route]
-    /// The routes without path parameters, by path: most calls match one of them.
+    /// The routes without path parameters, by path; most calls match one of them.
     private let fixed: [String: [Route]]
     private let limits: RateLimit
     let trustsProxy: Bool
     let numbers = RequestNumbers()
     let observer: Observer
 
-    /// `observer` receives each request after it was answered.
+    /// Creates a dispatcher; `observer` receives each request after it was answered.
     init(
         service: Service, routes: [Route] = Routes.all, limits: RateLimit, trustsProxy: Bool,
         observer: @escaping Observer = { _ in }
@@ -32,7 +32,7 @@ package struct Dispatcher: Sendable {
         self.observer = observer
     }
 
-    /// Answers one request; never fails.
+    /// Answers one request, with a problem document if it fails; never throws.
     package func answer(_ request: HTTPRequest) async -> HTTPResponse {
         let began = ContinuousClock.now
         let callers = service.database.figures.callers
@@ -71,10 +71,11 @@ package struct Dispatcher: Sendable {
         guard !route.isLimited, route.judgesStrangers else {
             return try await admitted(request, route, parameters, from: origin)
         }
-        // Every invalid proof adds a line to the audit trail, so the number per address is limited.
-        // The token is taken before the proof is checked, so that concurrent calls cannot exceed
-        // the limit, and returned if the proof is valid. It is not returned for 401, 403 and 409: a
-        // valid proof that is refused, by policy or as a repeated decision, costs as much.
+        // Every invalid proof adds a line to the audit trail, so their number per address is
+        // limited. The admission is taken before the proof is checked, so that concurrent calls
+        // cannot exceed the limit, and given back if the proof is valid. It is not given back for
+        // 401, 403 and 409: a valid proof that is refused, by policy or as a repeated decision,
+        // costs as much.
         let admission = try admit(origin)
         do throws(Problem) {
             let answer = try await admitted(request, route, parameters, from: origin)
@@ -117,7 +118,7 @@ package struct Dispatcher: Sendable {
         return try await route.answer(service, call)
     }
 
-    /// Authenticates the device that signed a request.
+    /// Authenticates the device that sent a request, by the request's `Authorization` header.
     private func sender(
         of request: HTTPRequest, from origin: Origin, isLeaving: Bool
     ) async throws(Problem) -> AuthenticatedDevice {
@@ -176,8 +177,10 @@ package struct Dispatcher: Sendable {
         return application
     }
 
-    /// The request's origin. From a trusted proxy, the last address of the last `X-Forwarded-For`
-    /// line: that one the proxy wrote, while anything before it may come from the client.
+    /// The address and user agent that a request is attributed to.
+    ///
+    /// Behind a trusted proxy, the address is the last one of the last `X-Forwarded-For` line: the
+    /// proxy wrote that one, while all before it may come from the client.
     func origin(of request: HTTPRequest) -> Origin {
         let agent = request.header("user-agent") ?? ""
         guard trustsProxy,
@@ -188,7 +191,7 @@ package struct Dispatcher: Sendable {
     }
 }
 
-/// Compares ASCII case-insensitively; `word` must be in lower case.
+/// Compares ASCII without regard to case; `word` must be in lower case.
 private func isSame(_ bytes: some Collection<UInt8>, _ word: StaticString) -> Bool {
     guard bytes.count == word.utf8CodeUnitCount else { return false }
     return word.withUTF8Buffer { word in

@@ -2,7 +2,7 @@
 import HTTPServer
 import SQL
 
-/// The separate address and port on which figures are served.
+/// The separate address and port at which figures are served.
 struct MetricsAddress: Equatable {
     let address: String
     let port: UInt16
@@ -26,7 +26,7 @@ struct MetricsAddress: Equatable {
     }
 }
 
-/// The pages at `metrics.listen`: figures for Prometheus, and health.
+/// The pages at `metrics.listen`: figures for Prometheus, and health checks.
 struct MetricsPages: Sendable {
     let figures: ServerFigures
     let health: Health
@@ -54,7 +54,7 @@ struct MetricsPages: Sendable {
 }
 
 extension HTTPResponse {
-    /// A plain text response that consists of one word.
+    /// A plain text response of one word.
     static func plain(_ word: String) -> HTTPResponse {
         HTTPResponse(
             status: 200,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 
-// Requests that are refused before they reach a route.
+// Requests that are refused before they are matched to a route.
 extension Dispatcher {
-    /// Answers a request that the HTTP server itself refuses.
+    /// Answers a request that the HTTP server itself refuses, with `status`.
     ///
-    /// The answer is a problem document, and log and figures record it like any other refusal.
+    /// The answer is a problem document, and is logged and counted like any other refusal.
     package func refuse(_ status: Int, _ request: HTTPRequest) -> HTTPResponse {
         let problem = Problem(refusedByServer: status)
         var response = problem.response
@@ -21,7 +21,7 @@ extension Dispatcher {
 }
 
 extension Problem {
-    /// The problem for a status with which the HTTP server refused a request.
+    /// The problem for a status with which the HTTP server refuses a request.
     fileprivate init(refusedByServer status: Int) {
         switch status {
         case 413: self = .tooLarge
@@ -30,7 +30,7 @@ extension Problem {
                 status: status, code: "malformed",
                 title: "the transfer coding is none but chunked, if any")
         case 503:
-            // The next process will be there in a moment.
+            // The next process will answer in a moment.
             self.init(
                 status: status, code: "unavailable", title: "the server stops: try again",
                 headers: ["Retry-After": "1"])

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who may make a call, and how the caller proves it.
+/// Who may make a call, and how the caller is authenticated.
 enum Caller: Sendable {
-    /// Anyone; the proof, if one is needed, is in the body.
+    /// Anyone; if the call needs a proof, it is in the body.
     case anybody
     /// An application, with its API key.
     case application
-    /// An application, from the cache of API keys. Only for calls that check the key again in their
-    /// own transaction, since the cached entry may be out of date.
+    /// An application, possibly from the cache of API keys.
+    ///
+    /// Only for calls that check the key again in their own transaction, since the cached entry may
+    /// be out of date.
     case rememberedApplication
     /// A device: the request is signed with a registered key, or carries a MAC.
     case device
-    /// A device, whatever the application's policy: it may always end its own token.
+    /// A device, whatever the application's policy, since it may always end its own token.
     case leavingDevice
 }
 
-/// A row of the table of calls; a call without a row is not served.
+/// A row of the table of calls; a path and method without a row is not served.
 struct Route: Sendable {
     let method: String
     /// The parts of the path; `{…}` matches any one part.
     private let path: [Path.Part]
-    /// The path as the table has it. Logs show this instead of the actual path.
+    /// The path as written in the table, which logs show instead of the actual path.
     let pattern: String
     let caller: Caller
-    /// Whether every call counts against the rate limit of its address.
+    /// Whether every call, valid or not, counts against the rate limit of its address.
     let isLimited: Bool
     let answer: @Sendable (Service, Call) async throws(Problem) -> Answer
 
@@ -41,7 +43,9 @@ struct Route: Sendable {
     /// Whether the path has parameters.
     var isOpen: Bool { path.contains { $0.first == UInt8(ascii: "{") } }
 
-    /// Whether the call verifies a proof from a caller about whom nothing is known yet.
+    /// Whether the call checks a proof from a caller who is not authenticated otherwise.
+    ///
+    /// A refused proof then counts against the rate limit of its address.
     var judgesStrangers: Bool {
         switch caller {
         case .anybody: method == "POST"
@@ -50,7 +54,7 @@ struct Route: Sendable {
         }
     }
 
-    /// The values of the path parameters if this row matches; otherwise nil.
+    /// Returns the values of the path parameters if this row matches the path; otherwise nil.
     func parameters(of parts: [Path.Part]) -> [String]? {
         guard parts.count == path.count else { return nil }
         for (want, part) in zip(path, parts) where want.first != UInt8(ascii: "{") {
@@ -64,7 +68,7 @@ struct Route: Sendable {
     }
 }
 
-/// Splits paths bytewise: as a Character, a slash with a combining accent would not be a slash.
+/// Splits paths by bytes: as a Character, a slash with a combining accent would not be a slash.
 enum Path {
     typealias Part = ArraySlice<UInt8>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The table of all calls, as described in docs/developer/SERVER.md.
+///
+/// A row states who may make the call and which handler serves it; there is no other way to a
+/// handler.
 enum Routes {
     /// The maximum size of a body, in bytes.
     static let bodyLimit = 16_384

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A request that was answered, as log and figures record it.
+/// A request that was answered, as the log and the figures record it.
 ///
-/// It contains no secret, and nothing chosen by a stranger except the address.
+/// It contains no secret, and no text chosen by a stranger except the address.
 struct AccessLogEntry: Sendable {
-    /// The id of the answer's header `X-Request-Id`.
+    /// The id in the response's header `X-Request-Id`.
     let id: String
-    /// `GET`, `POST` and the like; `other` for a method that no call uses.
+    /// `GET`, `POST` and the like; `other` for a method that no route uses.
     let method: String
     /// The route's path, such as `/v1/registrations/{id}`; `none` if no route matched.
     let route: String
@@ -17,5 +17,5 @@ struct AccessLogEntry: Sendable {
     let peer: String
 }
 
-/// Receives each request that was answered.
+/// A function that receives each request after it was answered.
 typealias Observer = @Sendable (AccessLogEntry) -> Void

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// Whether the server can serve, that is, whether its database answers.
+/// Whether the server can serve requests, that is, whether its database answers.
 ///
-/// Concurrent and frequent questions share one query.
+/// Concurrent checks share one query, and a result is reused for `freshness`, so anyone may ask as
+/// often as they like.
 actor Health {
-    /// How long the database may take to answer.
+    /// How long to wait for the database's answer.
     private static let limit = Duration.seconds(2)
     /// How long a result is reused, so that frequent checks do not keep the database busy.
     private static let freshness = Duration.seconds(1)
@@ -18,7 +19,7 @@ actor Health {
         self.database = database
     }
 
-    /// Whether the database answers now, or did within `freshness`.
+    /// Whether the database answers now, or did so within `freshness`.
     func isReady() async -> Bool {
         if let known, known.until > .now { return known.isReady }
         let task = pending ?? Task { await Self.answers(database) }
@@ -29,7 +30,7 @@ actor Health {
         return isReady
     }
 
-    /// Whether the database answers in time; a late answer is ignored.
+    /// Whether the database answers within `limit`; a later answer is ignored.
     private static func answers(_ database: any Database) async -> Bool {
         await withCheckedContinuation { continuation in
             let first = FirstAnswer(continuation)
@@ -42,7 +43,7 @@ actor Health {
                 } catch { await first.give(false) }
             }
             Task {
-                // The passing of time is the only event to wait for.
+                // Nothing but the passing of time ends this wait.
                 try? await Task.sleep(for: limit)
                 await first.give(false)
             }

@@ -4,14 +4,15 @@ import Synchronization
 
 /// Generates request ids that reveal neither the number nor the order of requests.
 ///
-/// Each id has 64 random bits, so duplicates are very unlikely. Random bytes are drawn in bulk.
+/// An id has 64 random bits, so duplicates are very unlikely. Random bytes are drawn in bulk. If
+/// the kernel provides none, ids repeat, but requests are still served.
 final class RequestNumbers: Sendable {
     private static let drawn = 4_096
-    /// Crockford's base 32 digits in lower case, which are not easily confused.
+    /// Crockford's base 32 digits in lower case, which are not easily confused with each other.
     private static let digits = [UInt8]("0123456789abcdefghjkmnpqrstvwxyz".utf8)
     private let random = Mutex<[UInt8]>([])
 
-    /// The next id, 13 digits.
+    /// The next id: 13 digits.
     func next() -> String {
         var bits: UInt64 = 0
         random.withLock { random in

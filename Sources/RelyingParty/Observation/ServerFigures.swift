@@ -2,7 +2,9 @@
 import SQL
 import Synchronization
 
-/// Counters and histograms since the start, in the form that Prometheus reads.
+/// Counters and histograms since the server's start, in the format that Prometheus reads.
+///
+/// They are grouped by method, route and outcome, so no label contains text from a request.
 final class ServerFigures: Sendable {
     private struct Key: Hashable {
         let method: String
@@ -14,7 +16,7 @@ final class ServerFigures: Sendable {
         let nanoseconds = Histogram(bounds: ServerFigures.bounds)
     }
 
-    /// Upper bounds in nanoseconds, from half a millisecond to ten seconds.
+    /// Upper bounds of the buckets in nanoseconds, from half a millisecond to ten seconds.
     private static let bounds: [Int64] = [
         500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000,
         100_000_000, 250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 10_000_000_000,
@@ -24,7 +26,9 @@ final class ServerFigures: Sendable {
     private let logins = Mutex<[String: Int]>([:])
     private let verifications = Mutex<[String: Int]>([:])
 
-    /// Counts a request. The number of series is bounded by the table of routes.
+    /// Counts a request and its duration.
+    ///
+    /// The number of series is bounded by the table of routes.
     func note(_ served: AccessLogEntry) {
         let tally = calls.withLock { calls in
             var call =
@@ -44,7 +48,7 @@ final class ServerFigures: Sendable {
         }
     }
 
-    /// All figures in Prometheus's text format, version 0.0.4.
+    /// All figures in the Prometheus text format, version 0.0.4.
     func text(connections: Int, unwritten: Int, _ database: DatabaseFigures) -> String {
         var page = Page()
         let calls = calls.withLock { $0 }.sorted {
@@ -85,7 +89,7 @@ final class ServerFigures: Sendable {
     }
 }
 
-/// Builds a page of Prometheus's text format.
+/// Builds a page in the Prometheus text format.
 private struct Page {
     private(set) var text = ""
 
@@ -93,13 +97,13 @@ private struct Page {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
     }
 
-    /// Names and values are constants of the program, so nothing needs escaping.
+    /// Adds a sample; names and values are constants of the program, so nothing needs escaping.
     mutating func add(_ name: String, _ labels: [(String, String)], _ value: String) {
         let inner = labels.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ",")
         text += inner.isEmpty ? "\(name) \(value)\n" : "\(name){\(inner)} \(value)\n"
     }
 
-    /// Adds a counter with a series for each outcome.
+    /// Adds a counter with one series for each outcome.
     mutating func count(_ name: String, _ help: String, _ outcomes: [String: Int]) {
         begin(name, "counter", help)
         for (outcome, count) in outcomes.sorted(by: { $0.key < $1.key }) {
@@ -107,7 +111,7 @@ private struct Page {
         }
     }
 
-    /// Adds a histogram with its cumulative buckets.
+    /// Adds a histogram, with its bounds divided by `unit` and its buckets cumulative.
     mutating func add(
         _ name: String, _ tally: Histogram, perUnit unit: Double, _ labels: [(String, String)]
     ) {

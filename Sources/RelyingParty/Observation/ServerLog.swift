@@ -6,7 +6,7 @@ import Synchronization
 
 /// Formats the lines for standard error, which the journal stores.
 ///
-/// A line is plain text or JSON, as `log.format` says.
+/// A line is plain text or JSON, as `log.format` says. A request's line contains no secret.
 enum ServerLog {
     /// Which requests are logged (`log.requests`).
     enum LoggedRequests: String {
@@ -15,10 +15,10 @@ enum ServerLog {
         case none = "none"
     }
 
-    /// Set once, when the configuration has been read.
+    /// Set once, after the configuration has been read.
     private static let isJSON = Atomic(false)
 
-    /// Selects JSON or plain text for all further lines.
+    /// Selects JSON or plain text for all later lines.
     static func use(json: Bool) { isJSON.store(json, ordering: .relaxed) }
 
     /// A line with a message.
@@ -43,7 +43,7 @@ enum ServerLog {
                 status: served.status, outcome: served.outcome, us: micros, peer: served.peer))
     }
 
-    /// An observer that logs requests as configured.
+    /// An observer that logs requests as the configuration says.
     static func observer(_ requests: LoggedRequests) -> Observer {
         switch requests {
         case .none: { _ in }
@@ -52,7 +52,8 @@ enum ServerLog {
         }
     }
 
-    /// Replaces spaces, `=` and other special bytes: the address may be anything that a proxy sent.
+    /// Replaces spaces, `=` and other special bytes, since a proxy can send any text as the
+    /// address.
     private static func word(_ text: String) -> String {
         let bytes = text.utf8.map { (0x21...0x7e).contains($0) && $0 != 0x3d ? $0 : 0x5f }
         return bytes.isEmpty ? "-" : String(decoding: bytes, as: UTF8.self)

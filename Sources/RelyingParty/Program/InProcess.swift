@@ -4,10 +4,10 @@ import Posix
 import SQL
 
 extension Dispatcher {
-    /// Creates a dispatcher without sockets, maintenance and rate limits, for benchmarks.
+    /// Creates a dispatcher without sockets, maintenance or rate limits, for benchmarks.
     ///
-    /// Migrates the database first. Returns nil and reports why if that fails or the keys cannot be
-    /// made.
+    /// The database is migrated first. Returns nil, and reports why, if that fails or the keys
+    /// cannot be created.
     package static func inProcess(
         _ database: any Database, master: SecretBytes, issuer: String
     ) async -> Dispatcher? {

@@ -3,10 +3,11 @@ import Posix
 
 /// The 32 bytes from which the keys that seal secrets in the database are derived.
 ///
-/// All servers on one database need the same master secret.
+/// All servers on one database need the same master secret. Without it, the sealed keys and MAC
+/// tokens in the database are lost.
 enum MasterSecret {
     static let count = 32
-    /// How much is read of a file that is too long, to report its length.
+    /// How many bytes of an overlong file are read, to report its length.
     private static let longest = 4_096
 
     private enum Found {
@@ -20,8 +21,8 @@ enum MasterSecret {
     /// opens the database. If several servers start at once, all use the secret that one of them
     /// created.
     ///
-    /// - Throws: `.masterSecret` for a file of another length, `.file` if it cannot be read or
-    ///   trusted.
+    /// - Throws: `.masterSecret` for a file of another length, `.file` if the file cannot be read,
+    ///   cannot be created, or is not trusted.
     static func load(
         _ path: String, faults: DurableFaults = .none
     ) throws(StartFault) -> SecretBytes {
@@ -52,8 +53,8 @@ enum MasterSecret {
         } catch { throw .system(error) }
         defer { wipe(&fresh) }
         guard try directory.add(name, bytes: fresh) else {
-            // Another server was quicker and may have sealed keys with its secret. If that file
-            // disappears meanwhile, it is not created again.
+            // Another server created the file first and may have sealed keys with its secret. If
+            // that file has disappeared meanwhile, it is not created again.
             return try read(name, in: directory) ?? .otherLength(0)
         }
         do throws(SystemFault) {

@@ -7,9 +7,8 @@ import Systemd
 
 /// A server that was started from a configuration: database, listeners and maintenance task.
 ///
-/// `start` opens everything and closes it again if a later step fails, with one line about the
-/// fault for the administrator. `renewCertificate` serves SIGHUP; `stop` completes the requests
-/// under way. All three return an exit status.
+/// `start` opens everything, or closes it again and reports the fault if a step fails.
+/// `renewCertificate` serves SIGHUP, and `stop` completes the requests under way.
 actor RunningServer {
     private let clock: Clock
     private let figures = ServerFigures()
@@ -21,14 +20,14 @@ actor RunningServer {
     private var housekeeping: Task<Void, Never>?
     private var service: Service?
 
-    /// Creates a server that has not started; tests pass their own clock.
+    /// Creates a server that is not started yet; tests pass their own clock.
     init(clock: Clock = .system) {
         self.clock = clock
     }
 
-    /// Starts the server; returns the exit status, 0 if it is serving.
+    /// Starts the server and returns the exit status: 0 if it serves, 1 if it cannot start.
     ///
-    /// A fault is reported, and what was opened is closed again.
+    /// A fault is reported, and everything that was opened is closed again.
     func start(configuration path: String) async -> Int32 {
         do throws(StartFault) {
             let settings = try ServerFiles.settings(path)
@@ -59,7 +58,8 @@ actor RunningServer {
 
     /// Reloads certificate and key from the files that the configuration names now.
     ///
-    /// If they cannot be used, the old ones stay in use. Returns 0 on success, 1 otherwise.
+    /// If they cannot be used, a line is reported, the old ones stay in use, and the result is 1.
+    /// It is 0 after a reload, and also if the server was started without a certificate.
     func renewCertificate() -> Int32 {
         guard let configuration, let http else {
             report("nothing is read anew: there is no certificate")
@@ -83,7 +83,8 @@ actor RunningServer {
         }
     }
 
-    /// Completes the requests under way, then closes everything; always returns 0.
+    /// Completes the requests under way, for at most `limit`, and closes everything; always returns
+    /// 0.
     func stop(within limit: Duration) async -> Int32 {
         housekeeping?.cancel()
         await http?.stop(within: limit)
@@ -93,7 +94,9 @@ actor RunningServer {
         return 0
     }
 
-    /// The socket that systemd passed, or the configured address and port.
+    /// The socket that systemd passed, or else the configured address and port.
+    ///
+    /// A passed socket that other machines can reach is refused if there is no certificate.
     private func place(
         _ settings: Configuration
     ) throws(StartFault) -> (ServerConfiguration.Place, isHandedOver: Bool) {

@@ -6,7 +6,9 @@ import HTTPServer
 import Posix
 import SQL
 
-/// Opens what a configuration names: database, master secret, certificate.
+/// Opens the files and databases that a configuration names, and checks that they can be used.
+///
+/// The server uses it at its start, and `signet-server admin` uses it too.
 enum ServerFiles {
     private static let pemLimit = 65_536
 
@@ -19,7 +21,7 @@ enum ServerFiles {
         } catch { throw .configuration(error) }
     }
 
-    /// Opens the database and migrates it to the present schema.
+    /// Opens the database and migrates it to the schema of this program.
     static func database(_ settings: Configuration) async throws(StartFault) -> any Database {
         do throws(DatabaseFault) {
             let database = try open(settings)
@@ -38,14 +40,16 @@ enum ServerFiles {
             connections: settings.count(ServerSettings.databaseConnections))
     }
 
-    /// The server's public URL in the form that devices use.
+    /// The server's public URL, in the canonical form that devices use.
     static func issuer(_ settings: Configuration) throws(StartFault) -> String {
         let typed = settings.word(ServerSettings.url)
         guard let url = ServerURL(typed: typed) else { throw .url(typed) }
         return url.text
     }
 
-    /// Creates the service: loads the master secret, and opens the signing keys.
+    /// Creates the service, with the master secret and the signing keys.
+    ///
+    /// Both are created if they do not exist yet.
     static func service(
         _ database: any Database, _ settings: Configuration, clock: Clock
     ) async throws(StartFault) -> Service {
@@ -63,8 +67,9 @@ enum ServerFiles {
 
     /// Reads the certificate and its key; nil for plain HTTP.
     ///
-    /// Plain HTTP is refused unless the configured address is a loopback address. That does not
-    /// apply to a socket passed by systemd, which the caller has checked.
+    /// Plain HTTP is refused unless the configured address is a loopback address. With
+    /// `isHandedOver`, the caller has already checked this for the socket that systemd passed. The
+    /// key's file must be readable by its owner alone.
     static func identity(
         _ settings: Configuration, isHandedOver: Bool
     ) throws(StartFault) -> ServerConfiguration.Identity? {
@@ -88,9 +93,10 @@ enum ServerFiles {
         } catch { throw .file(error) }
     }
 
-    /// Reads the certificate again for a reload, and checks that it is valid now.
+    /// Reads the certificate and key again for a reload, and checks that the certificate is valid
+    /// now.
     ///
-    /// Returns it with the end of its validity, in seconds since 1970; nil if none is configured.
+    /// Also returns the end of its validity, in seconds since 1970; nil if none is configured.
     static func renewedIdentity(
         _ settings: Configuration, at now: Int64
     ) throws(StartFault) -> (identity: ServerConfiguration.Identity, ends: Int64)? {

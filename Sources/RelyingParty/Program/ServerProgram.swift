@@ -3,14 +3,14 @@ import Posix
 import Synchronization
 import Systemd
 
-/// The `signet-server` program, from start to exit: signals, readiness for systemd, exit status.
+/// The `signet-server` program, from start to exit: signals, systemd notifications, exit status.
 package enum ServerProgram {
     /// How long requests under way may take when the server stops.
     private static let farewell = Duration.seconds(10)
 
     /// Runs the server on the main thread until SIGTERM or SIGINT; returns the exit status.
     ///
-    /// SIGHUP reloads the certificate.
+    /// SIGHUP reloads the certificate; if that fails, the server goes on with the old one.
     package static func run(configuration path: String) -> Int32 {
         do throws(SystemFault) {
             try enterServer()
@@ -32,7 +32,7 @@ package enum ServerProgram {
         }
     }
 
-    /// Waits for a signal; returns true for SIGHUP, false for a signal to end.
+    /// Waits for a signal; returns true for SIGHUP, false for a signal to stop.
     private static func isHangUp(_ signals: borrowing Interrupts) -> Bool {
         let number = signals.descriptor.number
         while true {
@@ -41,7 +41,9 @@ package enum ServerProgram {
         }
     }
 
-    /// Hardens the process, and clears the environment so that it cannot influence the libraries.
+    /// Hardens the process, and clears the environment so that it cannot affect the libraries.
+    ///
+    /// Only the variables with which systemd passes sockets, readiness and credentials are kept.
     static func enterServer() throws(SystemFault) {
         try hardenProcess()
         try clearEnvironment(keeping: [

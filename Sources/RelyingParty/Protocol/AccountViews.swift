@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// What an application can show a person about the own account: operations and audit lines.
+/// Lists that an application can show a person about their account: operations and audit lines.
 ///
-/// Both are limited to the caller's own application. An account that does not exist has none, as at
-/// the list of its registrations.
+/// Both lists are limited to the calling application. An account that does not exist has empty
+/// lists, as it has an empty list of registrations.
 struct AccountViews: Sendable {
-    /// How many operations or lines are listed at most.
+    /// The maximum number of operations or audit lines in a list.
     private static let most: Int64 = 50
 
     let core: ServerCore
@@ -51,7 +51,7 @@ extension AccountViews {
 }
 
 extension Call {
-    /// Returns the account's name in the path; throws `.notFound` if it is none.
+    /// Returns the account's name from the path; throws `.notFound` if it is not a valid name.
     fileprivate func accountName() throws(Problem) -> Name {
         guard let name = Name(decoding: parameters.first ?? "") else { throw .notFound }
         return name

@@ -3,12 +3,12 @@ import Posix
 import SQL
 import Synchronization
 
-/// Limits how many refused request codes per application and minute get an audit line each.
+/// Limits how many refused request codes per application and minute get their own audit line.
 ///
-/// Anyone who can reach a back end can make it submit headers for verification, as many as they
-/// like, and each audit line is a durable write that is kept. Refusals beyond the limit are counted
-/// and summarised in one line. Codes that a registered key has signed and all other codes have
-/// separate limits, so that a flood of the latter cannot hide a replay.
+/// Anyone who can reach a back end can make it submit any number of headers for verification, and
+/// each audit line is a durable write that is kept. Refusals beyond the limit are counted and
+/// summarised in one line. Codes that a registered key has signed have a limit of their own, so
+/// that a flood of other codes cannot hide a replay.
 final class AuditQuota: Sendable {
     private struct Source: Hashable {
         let application: Int64
@@ -39,20 +39,20 @@ final class AuditQuota: Sendable {
     private let minutes = Mutex<[Source: Minute]>([:])
     private let all = Atomic<Int>(0)
 
-    /// Creates a quota of `perMinute` lines for each application, and as many again for codes that
-    /// a registered key signed.
+    /// Creates a quota of `perMinute` lines for each application, and the same number again for
+    /// codes that a registered key has signed.
     init(perMinute: Int, clock: Clock) {
         self.perMinute = perMinute
         self.clock = clock
     }
 
-    /// How many refusals were only counted since the server started.
+    /// How many refusals have been counted without a line since the server started.
     var count: Int { all.load(ordering: .relaxed) }
 
-    /// Decides whether a refusal gets its own audit line; if not, counts it.
+    /// Whether a refusal gets its own audit line; if not, it is counted.
     ///
-    /// A device that calls for itself (`application` is nil) always gets a line, because the rate
-    /// limit of its address applies to it.
+    /// A device's own call (`application` is nil) always gets a line, because the rate limit of its
+    /// address already applies to it.
     func hasLine(
         for application: AskingApplication?, isSigned: Bool, from origin: Origin
     ) -> Bool {
@@ -81,7 +81,7 @@ final class AuditQuota: Sendable {
         return hasLine
     }
 
-    /// Returns the refusals that were only counted, and resets their counts.
+    /// Returns the refusals that were counted without a line, and resets their counts.
     func takeUnwritten() -> [Unwritten] {
         let now = clock.sinceBoot()
         return minutes.withLock { minutes in
@@ -101,7 +101,7 @@ final class AuditQuota: Sendable {
         }
     }
 
-    /// Adds counts back after their summary could not be written.
+    /// Restores counts whose summary could not be written.
     func putBack(_ unwritten: [Unwritten]) {
         let now = clock.sinceBoot()
         minutes.withLock { minutes in
@@ -118,9 +118,10 @@ final class AuditQuota: Sendable {
 }
 
 extension Requests {
-    /// Writes one summary line for each application with refusals that have no line of their own.
+    /// Writes one summary line for each application and kind of code that has refusals without a
+    /// line.
     ///
-    /// If the database fails, the counts are put back for the next attempt.
+    /// If the database fails, the counts are restored for the next attempt.
     func noteUnwrittenRefusals() async {
         let unwritten = refusals.takeUnwritten()
         guard !unwritten.isEmpty else { return }

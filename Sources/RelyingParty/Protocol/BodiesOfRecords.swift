@@ -97,7 +97,7 @@ extension MACTokenState {
 }
 
 extension IntrospectionAnswer {
-    /// The answer for a token that is currently valid.
+    /// The answer for an access token that is currently valid, with the present roles and flags.
     init(_ claims: AccessClaims, _ signer: Signer) {
         active = true
         iss = claims.iss

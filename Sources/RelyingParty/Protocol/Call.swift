@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSONFormat
 
-/// A request whose route, body and caller have been checked, as a handler receives it.
+/// A request as a handler receives it: the route is known and the caller authenticated.
 ///
 /// The dispatcher guarantees what the route declares: `application` is set where the route requires
-/// an API key, and `device` where it requires a signed request. The accessors throw a `Problem`
-/// instead of trapping if that is violated.
+/// an API key, and `device` where it requires a signed request. If that were violated, the
+/// accessors would throw a `Problem` instead of trapping. The body is still undecoded.
 struct Call: Sendable {
     /// The body exactly as received.
     let content: [UInt8]
     /// The variable parts of the path, in order, as the route matched them.
     let parameters: [String]
-    /// The application whose API key authorised the call; nil where the route requires none.
+    /// The application whose API key authenticated the call; nil where the route requires none.
     let application: ApplicationRecord?
-    /// The digest of that API key; empty without an application.
+    /// The digest of that API key; empty if `application` is nil.
     let apiKey: [UInt8]
-    /// The device that signed the request; nil where the route requires no signature.
+    /// The device that signed the request or sent a MAC; nil where the route requires neither.
     let device: AuthenticatedDevice?
     /// The sender's address and user agent.
     let origin: Origin
 
-    /// Decodes the body as JSON.
+    /// Decodes the body as JSON; throws `.malformed`, naming the wrong field.
     func body<Value: Decodable>(_ type: Value.Type) throws(Problem) -> Value {
         try JSON.decode(type, from: content)
     }
 
-    /// Decodes the body as JSON, for a type that reads its own members.
+    /// Decodes the body as JSON, for a type that parses itself; if that fails, `.malformed` says
+    /// why.
     func body<Value: PlainDecodable>(_ type: Value.Type) throws(Problem) -> Value {
         let json = try JSON.body(content)
         if let value = Value(json) { return value }
         return try json.value(type)
     }
 
-    /// Returns the id in the path; throws `.notFound` if it is malformed.
+    /// Returns the id in the path, 16 bytes; throws `.notFound` if it is malformed.
     func id() throws(Problem) -> [UInt8] {
         guard let text = parameters.first, let id = ID(text: text) else { throw .notFound }
         return id.bytes
@@ -49,10 +50,10 @@ struct Call: Sendable {
         AskingApplication(record: try caller(), apiKey: apiKey)
     }
 
-    /// Returns the device that signed the request, on routes whose caller is `.device`.
+    /// Returns the device that sent the request, on routes whose caller is `.device`.
     func deviceSigner() throws(Problem) -> Signer { try provenDevice().signer }
 
-    /// Returns that device together with the factor and MAC token that proved it.
+    /// Returns that device together with the factor and the MAC token that authenticated it.
     func provenDevice() throws(Problem) -> AuthenticatedDevice {
         guard let device else { throw .refused }
         return device

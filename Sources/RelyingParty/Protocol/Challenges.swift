@@ -3,11 +3,11 @@ import Crypto
 import SQL
 import SignedFormats
 
-/// Issues challenges and settles their answers.
+/// Issues challenges, and verifies the signed answers to them.
 ///
 /// A challenge is 32 random bytes, bound to an application, account, device and action
-/// (`ChallengeBinding`), and good for 60 seconds; `Registrations` issues its own, for 300. It is
-/// used at most once: of any number of concurrent answers, exactly one succeeds.
+/// (`ChallengeBinding`), and valid for 60 seconds; `Registrations` issues its own, valid for 300.
+/// It is used at most once: of any number of concurrent answers, exactly one succeeds.
 struct Challenges: Sendable {
     let core: ServerCore
     let signatures: SignatureVerification
@@ -16,11 +16,13 @@ struct Challenges: Sendable {
 extension Challenges {
     /// Verifies a signed challenge and, if all checks pass, runs `grant` in the same transaction.
     ///
-    /// The challenge, the counter, the audit line and whatever `grant` writes are committed
-    /// together, also for a refusal. Of many concurrent uses of a challenge, one wins.
+    /// The use of the challenge, the counter, the audit line and the rows that `grant` writes are
+    /// committed together, also for a refusal. `grant` gets the signer as read behind the account's
+    /// lock, so nothing is granted after a block.
     ///
-    /// - Throws: `.malformed` if the statement is not canonical; otherwise the reason for the
-    ///   refusal.
+    /// - Throws: `.malformed` if the statement is not canonical, `.refused` if it is for another
+    ///   action, names no registration, or if its challenge, signature or counter is not accepted;
+    ///   otherwise the reason of `Signer.objection` or of `grant`.
     func settle<T: Sendable>(
         _ proof: SignedText, _ action: ChallengeAction, _ event: AuditEntry.Event,
         from origin: Origin,
@@ -86,7 +88,7 @@ private func unknown(_ head: StatementHead, _ event: AuditEntry.Event) -> AuditE
         detail: "unknown credential \(hexadecimal(head.credential))")
 }
 
-/// The audit line for a request of a known device; a nil `problem` means success.
+/// The audit line for a call by a known device; a nil `problem` means success.
 func entry(_ event: AuditEntry.Event, _ signer: Signer, _ problem: Problem?) -> AuditEntry {
     AuditEntry(
         event: event, outcome: problem?.code ?? "ok", application: signer.application.name,
@@ -96,8 +98,8 @@ func entry(_ event: AuditEntry.Event, _ signer: Signer, _ problem: Problem?) -> 
 extension Transaction {
     /// Runs the checks of a signed challenge, in the order given in docs/developer/SERVER.md.
     ///
-    /// Uses up the challenge even where a later check fails. Returns the signer as the database has
-    /// it now, which may differ from `former`.
+    /// The challenge is used up even if a later check fails. Returns the signer as it is in the
+    /// database now, which may differ from `former`.
     fileprivate func settle(
         _ statement: LoginStatement, _ action: ChallengeAction, of former: Signer, isSigned: Bool,
         at now: Int64
@@ -108,14 +110,15 @@ extension Transaction {
         guard try challenges.use(challenge: statement.challenge, binding, at: now) else {
             return .failure(.refused)
         }
-        // Read again behind the lock that blocking takes; a single writer needs neither.
+        // Read again behind the lock that blocking also takes; with a single writer there is no
+        // need.
         try accounts.lockAccount(former.account.id)
         let current = isAlone ? former : try signers.signer(statement.head)
         guard let signer = current else { return .failure(.refused) }
-        // Not counted: anyone who knows the ids could lock the owner out. The rate limit of the
-        // sender's address applies instead, and no number of attempts finds a signature.
+        // Not counted: otherwise anyone who knows the ids could lock the owner out. The rate limit
+        // of the sender's address applies instead, and a signature cannot be found by trying.
         guard isSigned else { return .failure(.refused) }
-        // A device may always give up its registration, without a touch and by any policy.
+        // A device may always give up its registration, without a touch and whatever the policy.
         let objection =
             action == .remove ? signer.standing : signer.objection(to: statement.claims)
         if let objection { return .failure(objection) }
@@ -129,10 +132,10 @@ extension Transaction {
 
     /// Handles a valid signature whose counter is not above the last accepted one.
     ///
-    /// If the device was challenged after that counter was accepted, its state was rolled back or
-    /// copied, and the failure is counted. Otherwise the answer may only have been overtaken on its
-    /// way: it is refused but not counted, so that an attacker who delays messages in the network
-    /// cannot block a device.
+    /// If the challenge was issued (or the operation created) after that counter was accepted, the
+    /// device's state was rolled back or copied, and the failure is counted. Otherwise the answer
+    /// may only have been overtaken on its way: it is refused but not counted, so that an attacker
+    /// who delays messages in the network cannot block a device.
     func countSetBack(
         of signer: Signer, askedAt asked: Int64, at now: Int64
     ) throws(DatabaseFault) -> Problem {
@@ -152,10 +155,12 @@ extension Result where Failure == Problem {
 }
 
 extension Challenges {
-    /// `POST /v1/login/challenge`: issues a challenge to any caller.
+    /// `POST /v1/login/challenge`: issues a challenge to any caller, for any account and device.
     ///
     /// Neither the answer nor its timing reveals whether the account exists: a challenge is stored
-    /// either way.
+    /// either way. The application must exist.
+    ///
+    /// - Throws: `.malformed` for the action `register`, `.notFound` for an unknown application.
     func issueChallenge(_ call: Call) async throws(Problem) -> ChallengeAnswer {
         let fields = try call.body(ChallengeRequest.self)
         let action = fields.action ?? .login

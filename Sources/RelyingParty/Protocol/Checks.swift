@@ -2,9 +2,11 @@
 import Crypto
 import SignedFormats
 
-/// Whether `signature` (an SSHSIG blob) is by the key at `point` over `text`, in one namespace.
+/// Whether `signature`, an SSHSIG blob, was made over `text` by the key at `point`, in one
+/// namespace.
 ///
-/// Also false if the cryptography library fails.
+/// `point` is an uncompressed P-256 point of 65 bytes. The result is also false if the cryptography
+/// library fails.
 func isSigned(
     _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace, by point: [UInt8]
 ) -> Bool {
@@ -16,7 +18,7 @@ func isSigned(
     }
 }
 
-/// Makes untrusted bytes safe for the audit trail: cuts them to 128 bytes, then `visible`.
+/// Makes untrusted bytes safe for the audit trail: at most 128 bytes, with `visible` applied.
 func printable(_ bytes: [UInt8]) -> String {
     let cut = bytes.prefix(128)
     let text = String(decoding: cut, as: UTF8.self)
@@ -25,13 +27,15 @@ func printable(_ bytes: [UInt8]) -> String {
     return visible(text)
 }
 
-/// Replaces each character that would end a line, show nothing or change the writing direction by
-/// U+FFFD, so that a reader sees everything the text contains.
+/// Replaces characters that a reader could not see, or that would mislead, by U+FFFD.
+///
+/// These are the characters that end a line, show nothing or change the writing direction. So a
+/// reader sees everything that the text contains.
 func visible(_ text: String) -> String {
     String(decoding: visible([UInt8](text.utf8)), as: UTF8.self)
 }
 
-/// Does the same for well-formed UTF-8 bytes.
+/// Replaces the same characters in well-formed UTF-8 bytes.
 func visible(_ text: [UInt8]) -> [UInt8] {
     Printable.escaping(text, invisible: true) { byte, shown in
         // One replacement per character: skip UTF-8 continuation bytes.

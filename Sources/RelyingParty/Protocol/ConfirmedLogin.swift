@@ -2,16 +2,18 @@
 import Crypto
 import SQL
 
-// A login that a person approves as an operation, on a device other than the one that logs in.
+// Logins that a person approves as an operation, on another device than the one that logs in.
 extension Logins {
-    /// How long after its approval a login can be confirmed, in seconds.
+    /// How long after its approval a login can still be confirmed, in seconds.
     private static let confirmationSeconds: Int64 = 60
 
-    /// `POST /v1/login/init`: begins the operation, and makes the session secret to confirm it.
+    /// `POST /v1/login/init`: begins a login as an operation, and returns the secret to confirm it.
     ///
-    /// With `visitor`, the answer does not show whether the account exists, is blocked or has too
-    /// many logins pending: a login is then pretended, and the reason is in the audit trail. The
-    /// number of transactions is the same in all these cases.
+    /// The caller is the application. With `visitor`, the answer does not show whether the account
+    /// exists, is blocked or has too many pending logins: in these cases a login is pretended, and
+    /// the reason is in the audit trail. The number of transactions is the same in all cases.
+    ///
+    /// - Throws: without `visitor`, the problems of `Operations.makeOperation`.
     func beginLogin(_ call: Call) async throws(Problem) -> LoginBegun {
         let fields = try call.body(OperationRequest.self)
         let session = try core.made { () throws(CryptoFault) in try BearerSecret.session.generate()
@@ -34,7 +36,7 @@ extension Logins {
             data: draft.text, status: .pending, expires: draft.expires)
     }
 
-    /// Records that a visitor has named an account that does not exist.
+    /// Records that a login for a visitor named an account that does not exist.
     private func noteUnknown(_ account: Name, _ call: Call) async throws(Problem) {
         let entry = AuditEntry(
             event: .operationCreated, outcome: Problem.notFound.code,
@@ -46,7 +48,15 @@ extension Logins {
         }
     }
 
-    /// `POST /v1/login/confirm`: issues an approved login's tokens, once, to its session.
+    /// `POST /v1/login/confirm`: issues an approved login's tokens, once, for its session secret.
+    ///
+    /// The caller is the application that began the login. The approval must be less than 60
+    /// seconds old. The account and the device that approved are checked again behind the account's
+    /// lock, so a block that was committed first prevents the login.
+    ///
+    /// - Throws: `.notFound` for another application's operation, `.refused` for a wrong secret,
+    ///   and `.conflict` if the login is not approved, was already confirmed, is too old, or if the
+    ///   device that approved may no longer log in.
     func confirmLogin(_ call: Call) async throws(Problem) -> LoginAnswer {
         let fields = try call.body(ConfirmRequest.self)
         let application = try call.caller()
@@ -61,7 +71,8 @@ extension Logins {
             guard let found = try store.operations.operation(id),
                 found.application == application.id
             else { return .failure(.notFound) }
-            // Read again behind the lock: neither account nor device can be blocked now.
+            // Read again behind the lock: neither the account nor the device can be blocked from
+            // here on.
             try store.accounts.lockAccount(found.account)
             guard let operation = try store.operations.operation(id) else {
                 return .failure(.notFound)
@@ -99,7 +110,8 @@ extension RegistrationRecord {
 extension Transaction {
     /// Runs the checks of a confirmation, in the order given in docs/developer/SERVER.md.
     ///
-    /// Uses the operation up and marks the registration as used. Returns the signer who approved.
+    /// On success, the operation is used up and the registration marked as used. Returns the signer
+    /// who approved.
     fileprivate func confirm(
         _ operation: OperationRecord, session: [UInt8]?, approvedAfter moment: Int64,
         at now: Int64
@@ -125,7 +137,8 @@ extension Transaction {
         return .success(signer)
     }
 
-    /// The signer who approved; nil if the account is blocked or the policy no longer permits it.
+    /// The signer who approved; nil if the account is blocked or the policy no longer permits the
+    /// key.
     private func signer(_ operation: OperationRecord) throws(DatabaseFault) -> Signer? {
         guard let id = operation.registration,
             let registration = try registrations.registration(id),

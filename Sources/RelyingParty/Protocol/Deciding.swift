@@ -3,9 +3,18 @@ import Posix
 import SQL
 import SignedFormats
 
-// Decisions on operations: what is approved is exactly what was shown, once, and in time.
+// Decisions on operations: exactly the text that was shown is approved, once, and in time.
 extension Operations {
     /// `POST /v1/operations/{id}/decision`: accepts a signed approval or rejection.
+    ///
+    /// Anyone may call this; the proof is a statement signed in the namespace of operations by a
+    /// key registered for the operation's account. The outcome leaves an audit line, also if it is
+    /// refused.
+    ///
+    /// - Throws: `.malformed` if the statement is not canonical, `.refused` if it is for another
+    ///   operation, names no registration, or fails a check, and `.conflict` if the operation is
+    ///   not pending any more. A caller that signed with the registered key may also get the
+    ///   reasons of `Signer.objection`.
     func decideOperation(_ call: Call) async throws(Problem) -> DecisionAnswer {
         let id = try call.id()
         let proof = try call.body(SignedText.self)
@@ -43,7 +52,7 @@ extension Operations {
 }
 
 extension OperationRecord {
-    /// Whether a statement carries exactly the template and text that were to be shown.
+    /// Whether a statement contains exactly the operation's template name and text, byte for byte.
     fileprivate func isShown(in statement: OperationStatement) -> Bool {
         [UInt8](template.utf8) == statement.template && [UInt8](data.utf8) == statement.data
     }
@@ -52,19 +61,20 @@ extension OperationRecord {
 extension Transaction {
     /// Runs the checks of a decision, in the order of docs/developer/SERVER.md, and applies it.
     ///
-    /// A failure is counted only if the sender knows the challenge, which only the account's
-    /// devices are given, and only for devices that may decide. No other sender can make an
-    /// operation FAILED.
+    /// A failure is counted only if the sender knows the operation's challenge, which only devices
+    /// of the account receive, and only if the sending device may still decide. So no other sender
+    /// can make an operation FAILED. The counter and the decision are stored in this transaction;
+    /// of several concurrent decisions, one takes effect and the others get `.conflict`.
     fileprivate func decide(
         _ statement: OperationStatement, of former: Signer, isSigned: Bool, at now: Int64
     ) throws(DatabaseFault) -> Result<DecisionAnswer, Problem> {
-        // Read again, behind the lock that blocking takes: the registration may have been blocked
-        // or replaced while the signature was checked.
+        // Read again behind the lock that blocking also takes: the registration may have been
+        // blocked or replaced while the signature was checked.
         try accounts.lockAccount(former.account.id)
         guard let signer = try signers.signer(statement.head),
             signer.registration.id == former.registration.id,
             let operation = try operations.operation(statement.operation), operation.isFor(signer),
-            // A secret between server and devices, so compared in constant time.
+            // A secret shared by server and devices, so it is compared in constant time.
             constantTimeEqual(operation.challenge, statement.challenge)
         else { return .failure(.refused) }
         guard isSigned, operation.isShown(in: statement) else {
@@ -93,10 +103,11 @@ extension Transaction {
             DecisionAnswer(operation: ID(operation.id), status: decided, decided: now))
     }
 
-    /// Counts a signature that is wrong, or that is over another text than was shown.
+    /// Counts a signature that is wrong, or that covers another text than the operation's.
     ///
-    /// Not counted for a device that may no longer decide: it may have read the challenge before it
-    /// or its account was blocked, and must not be able to make the operation FAILED.
+    /// It is not counted for a device that may no longer decide. Such a device may have read the
+    /// challenge before it or its account was blocked, and must not be able to make the operation
+    /// FAILED.
     private func countWrong(
         _ operation: OperationRecord, by signer: Signer, at now: Int64
     ) throws(DatabaseFault) -> Problem {

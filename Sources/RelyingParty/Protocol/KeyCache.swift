@@ -4,9 +4,9 @@ import Synchronization
 
 /// Caches parsed public keys by credential id: parsing a key costs as much as one verification.
 ///
-/// The key of a credential never changes, but whether it is still valid does: callers ask the
-/// database in the transaction that decides. The cache has two generations; when the newer one is
-/// full it becomes the older one, which is dropped.
+/// The key of a credential never changes, but whether it is still valid does, so callers check that
+/// in the database, in the transaction that decides. The cache has two generations: when the newer
+/// one is full, it becomes the older one, and the former older one is dropped.
 final class KeyCache: Sendable {
     /// The maximum number of keys per generation; a key takes about 2 KB.
     private static let half = 2_048
@@ -37,8 +37,9 @@ final class KeyCache: Sendable {
         }
     }
 
-    /// Stores a key. Call this only after the key verified a signature, so that strangers cannot
-    /// evict the keys of others.
+    /// Stores a key that has just verified a signature.
+    ///
+    /// Do not store any other key: strangers could then evict the keys of others.
     func keep(_ key: P256PublicKey, of credential: [UInt8]) {
         halves.withLock { $0.keep(key, of: credential) }
     }

@@ -2,9 +2,9 @@
 import SQL
 import SignedFormats
 
-/// Logins: by a signed challenge, or by an operation that a person approves on another device.
+/// Logins, by a signed challenge or by an operation that a person approves on another device.
 ///
-/// Either one begins a session and issues a pair of tokens. A login for a PAM module also gets a
+/// Either begins a token session and issues a pair of tokens. A login for a PAM module also gets a
 /// verdict, which the server signs over the module's own challenge.
 struct Logins: Sendable {
     let keys: ServerKeys
@@ -15,7 +15,14 @@ struct Logins: Sendable {
 }
 
 extension Logins {
-    /// `POST /v1/login`: verifies the signed challenge and begins a token session.
+    /// `POST /v1/login`: verifies a signed challenge and begins a token session.
+    ///
+    /// Anyone may call this; the proof is the signed challenge. For a PAM module, the statement's
+    /// purpose must contain the module's challenge and the local account, so that the verdict is
+    /// issued only for the module that the device signed for.
+    ///
+    /// - Throws: `.malformed` if the module's challenge is not 32 bytes, and the problems of
+    ///   `Challenges.settle`.
     func logIn(_ call: Call) async throws(Problem) -> LoginAnswer {
         let fields = try call.body(SignedChallengeRequest.self)
         if let module = fields.module, module.challenge.bytes.count != 32 {
@@ -32,7 +39,7 @@ extension Logins {
             (store, signer, statement) throws(DatabaseFault) -> Result<
                 (Signer, LoginStatement), Problem
             > in
-            // A module challenge that the device did not sign was inserted on the way.
+            // The device did not sign this module's challenge: it was replaced on the way.
             if let module, statement.purpose != module { return .failure(.refused) }
             try store.beginSession(fresh, of: signer, factor: Factor.touch, at: now)
             return .success((signer, statement))
@@ -52,7 +59,8 @@ extension Logins {
 
     /// Signs the verdict for a PAM module, which checks it with the key pinned on its machine.
     ///
-    /// The verdict names the module's challenge and expires after 60 seconds.
+    /// The verdict names the module's challenge, the account, the local account and the device, and
+    /// expires after 60 seconds.
     func verdict(
         for module: ModuleRequest, _ signer: Signer, _ statement: LoginStatement, at now: Int64
     ) throws(Problem) -> SignedVerdict {
@@ -67,7 +75,7 @@ extension Logins {
     }
 }
 
-/// Converts seconds since 1970 to the form used in statements.
+/// Converts seconds since 1970 to the type used in statements.
 func instant(_ seconds: Int64) -> Instant {
     Instant(seconds: UInt64(clamping: seconds))
 }

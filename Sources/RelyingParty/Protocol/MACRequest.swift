@@ -3,12 +3,18 @@ import Crypto
 import SQL
 import SignedFormats
 
-// Requests authenticated by a MAC token: they prove that the device is present, not a touch.
+// Requests authenticated with a MAC token, which proves that the device sent them, not a touch.
 extension Requests {
-    /// Verifies a MAC and uses up its nonce.
+    /// Verifies a MAC over a request and uses up its nonce.
     ///
-    /// A wrong MAC is not counted as a failure, and a right one does not reset the count. With
-    /// `isLeaving` the application's policy is not applied: a device may always end its own token.
+    /// `application` is the back end that asks, whose devices alone are accepted; it is nil if the
+    /// device calls this server itself. A wrong MAC is not counted as a failure, and a right one
+    /// does not reset the count. With `isLeaving` the application's policy is not applied: a device
+    /// may always end its own token.
+    ///
+    /// - Throws: `.refused` for an unknown token, one of another application, or a wrong MAC;
+    ///   otherwise the reason for which a right MAC is refused, such as `.replayed`, `.clock` or
+    ///   `.tokenRefused`.
     func acceptMAC(
         _ authorization: MACAuthorization, _ received: ReceivedRequest,
         for application: AskingApplication?, from origin: Origin, isLeaving: Bool
@@ -38,7 +44,7 @@ extension Requests {
         }
     }
 
-    /// Whether the MAC is that of this request under the token's secret.
+    /// Whether the MAC is that of this request under the token's secret, compared in constant time.
     private func isMAC(
         _ authorization: MACAuthorization, of received: ReceivedRequest, by token: MACTokenRecord,
         _ signer: Signer
@@ -57,8 +63,10 @@ extension Requests {
 }
 
 extension Transaction {
-    /// Runs the checks of a correct MAC that need the database, in the order given in
+    /// Runs the checks of a correct MAC that need the database, in the order of
     /// docs/developer/SERVER.md.
+    ///
+    /// The nonce is stored even if a later check refuses the request, so it cannot be sent again.
     fileprivate func accept(
         _ authorization: MACAuthorization, at now: Int64, isLeaving: Bool
     ) throws(DatabaseFault) -> Result<Signer, Problem> {

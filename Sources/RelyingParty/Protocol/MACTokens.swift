@@ -6,9 +6,9 @@ import SignedFormats
 
 /// Issues, lists and revokes MAC tokens, with which a device authenticates without a touch.
 ///
-/// A token has a 32-byte secret, returned once and stored sealed for its row. It belongs to one
-/// registration, is valid for 30 days unless the request says otherwise (60 seconds to 365 days),
-/// and replaces that registration's earlier token of the same name.
+/// A token has a secret of 32 bytes, which is returned once and stored sealed for its row. It
+/// belongs to one registration, is valid for 30 days unless the request says otherwise (60 seconds
+/// to 365 days), and replaces that registration's earlier token of the same name.
 struct MACTokens: Sendable {
     let keys: ServerKeys
     let challenges: Challenges
@@ -20,8 +20,13 @@ extension MACTokens {
     private static let macTokenSeconds: Int64 = 30 * 86_400
     private static let secretCount = 32
 
-    /// `POST /v1/mac-tokens`: verifies the signed challenge, whose purpose is the token's name, and
-    /// issues a token that replaces the registration's earlier one of that name.
+    /// `POST /v1/mac-tokens`: issues a token to a device that has signed a challenge for it.
+    ///
+    /// The statement's purpose is the token's name. A token of the same name of this registration
+    /// is revoked in the same transaction.
+    ///
+    /// - Throws: `.malformed` if the time or the name is not valid, and the problems of
+    ///   `Challenges.settle`.
     func makeMACToken(_ call: Call) async throws(Problem) -> MACTokenAnswer {
         let fields = try call.body(MACTokenRequest.self)
         let seconds = fields.expiresIn ?? Self.macTokenSeconds
@@ -51,6 +56,9 @@ extension MACTokens {
     }
 
     /// `GET /v1/registrations/{id}/mac-tokens`: lists a registration's tokens, without secrets.
+    ///
+    /// Revoked and expired tokens are listed until they are deleted. Another application's
+    /// registration is `.notFound`.
     func listMACTokens(_ call: Call) async throws(Problem) -> MACTokenList {
         let id = try call.id()
         let application = try call.caller()
@@ -65,7 +73,7 @@ extension MACTokens {
         return list
     }
 
-    /// `POST /v1/mac-tokens/{id}/revoke`: revokes a token on behalf of the application.
+    /// `POST /v1/mac-tokens/{id}/revoke`: revokes a token of the calling application.
     func revokeMACToken(_ call: Call) async throws(Problem) {
         let application = try call.caller()
         try await revoke(try call.id(), from: call.origin, by: "the application") { signer in
@@ -73,9 +81,10 @@ extension MACTokens {
         }
     }
 
-    /// `POST /v1/device/mac-tokens/{id}/revoke`: revokes a token on behalf of its device.
+    /// `POST /v1/device/mac-tokens/{id}/revoke`: revokes a token of the calling device.
     ///
-    /// A touch can revoke any token of its registration; a MAC only the token that made it.
+    /// A device that signed the request after a touch can revoke any token of its registration. One
+    /// that sent a MAC can revoke only the token of that MAC.
     func revokeOwnMACToken(_ call: Call) async throws(Problem) {
         let id = try call.id()
         let device = try call.provenDevice()
@@ -85,7 +94,10 @@ extension MACTokens {
         }
     }
 
-    /// Revokes a token once; throws `.notFound` if `mayBeAsked` rejects its owner.
+    /// Revokes a token and writes an audit line.
+    ///
+    /// - Throws: `.notFound` if there is no such token or if `mayBeAsked` rejects its owner, and
+    ///   `.conflict` if it was already revoked.
     private func revoke(
         _ id: [UInt8], from origin: Origin, by whom: String,
         _ mayBeAsked: @escaping @Sendable (Signer) -> Bool
@@ -105,7 +117,7 @@ extension MACTokens {
         }
     }
 
-    /// The token's name: the statement's purpose, which the person confirmed by the touch.
+    /// The token's name: the statement's purpose, which the person has confirmed with the touch.
     private func tokenName(_ proof: SignedText) throws(Problem) -> Name {
         guard let statement = try? LoginStatement(parsing: proof.statement.bytes),
             let text = String(validating: statement.purpose, as: UTF8.self),

@@ -3,10 +3,10 @@ import Posix
 import SQL
 import Synchronization
 
-/// Periodic work without a call: reloading keys, summarising refusals, deleting old records.
+/// Periodic work: reloading the keys, summarising refusals, and deleting old records.
 ///
-/// Deleting depends on `ClockWatch`, because what a wrong clock deletes is lost. `auditDays` limits
-/// the age of the audit trail; 0 keeps it for ever.
+/// Records are deleted only while `ClockWatch` trusts the clock, because rows deleted by a wrong
+/// clock are lost. `auditDays` limits the age of audit lines, in days; 0 keeps them for ever.
 struct Maintenance: Sendable {
     let auditDays: Int
     let clock: Clock
@@ -17,14 +17,13 @@ struct Maintenance: Sendable {
 }
 
 extension Maintenance {
-    /// Rows of one table per transaction, so that other writers are not held up.
+    /// The maximum number of rows per transaction, so that other writers are not held up.
     private static let batch: Int64 = 1_000
 
     /// Runs all chores until the task is cancelled.
     ///
-    /// Deletion runs separately, since a long backlog can take hours, and only while the clock can
-    /// be trusted. The keys are reloaded more often than the rest, because an administrator may
-    /// withdraw one that has leaked.
+    /// They run as separate tasks: deletion may take hours for a long backlog, and the keys are
+    /// reloaded every second (`look`), because an administrator may withdraw a key that has leaked.
     func runMaintenance(
         every pause: Duration = .seconds(60), keysEvery look: Duration = .seconds(1)
     ) async {
@@ -53,7 +52,7 @@ extension Maintenance {
         }
     }
 
-    /// Reloads the keys; returns the fault if that failed.
+    /// Reloads the keys; returns the fault if that fails.
     private func lookAtKeys() async -> KeyFault? {
         do throws(KeyFault) {
             try await keys.refresh(at: core.now)
@@ -61,11 +60,11 @@ extension Maintenance {
         } catch { return error }
     }
 
-    /// Deletes everything that is too old, in small transactions.
+    /// Deletes all records that are too old, in small transactions.
     ///
     /// The tables take turns, one batch each, so that a backlog in one does not delay the others. A
-    /// chore that fails is reported and left out of this run. The clock is checked before each
-    /// round, because it may be set while a long backlog is deleted.
+    /// chore that fails is reported and left out of this run. `isSteady` is asked before each
+    /// round, because the clock may be set while a long backlog is deleted.
     func forgetOld(while isSteady: () -> Bool = { true }) async {
         var chores = chores
         var isMore = true
@@ -95,7 +94,7 @@ extension Maintenance {
 /// One recurring deletion.
 private enum Chore: Sendable {
     case forget(Sweep)
-    /// Deletes audit lines older than so many seconds, as `audit.keep` says.
+    /// Deletes audit lines older than this many seconds (`audit.keep`).
     case pruneAudit(kept: Int64)
 }
 
@@ -105,13 +104,13 @@ private func repeating(
 ) async {
     while !Task.isCancelled {
         await work()
-        // The passing of time is the only event to wait for.
+        // Nothing but the passing of time ends this wait.
         try? await Task.sleep(for: pause)
     }
 }
 
 extension Transaction {
-    /// Deletes or marks up to `most` rows of one kind and returns how many.
+    /// Runs one chore on up to `most` rows, and returns how many it deleted or marked.
     fileprivate func perform(
         _ chore: Chore, at now: Int64, most: Int64
     ) throws(DatabaseFault) -> Int64 {

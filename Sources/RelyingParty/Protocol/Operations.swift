@@ -3,33 +3,41 @@ import JSONFormat
 import Posix
 import SQL
 
-/// Operations: what an application asks a person to approve or reject, and the decision.
+/// Operations: texts that an application asks a person to approve or reject on a device.
 ///
-/// An operation is PENDING until it is decided, cancelled, failed or expired. Its text is filled
-/// from a template when it is made and never changes. At most `TemplatePurpose.mostPending`
-/// operations of a purpose, and `VisitorShare` logins begun for visitors, may be pending for one
-/// account.
+/// An operation is PENDING until it is approved, rejected, cancelled or FAILED, or until it
+/// expires; each of these ends it for good. Its text is filled in from a template when the
+/// operation is created and never changes, so the device signs exactly what the application asked.
+/// One account has at most `TemplatePurpose.mostPending` pending operations of a purpose, not
+/// counting logins begun for visitors, of which it has at most `VisitorShare.account`.
 struct Operations: Sendable {
     let challenges: Challenges
     let core: ServerCore
 }
 
-/// An operation as a template and a request determine it, before it is stored for an account.
+/// An operation as determined by its template and the request, before it is stored for an account.
 struct DraftedOperation: Sendable {
     let template: Template
     let purpose: TemplatePurpose
-    /// The text with the values filled in.
+    /// The template's text with the request's values filled in.
     let text: String
-    /// The only device that may decide; nil if any device of the account may.
+    /// The id of the only device that may decide, 16 bytes; nil if any device of the account may.
     let device: [UInt8]?
-    /// The visitor's network, by which logins of visitors are counted; nil for other operations.
+    /// The visitor's network, by which visitors' logins are counted; nil for all other operations.
     let network: [UInt8]?
     let additional: AdditionalData
     let expires: Int64
 }
 
 extension Operations {
-    /// `POST /v1/operations`: asks for an approval.
+    /// `POST /v1/operations`: asks an account for an approval.
+    ///
+    /// The caller is the application. A login for a visitor is not created here, but by
+    /// `Logins.beginLogin`.
+    ///
+    /// - Throws: `.notFound` if the application has no such account or template, `.malformed` if
+    ///   the request does not fit its template, and `.conflict` if the account is blocked, has too
+    ///   many pending operations, or has no such device.
     func makeOperation(_ call: Call) async throws(Problem) -> OperationState {
         let fields = try call.body(OperationRequest.self)
         guard fields.visitor == nil else { throw .malformed("'visitor' is only for logins") }
@@ -39,7 +47,14 @@ extension Operations {
         return try OperationState(record, account: account, at: core.now)
     }
 
-    /// Checks a request against its template, and looks up the account; nil if there is none.
+    /// Checks a request against its template and looks up its account, without storing anything.
+    ///
+    /// The account is nil if the application has none of this name; whether that may be reported is
+    /// up to the caller. `additional` gets the visitor's address unless the application reported
+    /// another.
+    ///
+    /// - Throws: `.notFound` if there is no such template, `.conflict` if the template has another
+    ///   purpose, and `.malformed` if the values, the device or the time do not fit the template.
     func draft(
         _ fields: OperationRequest, _ purpose: TemplatePurpose, _ call: Call
     ) async throws(Problem) -> (DraftedOperation, AccountRecord?) {
@@ -64,9 +79,12 @@ extension Operations {
         return (draft, account)
     }
 
-    /// Stores an operation for an account, with an audit line for it.
+    /// Stores an operation for an account, with an audit line, unless `objection` refuses it.
     ///
-    /// `session` is the digest of the secret that can confirm a login; nil for other operations.
+    /// The limits are checked and the row is written behind the account's lock. `session` is the
+    /// digest of the secret with which a login is confirmed; nil for other operations. A refusal
+    /// leaves an audit line only for a visitor's login, because then the caller's answer does not
+    /// give the reason.
     func keep(
         _ draft: DraftedOperation, of account: AccountRecord, session: [UInt8]?, _ call: Call
     ) async throws(Problem) -> OperationRecord {
@@ -79,14 +97,15 @@ extension Operations {
             additional: String(decoding: JSON.encode(draft.additional), as: UTF8.self),
             expires: draft.expires)
         return try await core.write { store throws(DatabaseFault) in
-            // Counted behind the account's lock, so that concurrent calls cannot exceed the limit.
+            // Checked behind the account's lock, so that concurrent calls cannot exceed the limit.
             try store.accounts.lockAccount(account.id)
             let objection = try store.objection(to: operation, draft.purpose, at: now)
             var entry = AuditEntry(
                 event: .operationCreated, outcome: objection?.code ?? "ok",
                 application: application.name, account: account.name)
             if let objection {
-                // The caller gets the reason, but not about a visitor's login: it is recorded here.
+                // The caller gets the reason, except for a visitor's login: there it is only
+                // recorded.
                 if draft.network != nil {
                     try store.auditTrail.note(entry, from: call.origin, at: now)
                 }
@@ -106,7 +125,7 @@ extension Operations {
         }
     }
 
-    /// `GET /v1/operations/{id}`: shows an operation of the caller's own application.
+    /// `GET /v1/operations/{id}`: shows an operation that the calling application created.
     func showOperation(_ call: Call) async throws(Problem) -> OperationState {
         let id = try call.id()
         let application = try call.caller()
@@ -117,7 +136,10 @@ extension Operations {
         return try OperationState(record, account: account, at: core.now)
     }
 
-    /// `POST /v1/operations/{id}/cancel`: cancels an operation that is still pending.
+    /// `POST /v1/operations/{id}/cancel`: cancels an operation of the calling application.
+    ///
+    /// - Throws: `.notFound` if it is another application's or does not exist, and `.conflict` if
+    ///   it is no longer pending.
     func cancelOperation(_ call: Call) async throws(Problem) -> OperationState {
         let id = try call.id()
         let application = try call.caller()
@@ -144,7 +166,10 @@ extension Operations {
         return try OperationState(record, account: account, at: now)
     }
 
-    /// `GET /v1/device/operations`: lists what is pending for this account on this device.
+    /// `GET /v1/device/operations`: lists the operations that the calling device may decide now.
+    ///
+    /// The caller is the device that signed the request. Logins are included; operations bound to
+    /// another device are not.
     func awaitedOperations(_ call: Call) async throws(Problem) -> AwaitedOperations {
         let signer = try call.deviceSigner()
         let now = core.now
@@ -155,7 +180,10 @@ extension Operations {
         return AwaitedOperations(operations: records.map { AwaitedOperation($0) })
     }
 
-    /// `GET /v1/device/operations/{id}`: shows one of them, also when it has ended.
+    /// `GET /v1/device/operations/{id}`: shows the calling device an operation, pending or not.
+    ///
+    /// The answer contains the challenge, so only a device that may decide the operation gets it;
+    /// all others get `.notFound`.
     func operationDetail(_ call: Call) async throws(Problem) -> OperationDetail {
         let id = try call.id()
         let signer = try call.deviceSigner()
@@ -168,13 +196,13 @@ extension Operations {
 }
 
 extension Problem {
-    /// Refuses a change because of the status that the operation already has.
+    /// A change was refused because the operation already has this status.
     static func over(_ status: OperationStatus) -> Problem {
         .conflict("not possible: the operation is \(status.rawValue)")
     }
 }
 
-/// What the audit trail records of an operation, beside the columns of every line.
+/// The `detail` of an audit line about an operation, in addition to the line's own columns.
 struct OperationTrail: Encodable {
     let operation: ID
     var template: String?
@@ -182,12 +210,12 @@ struct OperationTrail: Encodable {
     var device: ID?
     var additional: AdditionalData?
 
-    /// Encoded as JSON, so that no value can be mistaken for another field.
+    /// JSON, so that no value can be mistaken for another field.
     var text: String { String(decoding: JSON.encode(self), as: UTF8.self) }
 }
 
 extension OperationRecord {
-    /// Whether the operation is for this account and, if it is bound to a device, for this device.
+    /// Whether this device may decide the operation: same account, and the bound device if any.
     func isFor(_ signer: Signer) -> Bool {
         account == signer.account.id && (device == nil || device == signer.registration.device)
     }
@@ -197,7 +225,11 @@ extension Template {
     /// The placeholder that a visitor's address fills if the application gives no value for it.
     private static let address = "address"
 
-    /// The text with the values filled in.
+    /// Fills the request's values into the template's text.
+    ///
+    /// A visitor's address is used for `{address}` if the application gave no value. A stored
+    /// template that cannot be parsed is a fault of the server (`.unavailable`), not of the
+    /// request.
     fileprivate func filled(for fields: OperationRequest) throws(Problem) -> String {
         let text: TemplateText
         do throws(FieldFault) {
@@ -213,7 +245,10 @@ extension Template {
         return try text.filled(with: values)
     }
 
-    /// The only device that may decide; nil if any device of the account may.
+    /// The only device that may decide, 16 bytes; nil if any device of the account may.
+    ///
+    /// - Throws: `.malformed` if a visitor's login names a device, or if a device-bound template
+    ///   gets none.
     fileprivate func device(of fields: OperationRequest) throws(Problem) -> [UInt8]? {
         guard fields.visitor == nil || fields.device == nil else {
             throw .malformed("a login for a visitor names no device")
@@ -224,7 +259,8 @@ extension Template {
         return fields.device?.bytes
     }
 
-    /// How long the operation stays pending, in seconds: at most the template's limit.
+    /// How long the operation stays pending, in seconds: 10 up to the template's limit, its
+    /// default.
     fileprivate func seconds(of fields: OperationRequest) throws(Problem) -> Int64 {
         let wanted = fields.expiresIn ?? seconds
         guard (10...seconds).contains(wanted) else {
@@ -245,7 +281,10 @@ extension Transaction {
         return (record, account)
     }
 
-    /// Why another operation cannot be created, if so. Call this behind the account's lock.
+    /// Why another operation cannot be created for the account; nil if it can.
+    ///
+    /// Call this behind the account's lock: it reads the account, the pending operations and the
+    /// device again, and the answer holds until the transaction ends.
     fileprivate func objection(
         to operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
     ) throws(DatabaseFault) -> Problem? {
@@ -261,8 +300,10 @@ extension Transaction {
         return nil
     }
 
-    /// Whether another operation may be pending. Logins begun for visitors are counted separately,
-    /// so that strangers cannot crowd out the application's other logins.
+    /// Whether the account's limits allow another pending operation.
+    ///
+    /// Logins begun for visitors are counted separately, per account and per network, so that
+    /// strangers cannot crowd out the application's other logins.
     private func hasPlace(
         for operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
     ) throws(DatabaseFault) -> Bool {

@@ -3,25 +3,34 @@ import Crypto
 import SQL
 import SignedFormats
 
-/// The life of a device's registration: begun with an activation code, proven by a signature, if
-/// the policy requires it committed by the application, then blocked, unblocked or removed.
+/// The life of a device's registration, from the activation code to its removal.
 ///
-/// An existing registration is changed behind its account's lock, and each change leaves an audit
-/// line. A registration has 300 seconds to be proven. When one becomes ACTIVE it replaces the other
-/// registrations of its device for the account, and, if the policy allows only one device, all
-/// others of the account.
+/// It begins with an activation code (CREATED), is proven by a signature of the new key, and, if
+/// the policy requires it, awaits a commit by the application (PENDING_COMMIT). Then it is ACTIVE
+/// and can be BLOCKED, unblocked or REMOVED.
+///
+/// An existing registration is changed only behind its account's lock, and each change leaves an
+/// audit line. A registration must be proven within 300 seconds. One that becomes ACTIVE replaces
+/// the account's other registrations of the same device, and, if the policy allows only one device,
+/// all others of the account.
 struct Registrations: Sendable {
     let challenges: Challenges
     let core: ServerCore
 }
 
 extension Registrations {
-    /// How long a new registration has to be proven, in seconds.
+    /// The time within which a new registration must be proven, in seconds.
     private static let proofSeconds: Int64 = 300
     /// The default validity of an activation code, in seconds.
     private static let activationSeconds: Int64 = 600
 
-    /// `POST /v1/activations`: issues a code for an account, which is created if it is new.
+    /// `POST /v1/activations`: issues an activation code for an account, creating the account if
+    /// new.
+    ///
+    /// The caller is the application. The code is valid for 600 seconds unless the request says
+    /// otherwise (30 seconds to a day).
+    ///
+    /// - Throws: `.malformed` for any other time, and `.conflict` if the account is blocked.
     func makeActivation(_ call: Call) async throws(Problem) -> ActivationAnswer {
         let fields = try call.body(ActivationRequest.self)
         let application = try call.caller()
@@ -35,7 +44,11 @@ extension Registrations {
 
     /// Issues an activation code, for the API and for the administrator's command.
     ///
-    /// The account's earlier codes become invalid. A blocked account gets none.
+    /// The account's earlier codes become invalid. The code is returned only here; the database
+    /// stores its digest. A refusal because the account is blocked leaves an audit line.
+    ///
+    /// - Throws: `.conflict` if the account is blocked, `.apiKeyRefused` if the application is
+    ///   being removed.
     func makeActivation(
         of account: Name, _ application: ApplicationRecord, seconds: Int64, from origin: Origin
     ) async throws(Problem) -> ActivationAnswer {
@@ -53,7 +66,7 @@ extension Registrations {
             var entry = AuditEntry(
                 event: .activation, outcome: "ok", application: application.name,
                 account: record.name)
-            // Read behind the lock that blocking takes too.
+            // Read behind the lock that blocking also takes.
             guard try store.accounts.account(record.id)?.isBlocked == false else {
                 let problem = Problem.accountBlocked
                 entry.outcome = problem.code
@@ -71,8 +84,14 @@ extension Registrations {
         }
     }
 
-    /// `POST /v1/registrations`: uses up an activation code, and issues the challenge that the new
-    /// key has to sign.
+    /// `POST /v1/registrations`: uses up an activation code and begins a registration.
+    ///
+    /// Anyone may call this; the code is the proof. The answer contains the challenge that the new
+    /// key must sign within 300 seconds.
+    ///
+    /// - Throws: `.activationRefused` for a code that is malformed, unknown, used or expired, or
+    ///   whose account is blocked; the caller cannot tell these apart, and all but the first leave
+    ///   an audit line.
     func beginRegistration(_ call: Call) async throws(Problem) -> RegistrationBegun {
         let fields = try call.body(RegistrationRequest.self)
         guard let code = try? ActivationCode(typed: [UInt8](fields.code.utf8)) else {
@@ -108,7 +127,15 @@ extension Registrations {
         }
     }
 
-    /// `POST /v1/registrations/{id}/proof`: accepts the new key, which has signed the challenge.
+    /// `POST /v1/registrations/{id}/proof`: accepts a new key that has signed the challenge.
+    ///
+    /// The signature must be by the key in the body, over a statement in the namespace of
+    /// registrations. A wrong signature changes nothing, so the device may try again; see `prove`
+    /// for the checks and for the use of the challenge.
+    ///
+    /// - Throws: `.malformed` if the statement is not canonical or not for a registration,
+    ///   `.policy` if the policy does not permit the key, `.conflict` if the credential is already
+    ///   registered, and `.refused` if any other check fails.
     func proveRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let id = try call.id()
         let proof = try call.body(RegistrationProof.self)
@@ -122,7 +149,8 @@ extension Registrations {
                 isSigned
                 ? try store.prove(id, statement, key: proof.publicKey.bytes, at: now)
                 : .failure(.refused)
-            // Names the registration's owner, not the one that the unverified statement claims.
+            // The names of the registration's owner, not those that the unverified statement
+            // claims.
             let line: AuditEntry
             if let signer = try store.signers.signer(registration: id) {
                 line = entry(.registration, signer, result.problem)
@@ -136,8 +164,9 @@ extension Registrations {
         }
     }
 
-    /// `POST /v1/registrations/{id}/commit`: activates a registration after a person has compared
-    /// the fingerprint of its key.
+    /// `POST /v1/registrations/{id}/commit`: activates a registration of the calling application.
+    ///
+    /// The application calls this after a person has compared the fingerprint of the new key.
     func commitRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let fields = try call.body(CommitRequest.self)
         return try await commit(
@@ -147,7 +176,8 @@ extension Registrations {
 
     /// Commits a registration, for the API and for the administrator's command.
     ///
-    /// - Throws: `.conflict` unless it is PENDING_COMMIT and `fingerprint` is that of its key.
+    /// - Throws: `.notFound` if the application has no such registration, and `.conflict` unless it
+    ///   is PENDING_COMMIT and `fingerprint` is that of its key, in the form of `ssh-keygen -l`.
     func commit(
         _ id: [UInt8], of application: ApplicationRecord, fingerprint: String,
         from origin: Origin
@@ -164,7 +194,7 @@ extension Registrations {
         }
     }
 
-    /// `…/block`, `…/unblock` and `…/remove`: changes the status on behalf of the application.
+    /// `…/block`, `…/unblock` and `…/remove`: changes the status of the application's registration.
     func change(
         _ call: Call, to status: RegistrationStatus
     ) async throws(Problem) -> RegistrationState {
@@ -175,10 +205,12 @@ extension Registrations {
 
     /// Changes the status, for the API and for the administrator's command.
     ///
-    /// Allowed are ACTIVE to BLOCKED, BLOCKED to ACTIVE, and any status to REMOVED. Unblocking
-    /// resets the failure count.
+    /// ACTIVE may become BLOCKED, BLOCKED may become ACTIVE, and each status except REMOVED may
+    /// become REMOVED, which is final. Unblocking resets the failure count. `reason` is stored with
+    /// BLOCKED and REMOVED.
     ///
-    /// - Throws: `.conflict` for any other change, or if the status changed at the same time.
+    /// - Throws: `.notFound` if the application has no such registration, and `.conflict` for any
+    ///   other change, or if the status was changed at the same time.
     func change(
         _ id: [UInt8], of application: ApplicationRecord, to status: RegistrationStatus,
         because reason: String, from origin: Origin
@@ -212,7 +244,10 @@ extension Registrations {
         }
     }
 
-    /// `POST /v1/registrations/{id}/disable`: removes a registration on behalf of its device.
+    /// `POST /v1/registrations/{id}/disable`: removes a registration at the request of its device.
+    ///
+    /// The proof is a signed challenge for the action `remove`. A device can give up its
+    /// registration under any policy, but not while it or its account is blocked.
     func disableRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let id = try call.id()
         let proof = try call.body(SignedText.self)
@@ -226,7 +261,7 @@ extension Registrations {
         }
     }
 
-    /// `GET /v1/registrations/{id}`: shows a registration of the caller's own application.
+    /// `GET /v1/registrations/{id}`: shows a registration of the calling application.
     func showRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let id = try call.id()
         let application = try call.caller()
@@ -241,8 +276,9 @@ extension Registrations {
         return found
     }
 
-    /// `GET /v1/accounts/{name}/registrations`: lists an account's registrations; none if the
-    /// account does not exist.
+    /// `GET /v1/accounts/{name}/registrations`: lists an account's registrations in any status.
+    ///
+    /// The list is empty if the calling application has no such account.
     func listRegistrations(_ call: Call) async throws(Problem) -> RegistrationList {
         let application = try call.caller()
         guard let name = Name(decoding: call.parameters.first ?? "") else { throw .notFound }
@@ -268,8 +304,10 @@ extension Registrations {
         }
     }
 
-    /// Runs `change` on a registration of the application's own, behind the account's lock, and
-    /// writes the audit line.
+    /// Runs `change` on a registration of the application and writes the audit line.
+    ///
+    /// `change` runs behind the account's lock, on the registration as it is then. The audit line
+    /// is written also if `change` refuses, with the code of its problem.
     private func changeOwn(
         _ id: [UInt8], of application: ApplicationRecord, _ event: AuditEntry.Event,
         from origin: Origin,
@@ -284,7 +322,7 @@ extension Registrations {
                 let account = try store.accounts.account(found.account),
                 account.application == application.id
             else { return .failure(.notFound) }
-            // Read again behind the lock: of two changes, the second sees the first's result.
+            // Read again behind the lock: of two changes, the second sees the result of the first.
             try store.accounts.lockAccount(account.id)
             guard let registration = try store.registrations.registration(id) else {
                 return .failure(.notFound)
@@ -300,12 +338,12 @@ extension Registrations {
 }
 
 extension Problem {
-    /// The status is no longer the one that was read.
+    /// The registration's status is no longer the one that was read.
     fileprivate static let changed = Problem.conflict("the registration has just changed")
 }
 
 extension Transaction {
-    /// Records that an activation code was refused, with its account if the code is known.
+    /// Records that an activation code was refused, naming its account if the code is known.
     fileprivate func audit(
         refusedCode hash: [UInt8], from origin: Origin, at now: Int64
     ) throws(DatabaseFault) {
@@ -320,10 +358,12 @@ extension Transaction {
         try auditTrail.note(entry, from: origin, at: now)
     }
 
-    /// Runs the checks of a proof and stores the key. The caller has verified the signature.
+    /// Checks a proof and stores the key; the caller has verified the signature.
     ///
-    /// The challenge is used up even if the policy then refuses the key, or if the credential is
-    /// registered already; it stays as it is if an earlier check fails.
+    /// The registration must be CREATED and belong to the statement's device, account and audience,
+    /// the account must not be blocked, and the challenge must be the one issued for it. The
+    /// challenge stays valid if one of these checks fails. It is used up even if the policy then
+    /// refuses the key, or if the credential is already registered.
     fileprivate func prove(
         _ id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
@@ -358,10 +398,11 @@ extension Transaction {
         return isChanged ? .success(try state(id)) : .failure(.changed)
     }
 
-    /// Makes a registration ACTIVE and removes those that it replaces: others of the same device
-    /// for this account, and all others of the account where the policy allows only one.
+    /// Makes a registration ACTIVE, and removes the registrations that it replaces.
     ///
-    /// Call this behind the account's lock. Returns false if the registration's status has changed.
+    /// Those are the account's others of the same device, and all others of the account where the
+    /// policy allows only one device. Call this behind the account's lock. Returns false if the
+    /// registration's status has changed.
     fileprivate func activate(_ signer: Signer, at now: Int64) throws(DatabaseFault) -> Bool {
         for other in try registrations.list(ofAccount: signer.account.id)
         where other.id != signer.registration.id && other.status != .removed {

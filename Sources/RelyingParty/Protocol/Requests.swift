@@ -3,33 +3,34 @@ import Crypto
 import SQL
 import SignedFormats
 
-/// An HTTP request to be authenticated, as its receiver describes it.
+/// An HTTP request that is to be authenticated, as described by the server that received it.
 struct ReceivedRequest: Sendable {
     let method: [UInt8]
-    /// The request target. For a request to this server, path and query exactly as they were sent.
+    /// The request target; for a request to this server, path and query exactly as they were sent.
     let resource: [UInt8]
     /// SHA-256 of the exact body, 32 bytes.
     let body: [UInt8]
 
-    /// Whether the signed request lines describe exactly this request.
+    /// Whether the signed lines name exactly this method, target and body digest.
     func isMeant(by lines: RequestLines) -> Bool {
         lines.method == method && lines.resource == resource && lines.body == body
     }
 }
 
-/// The device that sent a request, and how that was proven.
+/// The device that sent a request, and how the device was authenticated.
 struct AuthenticatedDevice: Sendable {
     let signer: Signer
     let factor: String
-    /// The id of the MAC token that proved it, 16 bytes; nil if a touch signed the request.
+    /// The id of the MAC token that authenticated it, 16 bytes; nil if a touch signed the request.
     var macToken: [UInt8]?
 }
 
-/// Verifies the authentication code of an HTTP request: `Authorization: Signet` with a signed
-/// statement, or `Authorization: SignetMAC` with a MAC.
+/// Verifies the authentication code of an HTTP request.
 ///
-/// A code covers method, resource, body digest, time and nonce, and is accepted once, within 30
-/// seconds. Back ends ask about requests that they received; devices use codes on this server.
+/// The code is a header, `Authorization: Signet` with a signed statement or `Authorization:
+/// SignetMAC` with a MAC. It covers method, target, body digest, time and nonce, and is accepted
+/// once, within 30 seconds of the server's clock. Back ends ask about requests that they received;
+/// devices use the same codes in their own calls to this server.
 struct Requests: Sendable {
     let applications: ApplicationCache
     let database: any Database
@@ -42,8 +43,11 @@ struct Requests: Sendable {
 extension Requests {
     /// `POST /v1/authentication/verify`: verifies a code for a back end that received the request.
     ///
-    /// The caller is authenticated by its API key, so an invalid code is an answer with status 200.
-    /// Only faults of the call itself or of the server are thrown.
+    /// The caller is authenticated by its API key, so an invalid code is an answer with status 200,
+    /// `valid: false` and a code. Only codes for the calling application are accepted.
+    ///
+    /// - Throws: only faults of the call or of the server: `.malformed` if a field of the body is
+    ///   wrong, `.apiKeyRefused` if the key is no longer valid, and `.unavailable`.
     func verifyAuthentication(_ call: Call) async throws(Problem) -> AuthenticationAnswer {
         let fields = try call.body(AuthenticationRequest.self)
         guard fields.body.bytes.count == SHA256.digestCount else {
@@ -56,7 +60,7 @@ extension Requests {
                 fields.authorization.bytes, received, for: try call.asking(), from: call.origin)
             return AuthenticationAnswer(device)
         } catch {
-            // A header is parsed before the API key is checked, so check it here.
+            // A header is parsed before the API key is checked, so the key is checked here.
             let isUnread = error.code == Problem.malformed("").code || error == .unauthenticated
             let problem = isUnread ? try await objection(to: call.asking()) ?? error : error
             if problem == .apiKeyRefused { applications.forget(call.apiKey) }
@@ -66,7 +70,11 @@ extension Requests {
         }
     }
 
-    /// Authenticates a request that a device sent to this server, by its own header.
+    /// Authenticates a request that a device sent to this server, by its own `Authorization`
+    /// header.
+    ///
+    /// With `isLeaving`, a MAC is accepted whatever the application's policy, since a device may
+    /// always end its own token.
     func device(
         of request: ReceivedRequest, authorization header: [UInt8], from origin: Origin,
         isLeaving: Bool = false
@@ -75,7 +83,7 @@ extension Requests {
             header, request, for: nil, from: origin, isLeaving: isLeaving)
     }
 
-    /// Verifies a header of either scheme; it must be meant for `application`, if that is given.
+    /// Verifies a header of either scheme; the code must be for `application`, unless that is nil.
     private func authenticate(
         _ header: [UInt8], _ received: ReceivedRequest, for application: AskingApplication?,
         from origin: Origin, isLeaving: Bool = false
@@ -95,8 +103,8 @@ extension Requests {
 
     /// Records a refused code in the audit trail, or only counts it if `refusals` has no line left.
     ///
-    /// - Throws: `.apiKeyRefused` if the caller's key has been revoked; `problem` once it is
-    ///   recorded. If the refusal was only counted, it returns, and the caller throws.
+    /// - Throws: `.apiKeyRefused` if the caller's API key has been revoked; otherwise `problem`,
+    ///   once it is recorded. If the refusal was only counted, it returns, and the caller throws.
     func refuseRequest(
         _ problem: Problem, _ detail: String, for application: AskingApplication?,
         from origin: Origin
@@ -126,7 +134,7 @@ extension Requests {
 }
 
 extension Transaction {
-    /// Whether the caller's API key is still valid; a device that calls for itself needs none.
+    /// Whether the caller's API key is still valid; always true for a device's own call.
     func holds(_ application: AskingApplication?) throws(DatabaseFault) -> Bool {
         guard let application else { return true }
         return try applications.holds(apiKey: application.apiKey)
@@ -138,7 +146,7 @@ private enum RequestProof {
     case signature(SignetAuthorization)
     case mac(MACAuthorization)
 
-    /// Parses either scheme; both parsers check the length first.
+    /// Parses a header of either scheme; both parsers check the length first.
     init(header: [UInt8]) throws(Problem) {
         do throws(HeaderFault) {
             self = .signature(try SignetAuthorization(header: header))

@@ -3,15 +3,15 @@ import Crypto
 import Posix
 import SQL
 
-/// What all parts of the protocol share: database, keys, clock, and the server's public URL.
+/// Dependencies that all parts of the protocol share: database, keys, clock and public URL.
 ///
-/// Its methods convert faults of the machine (database, cryptography, random numbers) into
-/// `Problem.unavailable`, and report the cause to the log.
+/// Its methods convert faults of the server (database, cryptography, random numbers) into
+/// `Problem.unavailable` and report the cause to the log, so callers never learn it.
 struct ServerCore: Sendable {
     let database: any Database
     let keys: ServerKeys
     let clock: Clock
-    /// The server's URL as seen from outside: the issuer of tokens.
+    /// The server's URL as seen from outside, which is the issuer of its tokens.
     let issuer: String
 
     /// Seconds since 1970.
@@ -27,10 +27,11 @@ struct ServerCore: Sendable {
         }
     }
 
-    /// Runs `body` in one transaction and commits it, also if `body` returns a failure.
+    /// Runs `body` in one transaction and commits it, even if `body` returns a failure.
     ///
-    /// So what a refusal wrote stays: the failure count, the used challenge, the audit line. Only a
-    /// thrown `DatabaseFault` undoes the transaction. `body` may run again after a conflict.
+    /// So the rows that a refusal wrote are stored: the failure count, the used challenge, the
+    /// audit line. Only a thrown `DatabaseFault` rolls the transaction back. `body` may run again
+    /// after a conflict, so it must have no other effects.
     func write<T: Sendable>(
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Result<T, Problem>
     ) async throws(Problem) -> T {
@@ -53,7 +54,7 @@ struct ServerCore: Sendable {
         }
     }
 
-    /// Runs a cryptographic operation whose failure can only be a fault of the machine.
+    /// Runs a cryptographic operation that can fail only by a fault of the server.
     func made<T>(_ make: () throws(CryptoFault) -> T) throws(Problem) -> T {
         do throws(CryptoFault) {
             return try make()

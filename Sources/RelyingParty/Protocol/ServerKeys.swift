@@ -13,11 +13,11 @@ enum KeyFault: Error, Equatable {
     case sealedOtherwise
 }
 
-/// The server's signing keys: one for access tokens, one for verdicts.
+/// The server's signing keys: one for access tokens and one for verdicts.
 ///
 /// The private keys are stored in the database, sealed with the master secret (`RowSeal`). So all
 /// servers on one database share them, and a copy of the database alone does not reveal them. The
-/// open keys are cached and reloaded by `refresh`.
+/// unsealed keys are cached in memory and reloaded by `refresh`.
 final class ServerKeys: Sendable {
     /// Seals the secrets of MAC tokens.
     let tokenSeal: RowSeal
@@ -28,7 +28,9 @@ final class ServerKeys: Sendable {
 
     /// Opens the keys in the database, and creates those that are missing.
     ///
-    /// If several servers start at once, the database keeps one server's key for each use.
+    /// If several servers start at once, the database keeps the key of one server for each use.
+    ///
+    /// - Throws: `.sealedOtherwise` if the keys were sealed with another master secret.
     init(_ database: any Database, master: SecretBytes, at now: Int64) async throws(KeyFault) {
         self.database = database
         do throws(CryptoFault) {
@@ -43,7 +45,8 @@ final class ServerKeys: Sendable {
 
     /// Reloads the keys: an administrator may have rotated them, or a published one may be due.
     ///
-    /// Called every second, so it opens nothing unless something has changed.
+    /// It is called every second, so it reads the rows but unseals keys only if something has
+    /// changed.
     func refresh(at now: Int64) async throws(KeyFault) {
         let rows = try await storedKeys(of: database)
         let former = keys.withLock { $0 }
@@ -52,23 +55,25 @@ final class ServerKeys: Sendable {
         keys.withLock { $0 = fresh }
     }
 
-    /// Reloads the keys for a token that names an unknown key, which another server may have made.
+    /// Reloads the keys for a token that names an unknown key, which another server may have
+    /// created.
     ///
-    /// Strangers can send such tokens, so it reloads at most once a second.
+    /// Strangers can send such tokens, so concurrent reloads are merged, and for a second after a
+    /// successful one there is no other.
     func refreshForUnknown(at now: Int64) async throws(KeyFault) {
         try await renewal.share { () throws(KeyFault) in try await self.refresh(at: now) }
     }
 
-    /// Creates a key pair and seals it, without storing it.
+    /// Generates a key pair and seals its private key, without storing it.
     func fresh() throws(CryptoFault) -> NewKey { try NewKey(keySeal) }
 
-    /// The public keys that verify access tokens, including those of retired keys.
+    /// The public keys that verify access tokens, retired ones included.
     var verifying: [JSONWebKey] { keys.withLock { $0.verifying } }
 
     /// The public key that verifies verdicts: an uncompressed point, 65 bytes.
     var verdictPoint: [UInt8] { keys.withLock { $0.verdict.key.publicPoint } }
 
-    /// Signs an access token; `payload` is the JSON object of its claims.
+    /// Signs an access token in compact form; `payload` is the JSON object of its claims.
     func signToken(_ payload: [UInt8]) throws(Problem) -> String {
         let key = keys.withLock { $0.token }
         do throws(CryptoFault) {
@@ -80,7 +85,7 @@ final class ServerKeys: Sendable {
         }
     }
 
-    /// Signs a verdict's text; returns the SSHSIG blob.
+    /// Signs the text of a verdict, and returns the SSHSIG blob.
     func signVerdict(_ text: [UInt8]) throws(Problem) -> [UInt8] {
         let key = keys.withLock { $0.verdict }
         do throws(CryptoFault) {
@@ -92,7 +97,7 @@ final class ServerKeys: Sendable {
     }
 }
 
-/// Merges concurrent reloads into one, and permits none within a second after a successful one.
+/// Merges concurrent reloads into one, and allows none within a second after a successful one.
 private actor KeyRenewal {
     private var last: ContinuousClock.Instant?
     private var pending: Task<Result<Void, KeyFault>, Never>?
@@ -129,10 +134,10 @@ private struct OpenKey: Sendable {
 private struct KeySet: Sendable {
     let token: OpenKey
     let verdict: OpenKey
-    /// Includes retired keys for as long as their tokens may be valid.
+    /// Includes retired keys for as long as tokens that they signed may be valid.
     let verifying: [JSONWebKey]
 
-    /// Whether these rows would result in the same set now.
+    /// Whether these rows would give the same set of keys now.
     func isOf(_ rows: StoredKeys, at now: Int64) -> Bool {
         func id(_ use: KeyUse, _ rows: [SigningKeyRecord]) -> [UInt8]? {
             rows.signing(use, at: now).map { [UInt8]($0.id.utf8) }
@@ -157,7 +162,8 @@ private func addKey(
     }
     do throws(DatabaseFault) {
         try await database.write { store throws(DatabaseFault) in
-            // Does nothing if there is a key, also one that another server has just created.
+            // Does nothing if there is a key already, even one that another server has just
+            // created.
             _ = try store.signingKeys.keep(row, for: use, at: now)
         }
     } catch {
@@ -191,7 +197,7 @@ private func openKeys(
     }
 }
 
-/// Opens the key that signs now; every server on the database selects the same one.
+/// Opens the key that signs now; all servers on the database select the same one.
 private func signing(
     _ use: KeyUse, _ rows: [SigningKeyRecord], _ seal: RowSeal, at now: Int64
 ) throws(CryptoFault) -> OpenKey {

@@ -2,7 +2,10 @@
 import Posix
 import SQL
 
-/// The protocol of the server, assembled: each part with the dependencies it works with.
+/// The server's protocol: its parts, assembled with the dependencies that each one uses.
+///
+/// Handlers in the table of routes receive this object. State that must outlive a restart is in the
+/// database; the caches here never decide whether a device's key or an API key is still valid.
 package final class Service: Sendable {
     let core: ServerCore
     let registrations: Registrations
@@ -16,9 +19,9 @@ package final class Service: Sendable {
     let maintenance: Maintenance
     /// Answers `/health/ready`.
     let health: Health
-    /// Parsed keys of devices that signed something recently.
+    /// Public keys of devices that signed something recently, parsed.
     let publicKeys = KeyCache()
-    /// Applications of API keys that were recently valid.
+    /// The applications of API keys that were recently valid.
     let applications = ApplicationCache()
     /// Decides which refused request codes get an audit line.
     let refusals: AuditQuota

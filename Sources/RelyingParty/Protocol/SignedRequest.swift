@@ -3,9 +3,18 @@ import Crypto
 import SQL
 import SignedFormats
 
-// Requests signed after a touch (`Authorization: Signet`): one call, without a round trip before.
+// Requests signed after a touch (`Authorization: Signet`), which need no challenge beforehand.
 extension Requests {
-    /// Verifies a signed request and uses up its nonce: of many concurrent uses, one succeeds.
+    /// Verifies a signed request and uses up its nonce: of any number of concurrent uses, one
+    /// succeeds.
+    ///
+    /// `application` is the back end that asks, whose devices alone are accepted; it is nil if the
+    /// device calls this server itself. A refusal leaves an audit line or is counted
+    /// (`AuditQuota`).
+    ///
+    /// - Throws: `.malformed` if the statement is not canonical, and `.refused` if it describes
+    ///   another request, names no registration, or is not signed by its key. A right signature is
+    ///   refused with its reason, such as `.clock`, `.replayed` or one of `Signer.objection`.
     func acceptSigned(
         _ authorization: SignetAuthorization, _ received: ReceivedRequest,
         for application: AskingApplication?, from origin: Origin
@@ -49,19 +58,23 @@ extension Requests {
 }
 
 extension Transaction {
-    /// How far a request's counter may be below the highest counter of a login.
+    /// How far a request's counter may be below the highest accepted counter of the registration.
     ///
-    /// Requests overtake each other and logins, so their counter need not grow and is not stored. A
-    /// device whose state was rolled back or copied far enough is still detected.
+    /// Requests overtake each other and logins, so their counters need not grow and are not stored.
+    /// A device whose state was rolled back or copied is still detected once it is further behind
+    /// than this.
     private static var counterSlack: UInt64 { 1_024 }
 
-    /// Runs the checks of a signed request that need the database, in the order given in
+    /// Runs the checks of a signed request that need the database, in the order of
     /// docs/developer/SERVER.md.
+    ///
+    /// The nonce of a timely, correctly signed request is stored even if a later check refuses it,
+    /// so it cannot be sent again.
     fileprivate func accept(
         _ statement: RequestStatement, by key: P256PublicKey, isSigned: Bool, at now: Int64
     ) throws(DatabaseFault) -> Result<Signer, Problem> {
-        // Not counted: such a header carries its ids in clear, so anyone who has seen one could
-        // block the device.
+        // Not counted as a failure: such a header carries its ids in clear text, so anyone who has
+        // seen one could block the device.
         guard isSigned else { return .failure(.refused) }
         let isNow = isNow(statement.claims.issued, at: now)
         // A stale code cannot be used again, so its nonce need not be stored.
@@ -81,7 +94,7 @@ extension Transaction {
         let (counter, isOver) = statement.claims.counter.addingReportingOverflow(
             Self.counterSlack)
         guard isOver || counter >= signer.registration.counter else { return .failure(.refused) }
-        // A touch, so as good as a login; but with a counter that is not higher it may be a copy's.
+        // A touch is as good as a login, but a counter that is not higher may come from a copy.
         let registration = signer.registration
         if registration.failures > 0, statement.claims.counter > registration.counter {
             try registrations.forgetFailures(registration.id)
@@ -95,7 +108,7 @@ extension Transaction {
         abs(now - Int64(clamping: issued.seconds)) <= RequestWindow.seconds
     }
 
-    /// Records a refusal, with the names of the registration's owner if the registration exists.
+    /// Records a refusal, naming the registration's owner if the registration exists.
     fileprivate func audit(
         refusalOf head: StatementHead, _ event: AuditEntry.Event, _ problem: Problem,
         from origin: Origin, at now: Int64

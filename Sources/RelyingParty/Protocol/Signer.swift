@@ -13,27 +13,31 @@ enum RemovalReason {
     static let administrator = "administrator"
 }
 
-/// How a person was recognised. Sessions store this, so that a later policy can end them.
+/// How a person was authenticated.
+///
+/// Sessions store the factor, so that a later policy can end them.
 enum Factor {
-    /// A finger, as statements encode it.
+    /// A fingerprint, as statements encode it.
     static let fingerprint = [UInt8]("fingerprint".utf8)
-    /// A finger, as answers and sessions name it.
+    /// A fingerprint, as answers and sessions name it.
     static let touch = "fingerprint"
     /// Possession of the device alone, without a touch.
     static let possession = "possession"
 }
 
-/// Why a correctly signed request is refused, by its registration, account or policy.
+/// Reasons for refusing a correctly signed request: the registration, the account or the policy.
 extension Signer {
-    /// Why what this signer signed is refused; nil if it is acceptable.
+    /// Why a statement that this signer has signed is refused; nil if it is acceptable.
     ///
-    /// The reason is given only to a caller that signed with the registered key.
+    /// It checks the registration and account (`standing`), then the policy. The reason is given
+    /// only to callers that signed with the registered key; check the signature first.
     func objection(to claims: StatementClaims) -> Problem? {
         standing ?? policyObjection(to: claims)
     }
 
-    /// Why the registration or its account rules out everything; nil if the registration is ACTIVE
-    /// and the account is not blocked.
+    /// Why the registration or its account rules out any request; nil if neither does.
+    ///
+    /// It is nil only if the registration is ACTIVE and the account is not blocked.
     var standing: Problem? {
         switch registration.status {
         case .active: break
@@ -48,13 +52,14 @@ extension Signer {
 
     /// Why a token that was issued to this signer is refused; nil if it is acceptable.
     ///
-    /// `factor` is how the person was recognised when the token was issued.
+    /// `factor` is how the person was authenticated when the token was issued (`Factor.touch` or
+    /// `Factor.possession`).
     func objection(toFactor factor: String) -> Problem? {
         standing ?? policyObjection(toFactor: factor)
     }
 
-    /// Applies the policy to a token: to the key as it was registered, and to the secure boot state
-    /// that the device reported last.
+    /// Applies the policy to a token: to the kind of key that was registered, and to the Secure
+    /// Boot state that the device last reported.
     private func policyObjection(toFactor factor: String) -> Problem? {
         let policy = application.policy
         if factor == Factor.touch && !policy.biometrics { return .policy }
@@ -63,13 +68,16 @@ extension Signer {
         return nil
     }
 
-    /// Whether a token session may continue, judged by the present policy and status.
+    /// Whether a token session may continue, by the present policy, registration and account.
     func holds(_ session: TokenSession, at now: Int64) -> Bool {
         !session.isRevoked && session.end(by: application.policy) > now
             && objection(toFactor: session.factor) == nil
     }
 
-    /// Applies the policy to what a statement claims about its own making.
+    /// Applies the policy to the claims that a device signed about itself in a statement.
+    ///
+    /// The factor must be a fingerprint. Key kind and Secure Boot are the device's claims, which
+    /// the server cannot verify.
     func policyObjection(to claims: StatementClaims) -> Problem? {
         guard claims.factor == Factor.fingerprint, application.policy.biometrics else {
             return .policy
@@ -80,7 +88,7 @@ extension Signer {
         return nil
     }
 
-    /// Whether the registered key signed this text in this namespace.
+    /// Whether the registered key signed this text in this namespace; false before a key is proven.
     func hasSigned(
         _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace
     ) -> Bool {

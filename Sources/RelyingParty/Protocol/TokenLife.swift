@@ -6,10 +6,17 @@ import SignedFormats
 
 // How tokens are refreshed, revoked and introspected.
 //
-// A refresh token is valid once. If it comes a second time, the whole session ends (RFC 9700,
-// section 4.14), because there is no telling which of the two holders is legitimate.
+// A refresh token is valid once. If it is used a second time, the whole session ends (RFC 9700,
+// section 4.14), because the server cannot tell which of the two holders is legitimate.
 extension Tokens {
-    /// `POST /v1/token/refresh`: issues the next pair of tokens, until the session ends.
+    /// `POST /v1/token/refresh`: exchanges a refresh token for the session's next pair of tokens.
+    ///
+    /// Possession of the refresh token suffices. The token is used up even if the policy, the
+    /// registration or the account then rules out the session. The new tokens do not extend the
+    /// session.
+    ///
+    /// - Throws: `.tokenRefused` for a token that is unknown, used or expired, and for a session
+    ///   that has ended or may not continue.
     func refreshTokens(_ call: Call) async throws(Problem) -> TokenPair {
         let fields = try call.body(RefreshRequest.self)
         guard let hash = try refreshHash(fields.refreshToken) else { throw .tokenRefused }
@@ -29,8 +36,9 @@ extension Tokens {
     /// `POST /v1/token/revoke`: ends the session of an access or refresh token.
     ///
     /// Possession of the token suffices. As in RFC 7009, an unknown token is not an error; the
-    /// result is then false. A write transaction, which holds up other writers, is begun only for a
-    /// token whose session has not ended.
+    /// result is then false. It is also false if the session was already revoked. An expired access
+    /// token still ends its session. A write transaction, which holds up other writers, is begun
+    /// only for a session that is not yet revoked.
     func revokeTokens(_ call: Call) async throws(Problem) -> Bool {
         let fields = try call.body(TokenRequest.self)
         let hash = try refreshHash(fields.token)
@@ -59,6 +67,11 @@ extension Tokens {
     }
 
     /// `POST /v1/token/introspect`: whether an access token for the caller is valid now (RFC 7662).
+    ///
+    /// The answer is `.inactive`, without a reason, unless this server's keys signed the token, it
+    /// was issued to the calling application, it has not expired, and its session may continue by
+    /// the present policy, registration and account. The roles and flags returned are the present
+    /// ones.
     func introspect(_ call: Call) async throws(Problem) -> IntrospectionAnswer {
         let fields = try call.body(TokenRequest.self)
         let application = try call.caller()
@@ -76,7 +89,7 @@ extension Tokens {
         }
     }
 
-    /// `GET /.well-known/jwks.json`: the keys that verify access tokens (RFC 7517).
+    /// `GET /.well-known/jwks.json`: the public keys that verify access tokens, as in RFC 7517.
     func publicKeys() -> [UInt8] {
         var body = [UInt8](#"{"keys":["#.utf8)
         for (index, key) in keys.verifying.enumerated() {
@@ -86,10 +99,10 @@ extension Tokens {
         return body + [UInt8]("]}".utf8)
     }
 
-    /// The claims of an access token that this server's keys signed; nil if none did.
+    /// The claims of an access token that one of this server's keys signed; nil if none did.
     ///
-    /// The caller checks whether the claims hold now. A fault of the machine is thrown, because it
-    /// says nothing about the token.
+    /// The signature is all that is checked; expiry, audience and session are up to the caller. A
+    /// fault of the server is thrown as `.unavailable`, because it says nothing about the token.
     private func accessClaims(_ token: String) async throws(Problem) -> AccessClaims? {
         guard let payload = try await signedPayload([UInt8](token.utf8)) else { return nil }
         return try? JSON.decode(AccessClaims.self, from: payload)
@@ -98,7 +111,7 @@ extension Tokens {
     private func signedPayload(_ token: [UInt8]) async throws(Problem) -> [UInt8]? {
         var outcome = verified(token)
         if case .failure(.unknownHeader) = outcome {
-            // Another server may have signed it with a key that is new.
+            // Another server on the same database may have signed it with a new key.
             do throws(KeyFault) {
                 try await keys.refreshForUnknown(at: core.now)
             } catch {
@@ -131,11 +144,11 @@ extension Tokens {
     }
 }
 
-/// Why a token session ended early, as stored with it.
+/// Why a token session was ended, as stored with it.
 enum SessionEnd {
     /// A refresh token was used a second time.
     static let reuse = "reuse"
-    /// A holder of one of its tokens revoked it.
+    /// Someone who held one of its tokens revoked it.
     static let revoked = "revoked"
 }
 
@@ -155,7 +168,10 @@ extension TokenSession {
 }
 
 extension Transaction {
-    /// Uses up a refresh token and stores its successor; returns the signer also if refused.
+    /// Uses up a refresh token and stores its successor; returns the signer even if refused.
+    ///
+    /// The token stays used if a later check refuses it. The session is read behind the account's
+    /// lock, so a block that is committed first ends it.
     fileprivate func rotate(
         _ hash: [UInt8], to fresh: FreshTokens, at now: Int64
     ) throws(DatabaseFault) -> (Result<(Signer, TokenSession), Problem>, Signer?) {
@@ -165,7 +181,7 @@ extension Transaction {
         guard let found = try sessions.tokenSession(id),
             let former = try signers.signer(registration: found.registration)
         else { return (.failure(.tokenRefused), nil) }
-        // Read again behind the lock that blocking takes too.
+        // Read again behind the lock that blocking also takes.
         try accounts.lockAccount(former.account.id)
         guard let session = try sessions.tokenSession(id),
             let signer = try signers.signer(registration: session.registration)
@@ -177,8 +193,9 @@ extension Transaction {
         return (.success((signer, session)), signer)
     }
 
-    /// Ends the session of a refresh token that was used before, since one of its users has a copy.
-    /// Returns the session's signer.
+    /// Ends the session of a refresh token that was used before, and returns the session's signer.
+    ///
+    /// The token was presented twice, so there is a copy of it. Returns nil for an unknown token.
     private func endReused(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> Signer? {
         guard let token = try sessions.refreshToken(hash),
             let session = try sessions.tokenSession(token.session)

@@ -22,7 +22,7 @@ struct FreshTokens: Sendable {
     }
 }
 
-/// Token sessions: begun by a login, refreshed, revoked and introspected.
+/// Token sessions, which begin with a login, and their access and refresh tokens.
 ///
 /// A session has one chain of refresh tokens, of which only the last is valid. Access tokens are
 /// signed JSON Web Tokens that never outlive the session.
@@ -45,9 +45,10 @@ extension Tokens {
             refreshHash: refresh.digest)
     }
 
-    /// Makes the pair of tokens for the client. Call this when the session has been committed.
+    /// Makes the pair of tokens for the client, once the session has been committed.
     ///
-    /// `end` is when the session ends; nil for a session that begins now. The access token does not
+    /// `methods` are the authentication methods of the login (RFC 8176). `end` is when the session
+    /// ends, in seconds since 1970; nil for a session that begins now. The access token does not
     /// outlive it.
     func pair(
         _ fresh: FreshTokens, of signer: Signer, methods: [String], at now: Int64,
@@ -67,7 +68,8 @@ extension Tokens {
 }
 
 extension Transaction {
-    /// Stores a new session with its first refresh token.
+    /// Stores a new session with its first refresh token; both end after the policy's
+    /// `refreshSeconds`.
     func beginSession(
         _ fresh: FreshTokens, of signer: Signer, factor: String, at now: Int64
     ) throws(DatabaseFault) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// A person's account within an application, as the table `account` has it.
+/// A person's account within an application: a row of the table `account`.
 struct AccountRecord: Equatable, Sendable {
     let id: Int64
     let application: Int64
     let name: String
     let isBlocked: Bool
-    /// Words that the administrator set, separated by spaces in the database.
+    /// Words that the administrator has set, separated by spaces in the database.
     let flags: [String]
     let roles: [String]
 
@@ -25,9 +25,10 @@ struct AccountRecord: Equatable, Sendable {
     }
 }
 
-/// The table `account`: persons' accounts, each with a unique name within its application.
+/// The table `account`: people's accounts, each with a unique name within its application.
 ///
-/// Accounts are made on demand and deleted only with their application.
+/// An account is created when an activation code is first issued for it, and deleted only with its
+/// application.
 struct AccountRows {
     let store: any Transaction
 }
@@ -47,7 +48,7 @@ extension AccountRows {
         return try AccountRecord(row)
     }
 
-    /// Lists up to `most` accounts of an application, by name, from after `name` on.
+    /// Lists up to `most` accounts of an application by name, beginning after `name`.
     func list(
         of application: Int64, after name: String, most: Int64
     ) throws(DatabaseFault) -> [AccountRecord] {
@@ -89,7 +90,10 @@ extension AccountRows {
         return try AccountRecord(row)
     }
 
-    /// Returns the account with this name, and creates it if it does not exist.
+    /// Returns the account with this name, creating it if it does not exist.
+    ///
+    /// Its `trail` is the id of the last audit line so far: earlier lines concern an earlier
+    /// account.
     func makeAccount(
         _ name: String, of application: Int64, at now: Int64
     ) throws(DatabaseFault) -> AccountRecord {
@@ -107,12 +111,13 @@ extension AccountRows {
 
     /// Locks an account's row until this transaction ends.
     ///
-    /// Decisions that depend on several rows of an account are thereby made one after the other,
-    /// and the account cannot be blocked meanwhile. Take this lock before those of registrations,
-    /// to avoid deadlocks. On SQLite there is a single writer and nothing to lock.
+    /// So decisions that depend on several rows of an account are made one after the other, and the
+    /// account cannot be blocked meanwhile. To avoid deadlocks, take this lock before those of
+    /// registrations. SQLite has a single writer, so there is nothing to lock.
     func lockAccount(_ id: Int64) throws(DatabaseFault) {
         if store.isAlone { return }
-        // As strong as the lock of the UPDATE that blocks; referring rows may be inserted.
+        // As strong as the lock of the UPDATE that blocks; rows that refer to the account may be
+        // inserted.
         try store.add("SELECT id FROM account WHERE id = $1 FOR NO KEY UPDATE", [.integer(id)])
     }
 }

@@ -4,9 +4,9 @@ import SQL
 extension AuditRows {
     /// The newest audit lines of an account, newest first.
     ///
-    /// The audit trail stores names and outlives accounts, so lines from before the account was
-    /// made belong to an earlier account of that name and are left out. Uses an index, since the
-    /// trail grows without limit.
+    /// The audit trail stores names and outlives accounts. Lines from before the account was
+    /// created belong to an earlier account of that name and are left out. An index serves this
+    /// query, since the trail grows without limit.
     func newest(
         of account: AccountRecord, application: String, most: Int64
     ) throws(DatabaseFault) -> [ListedAudit] {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// The table `activation`: activation codes, of which only the digest is stored.
+/// The table `activation`: activation codes, stored only as digests.
 ///
 /// An account has at most one valid code. A code is used up in the transaction that begins the
-/// registration, so concurrent uses cannot both succeed.
+/// registration, so several concurrent uses cannot succeed.
 struct ActivationRows {
     let store: any Transaction
 }
@@ -14,7 +14,9 @@ extension Transaction {
 }
 
 extension ActivationRows {
-    /// Stores the hash of an activation code, and invalidates the account's earlier codes.
+    /// Stores the digest of an activation code, and invalidates the account's earlier codes.
+    ///
+    /// `maker` is the address that asked for the code.
     func keepActivation(
         _ hash: [UInt8], account: Int64, maker: String, at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
@@ -34,7 +36,7 @@ extension ActivationRows {
 
     /// Uses up a code and returns its account; nil if the code is unknown, used or expired.
     ///
-    /// A code of a blocked account is refused without being used up.
+    /// A code of a blocked account is also refused, but not used up.
     func useActivation(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> Int64? {
         let rows = try store.run(
             """
@@ -48,7 +50,8 @@ extension ActivationRows {
         return try row.integer(0)
     }
 
-    /// Returns the account of a code whether or not it is still valid; nil for an unknown code.
+    /// Returns the account of a code whether or not the code is still valid; nil for an unknown
+    /// code.
     func activationAccount(_ hash: [UInt8]) throws(DatabaseFault) -> Int64? {
         let rows = try store.run("SELECT account FROM activation WHERE hash = $1", [.bytes(hash)])
         guard let row = rows.first else { return nil }

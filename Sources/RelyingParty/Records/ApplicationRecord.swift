@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// An application, a back end that people log in to, with its policy.
+/// An application: a back end that people log in to, with its policy.
+///
+/// Applications whose removal has begun are not returned by the queries in this file.
 struct ApplicationRecord: Equatable, Sendable {
     let id: Int64
     let name: String
-    /// The audience that every statement for this application names.
+    /// The audience that every statement for this application must name.
     let audience: String
     let policy: ApplicationPolicy
 
@@ -26,13 +28,13 @@ struct ApplicationRecord: Equatable, Sendable {
     }
 }
 
-/// What an application requires of its devices, and how long its tokens last.
+/// The requirements of an application for its devices, and the lifetimes of its tokens.
 ///
-/// Key kind and secure boot are claims that the device signed, not something the server verified.
+/// Key kind and Secure Boot are claims that the device has signed; the server cannot verify them.
 struct ApplicationPolicy: Equatable, Sendable {
-    /// Whether an account may have several devices; if not, a new one replaces the old.
+    /// Whether an account may have several devices; if not, a new one replaces the others.
     var severalDevices = true
-    /// Whether a person must compare a new key's fingerprint before the key can be used.
+    /// Whether a person must compare the fingerprint of a new key before the key can be used.
     var commitRequired = false
     /// Whether a fingerprint is accepted as a factor.
     var biometrics = true
@@ -40,7 +42,8 @@ struct ApplicationPolicy: Equatable, Sendable {
     var needsTPM = false
     /// Whether the device must claim that it booted with Secure Boot.
     var needsSecureBoot = false
-    /// How many counters in a row that are not above the last accepted make a registration BLOCKED.
+    /// How many counted failures in a row, as in `RegistrationRecord.failures`, block a
+    /// registration.
     var maximumFailures: Int64 = 5
     /// The lifetime of an access token, in seconds.
     var accessSeconds: Int64 = 300
@@ -96,7 +99,7 @@ extension ApplicationRows {
         return try ApplicationRecord(row)
     }
 
-    /// Whether an API key with this hash is valid: not revoked, nor its application removed.
+    /// Whether an API key with this digest is valid: neither revoked, nor its application removed.
     func holds(apiKey hash: [UInt8]) throws(DatabaseFault) -> Bool {
         try !store.run(
             """
@@ -106,7 +109,7 @@ extension ApplicationRows {
         ).isEmpty
     }
 
-    /// Returns the application of an API key that is not revoked.
+    /// Returns the application of an API key with this digest; nil if the key is not valid.
     func application(apiKey hash: [UInt8]) throws(DatabaseFault) -> ApplicationRecord? {
         let rows = try store.run(
             """

@@ -9,12 +9,13 @@ struct RemovedApplication: Equatable, Sendable {
 }
 
 // Removal has two phases: the first transaction makes the application unusable; later ones delete
-// its rows in small batches, so that other writers are not held up. After a crash, the next removal
-// continues.
+// its rows in small batches, so that other writers are not held up. If that is interrupted, the
+// next removal continues.
 extension ApplicationRows {
-    /// Returns the application with this name, also one whose removal has begun, and locks it.
+    /// Returns and locks the application with this name, even if its removal has begun.
     ///
-    /// The lock waits for all holders (`hold`) and excludes new ones until this transaction ends.
+    /// The lock waits for all transactions that hold the application (`hold`), and excludes new
+    /// ones until this transaction ends.
     func removable(application name: String) throws(DatabaseFault) -> RemovedApplication? {
         let sql: StaticString =
             store.isAlone
@@ -25,10 +26,10 @@ extension ApplicationRows {
         return RemovedApplication(id: try row.integer(0), begun: try row.optionalInteger(1))
     }
 
-    /// Prevents the application's removal from beginning until this transaction ends.
+    /// Prevents the removal of the application from beginning until this transaction ends.
     ///
     /// Returns false if the removal has begun or there is no such application. A transaction that
-    /// adds rows referring to an application must hold the application or one of its accounts,
+    /// adds rows referring to an application must hold the application or lock one of its accounts,
     /// because rows added during the removal would make the final deletion fail.
     func hold(application: Int64) throws(DatabaseFault) -> Bool {
         let sql: StaticString =
@@ -48,7 +49,9 @@ extension ApplicationRows {
         return try rows.first?.text(0)
     }
 
-    /// Revokes the application's API keys and hides it from calls, devices and token sessions.
+    /// Revokes the application's API keys, and hides it from calls, devices and token sessions.
+    ///
+    /// From then on, every query that looks for an application in use fails to find it.
     func beginRemoval(of application: Int64, at now: Int64) throws(DatabaseFault) {
         try store.run(
             "UPDATE api_key SET revoked = $1 WHERE application = $2 AND revoked IS NULL",
@@ -58,16 +61,16 @@ extension ApplicationRows {
             [.integer(now), .integer(application)])
     }
 
-    /// Deletes up to `most` rows per table of an application's own, except the audit trail.
+    /// Deletes up to `most` rows per table of an application, except from the audit trail.
     ///
-    /// Returns true when nothing but the application itself, its keys and its templates is left.
+    /// Returns true when only the application itself, its API keys and its templates are left.
     func erase(some most: Int64, of application: Int64) throws(DatabaseFault) -> Bool {
-        // Waits for transactions that began before the removal; later ones see the removal.
-        // Otherwise they could add rows to what is deleted here.
+        // Waits for transactions that began before the removal and could otherwise add rows to the
+        // accounts that are deleted here; later transactions see the removal.
         if !store.isAlone { try store.run(Removal.lock, [.integer(application)]) }
         for statement in Removal.inOrder {
             let gone = try store.run(statement, [.integer(application), .integer(most)]).count
-            // Referring rows must go first, so the other tables wait for the next call.
+            // Referring rows must be deleted first, so the other tables wait for the next call.
             if gone == most { return false }
         }
         let accounts = try store.run(Removal.accounts, [.integer(application)]).count

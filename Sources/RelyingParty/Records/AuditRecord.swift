@@ -15,7 +15,7 @@ struct Origin: Equatable, Sendable {
     }
 }
 
-/// One line of the audit trail.
+/// One line of the audit trail, which never contains a secret.
 struct AuditEntry: Sendable {
     enum Event: String, CaseIterable, Sendable {
         case activation = "activation"
@@ -36,7 +36,7 @@ struct AuditEntry: Sendable {
         case administration = "administration"
     }
 
-    /// The outcome of a registration that was accepted and awaits its proof.
+    /// The outcome of a registration that was begun and awaits its proof.
     static let begun = "begun"
 
     let event: Event
@@ -44,14 +44,15 @@ struct AuditEntry: Sendable {
     var outcome: String
     var application = ""
     var account = ""
-    /// The registration's id; empty if none was found.
+    /// The registration's id, 16 bytes; empty if none was found.
     var registration: [UInt8] = []
     /// Other details; never a secret.
     var detail = ""
 }
 
-/// The table `audit`, which is only appended to and pruned. It stores names instead of references,
-/// so that it outlives what it mentions.
+/// The table `audit`, to which lines are only appended and from which old ones are pruned.
+///
+/// It stores names instead of references, so that it outlives accounts and applications.
 struct AuditRows {
     let store: any Transaction
 }
@@ -61,7 +62,8 @@ extension Transaction {
 }
 
 extension AuditRows {
-    /// Appends a line to the audit trail; a failure may show only at the end of the transaction.
+    /// Appends a line to the audit trail; a failure may show only when the transaction is
+    /// committed.
     func note(_ entry: AuditEntry, from origin: Origin, at now: Int64) throws(DatabaseFault) {
         try store.add(
             """
@@ -92,7 +94,7 @@ extension AuditRows {
             ).count)
     }
 
-    /// Returns the newest lines that match, in ascending order.
+    /// Returns the newest lines that match the filter, in ascending order.
     func entries(_ filter: AuditFilter) throws(DatabaseFault) -> [ListedAudit] {
         try store.run(
             """
@@ -116,7 +118,7 @@ extension AuditRows {
     }
 }
 
-/// Selects lines of the audit trail; an empty text matches everything.
+/// Selects lines of the audit trail; an empty text matches every line.
 struct AuditFilter: Sendable {
     let since: Int64
     let application: String
@@ -125,7 +127,7 @@ struct AuditFilter: Sendable {
     let most: Int64
 }
 
-/// A line of the audit trail as it is listed.
+/// A line of the audit trail as it is listed for readers.
 struct ListedAudit: Encodable {
     let time: Int64
     let event: String

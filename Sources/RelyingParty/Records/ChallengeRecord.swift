@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// What a challenge is bound to: an answer must match all of it.
+/// The values that a challenge is bound to; an answer must match all of them.
 struct ChallengeBinding: Equatable, Sendable {
-    /// How long a challenge is valid, in seconds; those of registrations have their own time.
+    /// How long a challenge is valid, in seconds; `Registrations` has a longer time of its own.
     static let seconds: Int64 = 60
 
     let application: Int64
@@ -14,9 +14,10 @@ struct ChallengeBinding: Equatable, Sendable {
     let action: ChallengeAction
 }
 
-/// The table `challenge`: challenges that were issued, with what they are bound to.
+/// The table `challenge`: challenges that were issued, each with its binding.
 ///
-/// `use` is one conditional UPDATE, so of concurrent answers to a challenge exactly one succeeds.
+/// `use` is one conditional UPDATE, so of several concurrent answers to a challenge exactly one
+/// succeeds.
 struct ChallengeRows {
     let store: any Transaction
 }
@@ -26,7 +27,7 @@ extension Transaction {
 }
 
 extension ChallengeRows {
-    /// Stores a new challenge of 32 bytes.
+    /// Stores a new challenge of 32 bytes that is valid until `expires`, in seconds since 1970.
     func keep(
         challenge: [UInt8], _ binding: ChallengeBinding, until expires: Int64
     ) throws(DatabaseFault) {
@@ -41,7 +42,7 @@ extension ChallengeRows {
             ])
     }
 
-    /// Uses up a challenge; returns false if it has another binding, was used or has expired.
+    /// Uses up a challenge; returns false if it has another binding, was used, or has expired.
     func use(
         challenge: [UInt8], _ binding: ChallengeBinding, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -58,7 +59,9 @@ extension ChallengeRows {
             ]) == 1
     }
 
-    /// When a challenge that was just used up was issued; not for challenges of registrations.
+    /// When a challenge was issued, in seconds since 1970; not for challenges of registrations.
+    ///
+    /// The challenge must exist: call this in the transaction that used it up.
     func issued(challenge: [UInt8]) throws(DatabaseFault) -> Int64 {
         let rows = try store.run(
             "SELECT expires FROM challenge WHERE value = $1", [.bytes(challenge)])

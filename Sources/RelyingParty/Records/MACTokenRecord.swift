@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// A MAC token as the database has it.
+/// A MAC token: a row of the table `mac_token`.
 struct MACTokenRecord: Equatable, Sendable {
     /// 16 bytes.
     let id: [UInt8]
@@ -24,7 +24,7 @@ struct MACTokenRecord: Equatable, Sendable {
     }
 }
 
-/// The table `mac_token`: MAC tokens with their sealed secrets, valid or not, until they are swept.
+/// The table `mac_token`: MAC tokens with their sealed secrets, kept for a day after they expire.
 struct MACTokenRows {
     let store: any Transaction
 }
@@ -56,6 +56,8 @@ extension MACTokenRows {
     }
 
     /// Returns a token with its signer, whether or not the token is still valid.
+    ///
+    /// Nil if there is no such token, or if its application is being removed.
     func macToken(
         _ id: [UInt8]
     ) throws(DatabaseFault) -> (token: MACTokenRecord, signer: Signer)? {
@@ -86,7 +88,7 @@ extension MACTokenRows {
         return tokens
     }
 
-    /// Revokes a token; returns false if it was revoked before.
+    /// Revokes a token; returns false if it was already revoked.
     func revokeMACToken(_ id: [UInt8], at now: Int64) throws(DatabaseFault) -> Bool {
         try !store.run(
             "UPDATE mac_token SET revoked = $1 WHERE id = $2 AND revoked IS NULL RETURNING id",

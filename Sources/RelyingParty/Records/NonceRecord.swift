@@ -2,11 +2,11 @@
 import SQL
 import SignedFormats
 
-/// Nonces of request codes, and the time up to which they have been deleted.
+/// The table `nonce`: nonces of request codes, and the time up to which they have been deleted.
 ///
-/// A nonce is unique for an owner (a credential or a MAC token) and a time. Since nonces are
-/// deleted eventually, the time up to which they were deleted is stored too, and older codes are
-/// refused: so no change of the clock makes a code valid twice.
+/// A nonce is unique for its owner (a credential or a MAC token) and the time of its code. Nonces
+/// are deleted eventually; the time up to which they were deleted is stored, and older codes are
+/// refused. So no change of the clock makes a code valid twice.
 struct NonceRows {
     let store: any Transaction
 }
@@ -16,14 +16,15 @@ extension Transaction {
 }
 
 extension NonceRows {
-    /// How long a nonce is kept after its code was issued, in seconds.
+    /// How long a nonce is stored after its code was issued, in seconds.
     ///
-    /// Much longer than the time for which a code is accepted, so that clocks may differ or be set.
+    /// This is much longer than a code is accepted, so that clocks may differ or be set.
     static var nonceSeconds: Int64 { 300 }
 
-    /// Uses up a nonce; returns false if its owner (16 bytes) has used it with this time before.
+    /// Uses up a nonce; returns false if its owner has used it with this time before.
     ///
-    /// The time is part of the key, because a code with another time was signed anew.
+    /// `owner` is the id of a credential or MAC token, 16 bytes. The time is part of the key,
+    /// because a code with another time was signed anew.
     func keepNonce(
         _ nonce: [UInt8], of owner: [UInt8], issued: Instant
     ) throws(DatabaseFault) -> Bool {
@@ -37,10 +38,11 @@ extension NonceRows {
             ]) == 1
     }
 
-    /// Whether the nonce of a code issued at this time may already be deleted, for example because
-    /// a clock was ahead; then a replay could not be detected.
+    /// Whether the nonce of a code issued at this time may have been deleted already.
     ///
-    /// Call this after `keepNonce`, which waits for a transaction that is deleting that nonce.
+    /// That can be the case if a clock was ahead; a replay could then not be detected, so the code
+    /// must be refused. Call this after `keepNonce`, which waits for a transaction that is deleting
+    /// that nonce.
     func isForgotten(issued: Instant) throws(DatabaseFault) -> Bool {
         let rows = try store.run("SELECT before FROM forgotten WHERE what = 'nonce'")
         guard let row = rows.first else { return false }
@@ -58,7 +60,7 @@ extension NonceRows {
     }
 }
 
-/// The tolerance for the time of a request's code.
+/// The tolerance for the time at which a request's code was issued.
 enum RequestWindow {
     /// In seconds, before and after the server's time.
     static let seconds: Int64 = 30

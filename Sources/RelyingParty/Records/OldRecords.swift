@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// One kind of expired rows, and what to do with them: delete them, or mark them as expired.
+/// One kind of expired rows, with the statement that deletes them or marks them as expired.
 struct Sweep: Sendable {
-    /// Deletes or marks up to `$2` rows that ended before `$1`, and returns one row for each.
+    /// Deletes or marks up to `$2` rows that expired before `$1`, and returns one row for each.
     let sql: StaticString
-    /// How long rows are kept after their end, in seconds.
+    /// How long rows are kept after they expire, in seconds.
     let grace: Int64
-    /// Whether the time up to which rows were deleted must be recorded.
+    /// Whether the time up to which rows were deleted must be recorded (`noteForgottenNonces`).
     var isNoted = false
 
     static let all: [Sweep] = [
@@ -35,7 +35,7 @@ struct Sweep: Sendable {
                     (SELECT id FROM registration WHERE credential IS NULL AND created < $1 LIMIT $2)
                     RETURNING 1
                 """, grace: 3_600),
-        // Used tokens are kept as long as their session, so that reuse is detected.
+        // Used tokens are kept as long as their session, so that a second use is detected.
         Sweep(
             sql: """
                 DELETE FROM refresh_token WHERE hash IN
@@ -48,13 +48,13 @@ struct Sweep: Sendable {
                     (SELECT id FROM operation WHERE status = 'PENDING' AND expires <= $1 LIMIT $2)
                     RETURNING 1
                 """, grace: 0),
-        // Their outcome stays in the audit trail.
+        // Their outcome remains in the audit trail.
         Sweep(
             sql: """
                 DELETE FROM operation WHERE id IN
                     (SELECT id FROM operation WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 30 * 86_400),
-        // Only when no refresh token refers to them.
+        // Only sessions to which no refresh token refers.
         Sweep(
             sql: """
                 DELETE FROM token_session WHERE id IN
@@ -67,7 +67,7 @@ struct Sweep: Sendable {
                 DELETE FROM mac_token WHERE id IN
                     (SELECT id FROM mac_token WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 86_400),
-        // Tokens signed with a retired key are valid for a day at most.
+        // Tokens signed with a retired key are valid for at most a day.
         Sweep(
             sql: """
                 DELETE FROM signing_key WHERE id IN
@@ -76,6 +76,7 @@ struct Sweep: Sendable {
     ]
 }
 
+/// Deletes and ends rows that are out of date.
 struct OldRows {
     let store: any Transaction
 }
@@ -85,7 +86,7 @@ extension Transaction {
 }
 
 extension OldRows {
-    /// Processes up to `most` rows of one kind; returns how many.
+    /// Deletes or marks up to `most` rows of one kind; returns how many.
     func forget(
         _ sweep: Sweep, before now: Int64, most: Int64
     ) throws(DatabaseFault) -> Int64 {

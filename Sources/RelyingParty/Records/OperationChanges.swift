@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// An operation that is to be stored.
+/// A new operation, before it is stored.
 struct NewOperation: Sendable {
     /// 16 bytes.
     let id: [UInt8]
@@ -15,14 +15,17 @@ struct NewOperation: Sendable {
     let device: [UInt8]?
     /// The digest of the session secret that can confirm a login; nil for other operations.
     let session: [UInt8]?
-    /// The network of the visitor that a login was begun for; nil otherwise.
+    /// The network of the visitor for whom a login was begun; nil for all other operations.
     let network: [UInt8]?
-    /// What the application reported about the person's own device, as JSON.
+    /// The application's data about the machine in front of the person, as JSON.
     let additional: String
     let expires: Int64
 }
 
 /// The table `operation`: operations and logins that people approve or reject.
+///
+/// An operation leaves PENDING once, by a conditional UPDATE, so of several concurrent decisions
+/// one takes effect.
 struct OperationRows {
     let store: any Transaction
 }
@@ -31,9 +34,11 @@ extension Transaction {
     var operations: OperationRows { OperationRows(store: self) }
 }
 
-// Each update names the state that it starts from: of several concurrent ones, one succeeds.
+// Each update names the status that it requires, so of several concurrent ones, one succeeds.
 extension OperationRows {
-    /// Stores a new operation with the account's next number. Call this behind the account's lock.
+    /// Stores a new operation with the account's next number.
+    ///
+    /// Call this behind the account's lock.
     func keep(_ operation: NewOperation, at now: Int64) throws(DatabaseFault) {
         try store.run(
             """
@@ -53,7 +58,7 @@ extension OperationRows {
             ])
     }
 
-    /// Ends an operation; returns false unless it is PENDING and has not expired.
+    /// Ends an operation with this status; returns false unless it is PENDING and has not expired.
     func end(
         operation: [UInt8], as status: OperationStatus, by registration: [UInt8]?, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -69,7 +74,7 @@ extension OperationRows {
         ).isEmpty
     }
 
-    /// Counts a wrong signature; at the limit the operation becomes FAILED.
+    /// Counts a decision with a wrong signature or text; at the limit the operation becomes FAILED.
     ///
     /// Returns how many failures are left, or nil if the operation is no longer pending.
     func countFailure(ofOperation id: [UInt8], at now: Int64) throws(DatabaseFault) -> Int64? {
@@ -85,10 +90,10 @@ extension OperationRows {
         return left
     }
 
-    /// Uses up an approved login.
+    /// Uses up an approved login, so that it can be confirmed only once.
     ///
-    /// Returns false if it was used before, is not APPROVED, belongs to another session, or was not
-    /// approved after `moment`.
+    /// Returns false if it was confirmed before, is not APPROVED, has another session secret, or
+    /// was not approved after `moment` (seconds since 1970).
     func consume(
         operation: [UInt8], session: [UInt8], approvedAfter moment: Int64, at now: Int64
     ) throws(DatabaseFault) -> Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// Something that a person is asked to approve or reject, as the table `operation` has it.
+/// An operation that a person is asked to approve or reject: a row of the table `operation`.
 struct OperationRecord: Equatable, Sendable {
     /// 16 bytes.
     let id: [UInt8]
@@ -13,20 +13,20 @@ struct OperationRecord: Equatable, Sendable {
     let data: String
     /// 32 bytes; given only to devices of the account.
     let challenge: [UInt8]
-    /// The stored status; an operation that is stored as PENDING may have expired.
+    /// The stored status; an operation stored as PENDING may have expired.
     private let kept: OperationStatus
-    /// How many wrong signatures were counted.
+    /// How many decisions with a wrong signature or another text were counted.
     let failures: Int64
     let maximumFailures: Int64
     /// The only device that may decide it, 16 bytes; nil if any device of the account may.
     let device: [UInt8]?
     /// The digest of the session secret that can confirm a login; nil for other operations.
     let session: [UInt8]?
-    /// What the application reported about the person's own device, as JSON.
+    /// The application's data about the machine in front of the person, as JSON.
     let additional: String
     let created: Int64
     let expires: Int64
-    /// When it ended other than by expiring.
+    /// When it was ended, other than by expiring.
     let decided: Int64?
     /// The registration whose touch decided it.
     let registration: [UInt8]?
@@ -56,7 +56,7 @@ struct OperationRecord: Equatable, Sendable {
         consumed = try row.optionalInteger(16)
     }
 
-    /// The status at a given time, also if the stored status has not been updated after expiry.
+    /// The status at a given time: a stored PENDING counts as EXPIRED once its time is over.
     func status(at now: Int64) -> OperationStatus {
         kept == .pending && expires <= now ? .expired : kept
     }
@@ -75,7 +75,7 @@ extension OperationRows {
         return try OperationRecord(row)
     }
 
-    /// The operations that an account can decide on a device, oldest first; 100 at most.
+    /// The pending operations that a device may decide for an account, oldest first; 100 at most.
     func pendingOperations(
         ofAccount account: Int64, device: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> [OperationRecord] {
@@ -110,7 +110,7 @@ extension OperationRows {
         return operations
     }
 
-    /// The networks of pending logins begun for visitors, one entry per login.
+    /// The networks of the account's pending logins for visitors, one entry per login.
     func pendingNetworks(
         ofAccount account: Int64, at now: Int64
     ) throws(DatabaseFault) -> [[UInt8]] {
@@ -122,7 +122,7 @@ extension OperationRows {
         ).map { (row) throws(DatabaseFault) in try row.bytes(0) }
     }
 
-    /// Counts an account's pending operations or logins, except logins begun for visitors.
+    /// Counts an account's pending operations of one purpose, without logins begun for visitors.
     func countPending(
         _ purpose: TemplatePurpose, ofAccount account: Int64, at now: Int64
     ) throws(DatabaseFault) -> Int64 {

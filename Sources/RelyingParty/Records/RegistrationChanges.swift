@@ -4,8 +4,8 @@ import SignedFormats
 
 /// The table `registration`: the public keys of devices, with their status and counter.
 ///
-/// Every change of status or counter is a conditional UPDATE that reports whether it applied, so of
-/// concurrent changes one succeeds and the others are refused.
+/// Every change of status or counter is a conditional UPDATE that reports whether it was applied,
+/// so of several concurrent changes one succeeds and the others are refused.
 struct RegistrationRows {
     let store: any Transaction
 }
@@ -28,8 +28,10 @@ extension RegistrationRows {
             [.bytes(id), .integer(account), .bytes(device), .integer(now), .integer(now)])
     }
 
-    /// Stores the proven key. Returns false if the credential is already registered, the
-    /// registration is no longer CREATED, or counter or enrolment exceed 63 bits.
+    /// Stores the key that was proven, with the claims of its statement.
+    ///
+    /// Returns false if the credential is already registered, the registration is no longer
+    /// CREATED, or counter or enrolment exceed 63 bits.
     func keepKey(
         of id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -52,9 +54,9 @@ extension RegistrationRows {
         ).isEmpty
     }
 
-    /// Changes the status; returns false if it is no longer `from`.
+    /// Changes the status; returns false if the present status is not `from`.
     ///
-    /// BLOCKED and REMOVED end the registration's token sessions, REMOVED also its MAC tokens.
+    /// BLOCKED and REMOVED also end the registration's token sessions, and REMOVED its MAC tokens.
     func setStatus(
         _ registration: [UInt8], from: RegistrationStatus, to status: RegistrationStatus,
         reason: String, at now: Int64
@@ -72,7 +74,7 @@ extension RegistrationRows {
         if status == .blocked || status == .removed {
             try store.sessions.revokeSessions(ofRegistration: registration, reason: reason, at: now)
         }
-        // MAC tokens of a BLOCKED registration are only suspended: it may be unblocked.
+        // MAC tokens of a BLOCKED registration are only suspended, because it may be unblocked.
         if status == .removed {
             try store.macTokens.revokeMACTokens(ofRegistration: registration, at: now)
         }
@@ -81,7 +83,8 @@ extension RegistrationRows {
 
     /// Stores the counter and state that a device has signed, and resets the failure count.
     ///
-    /// Returns false if the counter is not above the stored one, or the registration is not ACTIVE.
+    /// Returns false if the counter is not above the stored one, if a number exceeds 63 bits, or if
+    /// the registration is not ACTIVE.
     func advance(
         _ registration: [UInt8], to claims: StatementClaims, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -115,8 +118,9 @@ extension RegistrationRows {
 
     /// Counts a counter that did not increase; at the limit the registration becomes BLOCKED.
     ///
-    /// Returns how many failures are left, or nil if this one is not counted because the device was
-    /// challenged (`asked`) before the stored counter was accepted.
+    /// `asked` is when the device was challenged, in seconds since 1970. Returns how many failures
+    /// are left, or nil if this one is not counted, because the device was challenged before the
+    /// stored counter was accepted or the registration is not ACTIVE.
     func countFailure(
         _ registration: [UInt8], askedAt asked: Int64, limit: Int64, at now: Int64
     ) throws(DatabaseFault) -> Int64? {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// A device's public key for an account, as the table `registration` has it.
+/// A device's public key for an account: a row of the table `registration`.
 struct RegistrationRecord: Equatable, Sendable {
     /// 16 bytes.
     let id: [UInt8]
@@ -15,16 +15,16 @@ struct RegistrationRecord: Equatable, Sendable {
     let status: RegistrationStatus
     /// Why it is BLOCKED or REMOVED: `failures`, `application`, `replaced`, `device`, ….
     let reason: String
-    /// The highest counter that was accepted.
+    /// The highest counter accepted so far; request codes do not change it.
     let counter: UInt64
-    /// How many counters since then were not above it.
+    /// How many failures were counted since then: right signatures whose counter was not above it.
     let failures: Int64
     let flags: [String]
     let created: Int64
     let lastUsed: Int64?
-    /// `tpm` or `file`, as the device claimed when it proved the key.
+    /// `tpm` or `file`, as the device claimed when it proved the key; empty before.
     let keyKind: String
-    /// `on`, `off` or `unknown`, as the device claimed last.
+    /// `on`, `off` or `unknown`, as the device last claimed; empty before the key is proven.
     let secureBoot: String
 
     /// How many columns `init` reads.
@@ -90,7 +90,7 @@ extension RegistrationRows {
 
     /// The newest registrations of an application, newest first with a resolution of one second.
     ///
-    /// An empty `name` or `status` matches everything.
+    /// An empty `name` or `status` matches every account or status.
     func list(
         of application: Int64, account name: String, status: String, most: Int64
     ) throws(DatabaseFault) -> [(registration: RegistrationRecord, account: AccountRecord)] {

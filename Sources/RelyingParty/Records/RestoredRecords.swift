@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// One kind of rows in a restored database that must be invalidated, since they may have been used,
-/// ended or reassigned after the backup was made.
+/// One kind of rows that must be invalidated after a database was restored from a backup.
+///
+/// Since the backup was made, these rows may have been used, ended or replaced.
 struct Restored: Sendable {
-    /// The plural that the administrator is shown.
+    /// The plural shown to the administrator.
     let what: String
     /// Ends up to `$2` rows at the time `$1`, and returns one row for each.
     fileprivate let sql: StaticString
@@ -17,7 +18,7 @@ struct Restored: Sendable {
                 UPDATE challenge SET used = $1 WHERE used IS NULL AND value IN
                     (SELECT value FROM challenge WHERE used IS NULL LIMIT $2) RETURNING 1
                 """),
-        // Operations that have expired need nothing.
+        // Expired operations need no change.
         Restored(
             what: "operations",
             sql: """
@@ -25,7 +26,7 @@ struct Restored: Sendable {
                     (SELECT id FROM operation WHERE status = 'PENDING' AND expires > $1 LIMIT $2)
                     RETURNING 1
                 """),
-        // Approved and not confirmed; older approvals cannot be confirmed any more.
+        // Approved but not confirmed; older approvals can no longer be confirmed.
         Restored(
             what: "approved logins",
             sql: """
@@ -63,8 +64,9 @@ extension OldRows {
         Int64(try store.run(kind.sql, [.integer(now), .integer(most)]).count)
     }
 
-    /// Has all request codes issued before now refused, because the nonces used since the backup
-    /// are not in the database.
+    /// Makes the server refuse all request codes issued until now.
+    ///
+    /// The nonces used since the backup are not in the database, so a replay could not be detected.
     func forgetNonces(at now: Int64) throws(DatabaseFault) {
         try store.nonces.noteForgottenNonces(
             before: now + RequestWindow.seconds + NonceRows.nonceSeconds + 1)

@@ -24,7 +24,8 @@ enum Schema {
             name TEXT NOT NULL, created BIGINT NOT NULL, revoked BIGINT,
             UNIQUE (application, name))
         """,
-        // `trail`: the last audit line before the account was made; earlier ones are not about it.
+        // `trail`: the last audit line before the account was created; earlier ones are not about
+        // it.
         """
         CREATE TABLE account (
             id {serial}, application BIGINT NOT NULL REFERENCES application (id),
@@ -37,7 +38,7 @@ enum Schema {
             maker TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
         """,
         "CREATE INDEX activation_account ON activation (account)",
-        // `advanced`: when the stored counter was accepted; NULL if it is that of the registration.
+        // `advanced`: when the stored counter was accepted; NULL if it is still that of the proof.
         """
         CREATE TABLE registration (
             id {bytes} PRIMARY KEY, account BIGINT NOT NULL REFERENCES account (id),
@@ -58,8 +59,8 @@ enum Schema {
             device {bytes} NOT NULL, action TEXT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
         """,
         "CREATE INDEX challenge_expires ON challenge (expires)",
-        // The time, which is signed with the nonce, comes first: nonces of one moment lie together,
-        // and those to be deleted are one range.
+        // The time, which is signed with the nonce, comes first: nonces of one moment are stored
+        // together, and those to be deleted form one range.
         """
         CREATE TABLE nonce (
             expires BIGINT NOT NULL, owner {bytes} NOT NULL, value {bytes} NOT NULL,
@@ -72,7 +73,8 @@ enum Schema {
             id TEXT PRIMARY KEY, use TEXT NOT NULL, public_key {bytes} NOT NULL,
             sealed {bytes} NOT NULL, created BIGINT NOT NULL, retired BIGINT)
         """,
-        // If several servers make a key at once, one succeeds, so that all sign with the same key.
+        // If several servers create a key at once, one succeeds, so that all sign with the same
+        // key.
         "CREATE UNIQUE INDEX signing_key_signs ON signing_key (use) WHERE retired IS NULL",
         """
         CREATE TABLE token_session (
@@ -96,7 +98,7 @@ enum Schema {
             seconds BIGINT NOT NULL, max_failures BIGINT NOT NULL, device_bound BIGINT NOT NULL,
             created BIGINT NOT NULL, UNIQUE (application, name))
         """,
-        // `number` counts an account's operations, and orders those made within one second.
+        // `number` counts an account's operations, and orders those created within one second.
         """
         CREATE TABLE operation (
             id {bytes} PRIMARY KEY, number BIGINT NOT NULL,
@@ -127,9 +129,9 @@ enum Schema {
             address TEXT NOT NULL, agent TEXT NOT NULL, detail TEXT NOT NULL)
         """,
         "CREATE INDEX audit_time ON audit (time)",
-        // For the page that shows a person the newest audit lines of the account.
+        // For the list that shows a person the newest audit lines of their account.
         "CREATE INDEX audit_account ON audit (application, account, id)",
-        // Browsers at the server's own page: those awaiting an approval, and those signed in.
+        // Browsers at the server's own page: those awaiting an approval, and those logged in.
         """
         CREATE TABLE site_login (
             hash {bytes} PRIMARY KEY, application BIGINT NOT NULL REFERENCES application (id),
@@ -145,6 +147,6 @@ enum Schema {
         "CREATE INDEX site_session_expires ON site_session (expires)",
     ]
 
-    /// The page for browsers became a program of its own, which keeps its sessions itself.
+    /// The page for browsers became a program of its own, which stores its own sessions.
     private static let second = ["DROP TABLE site_login", "DROP TABLE site_session"]
 }

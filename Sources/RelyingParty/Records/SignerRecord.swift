@@ -2,10 +2,10 @@
 import SQL
 import SignedFormats
 
-/// A registration with its account and application: who signed, as the database has it.
+/// A registration with its account and application, as they are in the database.
 ///
-/// A class, because it is passed through many functions: copying its two dozen strings at each step
-/// took longer than parsing the statement.
+/// It identifies who signed. It is a class because it is passed through many functions: copying its
+/// two dozen strings at each step took longer than parsing the statement.
 final class Signer: Sendable {
     let application: ApplicationRecord
     let account: AccountRecord
@@ -31,8 +31,10 @@ extension Transaction {
 }
 
 extension SignerRows {
-    /// Returns the signer that a statement names; nil unless credential, device, account and
-    /// audience all belong to one registration.
+    /// Returns the signer that a statement names, whatever its status.
+    ///
+    /// Nil unless credential, device, account and audience all belong to one registration, and its
+    /// application is not being removed.
     func signer(_ head: StatementHead) throws(DatabaseFault) -> Signer? {
         guard let signer = try signer(credential: head.credential),
             signer.registration.device == head.device,

@@ -2,9 +2,9 @@
 import Crypto
 import SQL
 
-/// One of the server's signing keys, as the database has it.
+/// One of the server's signing keys: a row of the table `signing_key`.
 struct SigningKeyRecord: Sendable {
-    /// The key's thumbprint (RFC 7638), which is the `kid` of its tokens.
+    /// The key's thumbprint (RFC 7638), which is the `kid` in its tokens.
     let id: String
     /// The uncompressed point, 65 bytes.
     let publicKey: [UInt8]
@@ -24,11 +24,11 @@ struct SigningKeyRecord: Sendable {
 }
 
 extension [SigningKeyRecord] {
-    /// Selects the key that signs now.
+    /// Selects the key that signs now; nil if there is none.
     ///
-    /// That is the key whose retirement lies ahead by no more than its successor's lead time,
-    /// otherwise the one that is not retired. Creation times, and a retirement further ahead, are
-    /// ignored, because the clock may have been wrong when they were written.
+    /// That is a key that will retire within its successor's lead time, or else the one that has no
+    /// retirement. Creation times, and a retirement further ahead, are ignored, because the clock
+    /// may have been wrong when they were written.
     func signing(_ use: KeyUse, at now: Int64) -> SigningKeyRecord? {
         let leaving = filter { key in
             key.retired.map { $0 > now && $0 - now <= use.leadSeconds } ?? false
@@ -38,7 +38,7 @@ extension [SigningKeyRecord] {
     }
 }
 
-/// A key pair that was just generated, with the private key sealed.
+/// A key pair that was just generated, with its private key sealed.
 struct NewKey: Sendable {
     let id: String
     let publicKey: [UInt8]
@@ -53,7 +53,7 @@ struct NewKey: Sendable {
     }
 }
 
-/// The table `signing_key`: at most one key per use is not retired, which a unique index ensures.
+/// The table `signing_key`; a unique index ensures that at most one key per use is not retired.
 struct SigningKeyRows {
     let store: any Transaction
 }
@@ -75,7 +75,7 @@ extension SigningKeyRows {
         return keys
     }
 
-    /// Stores a new key; returns false if there is a key for this use that is not retired.
+    /// Stores a new key; returns false if a key for this use exists that is not retired.
     func keep(_ key: NewKey, for use: KeyUse, at now: Int64) throws(DatabaseFault) -> Bool {
         try !store.run(
             """
@@ -89,20 +89,20 @@ extension SigningKeyRows {
         ).isEmpty
     }
 
-    /// Sets when the current key for a use stops signing.
+    /// Sets when the current key for a use stops signing, in seconds since 1970.
     func endSigningKey(_ use: KeyUse, at moment: Int64) throws(DatabaseFault) {
         try store.run(
             "UPDATE signing_key SET retired = $1 WHERE use = $2 AND retired IS NULL",
             [.integer(moment), .text(use.rawValue)])
     }
 
-    /// Deletes a key: its tokens can no longer be verified.
+    /// Deletes a key, so that its tokens can no longer be verified.
     func forgetSigningKey(_ id: String) throws(DatabaseFault) {
         try store.run("DELETE FROM signing_key WHERE id = $1", [.text(id)])
     }
 }
 
-/// What a signing key is for; no key serves two uses.
+/// The purpose of a signing key; no key serves two.
 enum KeyUse: String, CaseIterable, Sendable {
     /// Signs access tokens.
     case token = "token"
@@ -112,7 +112,7 @@ enum KeyUse: String, CaseIterable, Sendable {
     /// How long a new key is published before it signs, in seconds.
     ///
     /// Verifiers may cache the published keys for five minutes, and servers reload them every
-    /// second. A verdict key is pinned by the machines and not published, so it needs no lead time.
+    /// second. A verdict key is not published but pinned by the machines, so it needs no lead time.
     var leadSeconds: Int64 {
         switch self {
         case .token: 600

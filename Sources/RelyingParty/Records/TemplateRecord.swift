@@ -4,8 +4,7 @@ import SQL
 extension TemplatePurpose {
     /// How many operations of this purpose may be pending for one account.
     ///
-    /// The limit prevents people from being worn down by requests, and logins begun by strangers
-    /// from crowding out operations.
+    /// The limit keeps people from being worn down by requests.
     var mostPending: Int64 {
         switch self {
         case .operation: 20
@@ -16,11 +15,12 @@ extension TemplatePurpose {
 
 /// How many logins begun for visitors may be pending for one account.
 ///
-/// They are counted apart from the application's other logins, because any stranger can begin them.
+/// They are counted separately from the application's other logins, because any stranger can begin
+/// them.
 enum VisitorShare {
     /// From all networks together.
     static let account = 3
-    /// From one network: an attacker on one network leaves a place to others.
+    /// From one network, so that an attacker on one network leaves a place for others.
     static let network = 2
 }
 
@@ -31,19 +31,19 @@ struct Template: Equatable, Sendable {
 
     /// 1 to 64 bytes.
     let name: String
-    /// The text to show, with `{name}` for each value.
+    /// The text to show, with a `{name}` for each value.
     let text: String
     let purpose: TemplatePurpose
-    /// How long an operation awaits its decision, in seconds.
+    /// How long an operation stays pending, in seconds.
     let seconds: Int64
-    /// After how many wrong signatures an operation is FAILED.
+    /// How many wrong decisions make an operation FAILED; see `OperationRecord.failures`.
     let maximumFailures: Int64
-    /// Whether each operation must name the device that may decide it.
+    /// Whether each operation must name the only device that may decide it.
     let isDeviceBound: Bool
 
     /// Validates a template.
     ///
-    /// - Throws: a fault that names what is wrong, in words for the administrator.
+    /// - Throws: a fault that says what is wrong, in words for the administrator.
     init(
         name: Name, text: String, purpose: TemplatePurpose = .operation, seconds: Int64 = 300,
         maximumFailures: Int64 = 5, isDeviceBound: Bool = false
@@ -82,6 +82,7 @@ struct Template: Equatable, Sendable {
     }
 }
 
+/// The table `template`: the templates of applications, each with a unique name there.
 struct TemplateRows {
     let store: any Transaction
 }
@@ -132,7 +133,9 @@ extension TemplateRows {
         return try Template(row)
     }
 
-    /// Deletes a template; returns false if there is none. Its operations are not affected.
+    /// Deletes a template; returns false if there is none.
+    ///
+    /// Existing operations are not affected.
     func removeTemplate(_ name: String, of application: Int64) throws(DatabaseFault) -> Bool {
         try !store.run(
             "DELETE FROM template WHERE application = $1 AND name = $2 RETURNING name",

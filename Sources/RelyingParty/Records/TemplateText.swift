@@ -2,11 +2,11 @@
 
 /// The text of a template, parsed into literals and `{name}` placeholders.
 ///
-/// Values are inserted once and never scanned again, so a value that contains `{other}` is shown as
-/// that. Only the template itself can begin a line; characters that are invisible or change the
-/// writing direction are refused in the template and replaced by U+FFFD in values.
+/// Values are inserted once and not scanned again, so a value that contains `{other}` is shown as
+/// it is. Only the template itself can begin a new line. Characters that are invisible or change
+/// the writing direction are refused in the template and replaced by U+FFFD in values.
 struct TemplateText: Equatable, Sendable {
-    /// The maximum length in bytes, before and after filling: what a statement can carry.
+    /// The maximum length in bytes, before and after filling, which is what a statement can carry.
     static let maximumLength = 4_096
     private static let mostPlaceholders = 16
     private static let longestValue = 1_024
@@ -18,7 +18,7 @@ struct TemplateText: Equatable, Sendable {
 
     private let parts: [Part]
 
-    /// Parses what an administrator wrote; throws a fault that says what is wrong with it.
+    /// Parses the administrator's text; throws a fault that says what is wrong with it.
     init(_ text: String) throws(FieldFault) {
         guard (1...Self.maximumLength).contains(text.utf8.count) else {
             throw FieldFault(text: "the text is not 1 to \(Self.maximumLength) bytes")
@@ -37,7 +37,7 @@ struct TemplateText: Equatable, Sendable {
         visible([UInt8](text.utf8)) == [UInt8](text.utf8)
     }
 
-    /// The names of the values that are required.
+    /// The names of the values that must be given.
     var placeholders: Set<String> {
         var names: Set<String> = []
         for part in parts {
@@ -46,8 +46,10 @@ struct TemplateText: Equatable, Sendable {
         return names
     }
 
-    /// Fills in the values; throws `.malformed` unless there is exactly one for each placeholder,
-    /// each of at most 1,024 bytes, and the result is 1 to `maximumLength` bytes.
+    /// Returns the text with the values filled in.
+    ///
+    /// - Throws: `.malformed` unless there is exactly one value for each placeholder, each of at
+    ///   most 1,024 bytes, and the result has 1 to `maximumLength` bytes.
     func filled(with values: [String: String]) throws(Problem) -> String {
         for name in placeholders.sorted() where values[name] == nil {
             throw .malformed("'data' has no '\(name)', which the template requires")
@@ -69,7 +71,7 @@ struct TemplateText: Equatable, Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Refuses rather than cuts a long value: a truncated amount is a different amount.
+    /// Refuses a long value instead of cutting it: a truncated amount is a different amount.
     private static func shownValue(_ value: String, _ name: String) throws(Problem) -> [UInt8] {
         let bytes = [UInt8](value.utf8)
         guard bytes.count <= longestValue else {
@@ -78,7 +80,7 @@ struct TemplateText: Equatable, Sendable {
         return visible(bytes)
     }
 
-    /// Works on bytes: as a Character, a brace with a combining accent would not be a brace.
+    /// Works on bytes: as a Character, a brace with a combining accent would not equal a brace.
     private static func parts(of text: String) throws(FieldFault) -> [Part] {
         var parts: [Part] = []
         var rest = [UInt8](text.utf8)[...]

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
 
-/// A token session: it began with one login, and its refresh tokens form one chain.
+/// A token session, which began with one login; its refresh tokens form one chain.
 struct TokenSession: Equatable, Sendable {
     /// 16 bytes.
     let id: [UInt8]
     let registration: [UInt8]
     let factor: String
     let created: Int64
-    /// When it ends, by the policy at its beginning.
+    /// When it ends, in seconds since 1970, by the policy at its beginning.
     let expires: Int64
     let isRevoked: Bool
 
@@ -21,13 +21,13 @@ struct TokenSession: Equatable, Sendable {
         isRevoked = try row.optionalInteger(5) != nil
     }
 
-    /// When it ends under a policy that may have become stricter; no policy extends it.
+    /// When it ends by the present policy, which may shorten a session but never extends it.
     func end(by policy: ApplicationPolicy) -> Int64 {
         min(expires, created + policy.refreshSeconds)
     }
 }
 
-/// The tables `token_session` and `refresh_token`; of refresh tokens only the digest is stored.
+/// The tables `token_session` and `refresh_token`; refresh tokens are stored only as digests.
 struct TokenRows {
     let store: any Transaction
 }
@@ -62,7 +62,7 @@ extension TokenRows {
         return try TokenSession(row)
     }
 
-    /// Stores the hash of a refresh token.
+    /// Stores the digest of a refresh token.
     func keepRefreshToken(
         _ hash: [UInt8], session: [UInt8], at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
@@ -72,7 +72,8 @@ extension TokenRows {
             """, [.bytes(hash), .bytes(session), .integer(now), .integer(expires)])
     }
 
-    /// Uses up a refresh token and returns its session; nil if it is unknown, expired or used.
+    /// Uses up a refresh token and returns its session; nil if it is unknown, expired or already
+    /// used.
     func useRefreshToken(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> [UInt8]? {
         let rows = try store.run(
             """
@@ -83,7 +84,7 @@ extension TokenRows {
         return try row.bytes(0)
     }
 
-    /// Returns a refresh token's session, and whether the token was used.
+    /// Returns a refresh token's session, and whether the token was used; nil if it is unknown.
     func refreshToken(
         _ hash: [UInt8]
     ) throws(DatabaseFault) -> (session: [UInt8], isUsed: Bool)? {
@@ -93,7 +94,7 @@ extension TokenRows {
         return (try row.bytes(0), try row.optionalInteger(1) != nil)
     }
 
-    /// Ends a session; returns false if it had ended before.
+    /// Ends a session; returns false if it was already ended.
     func revoke(
         session: [UInt8], reason: String, at now: Int64
     ) throws(DatabaseFault) -> Bool {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 
-/// The settings of /etc/signet/server.conf; signet-server.conf(5) describes each.
+/// The settings in /etc/signet/server.conf, each of which signet-server.conf(5) describes.
 package enum ServerSettings {
-    /// `server.url`: the public URL, the issuer of tokens and the beginning of default audiences.
+    /// `server.url`: the public URL, which is the tokens' issuer and begins the default audiences.
     package static let url = Setting(
         section: "server", key: "url", standard: .word("https://localhost"),
         accepts: .text(200),
         purpose: "how the server is called from outside; audiences and tokens begin with it")
-    /// `listen.address`: a numeric address; unused if systemd passes a socket.
+    /// `listen.address`: a numeric address; not used if systemd passes a socket.
     package static let address = Setting(
         section: "listen", key: "address", standard: .word("127.0.0.1"), accepts: .text(64),
         purpose: "the address to listen on; without a certificate, one of this machine alone")
-    /// `listen.port`: 0 selects any free port; unused if systemd passes a socket.
+    /// `listen.port`: 0 selects any free port; not used if systemd passes a socket.
     package static let port = Setting(
         section: "listen", key: "port", standard: .count(8443), accepts: .count(0...65_535),
         purpose: "the port to listen on; 0 for any")
@@ -20,16 +20,18 @@ package enum ServerSettings {
     package static let certificate = Setting(
         section: "listen", key: "certificate", standard: .word("none"), accepts: .text(256),
         purpose: "a PEM file with the certificate's chain; none for plain HTTP behind a proxy")
-    /// `listen.key`: the path of the certificate's key, which must be set with the certificate.
+    /// `listen.key`: the path of the certificate's private key; required with a certificate.
     package static let key = Setting(
         section: "listen", key: "key", standard: .word("none"), accepts: .text(256),
         purpose: "a PEM file with the certificate's key, for its owner alone")
-    /// `listen.proxy`: whether `X-Forwarded-For` names the client; disables the limit per address.
+    /// `listen.proxy`: whether `X-Forwarded-For` names the client.
+    ///
+    /// If so, `listen.connections-per-address` is not applied: all connections are the proxy's.
     package static let proxy = Setting(
         section: "listen", key: "proxy", standard: .word("none"),
         accepts: .choice(["none", "trusted"]),
         purpose: "whether X-Forwarded-For comes from a reverse proxy that can be believed")
-    /// `listen.connections`: the maximum number of connections, each of which needs a descriptor.
+    /// `listen.connections`: the maximum number of connections, each of which takes a descriptor.
     package static let connections = Setting(
         section: "listen", key: "connections", standard: .count(12_000),
         accepts: .count(16...100_000), purpose: "connections at the same time")
@@ -38,11 +40,13 @@ package enum ServerSettings {
         section: "listen", key: "connections-per-address", standard: .count(512),
         accepts: .count(0...100_000),
         purpose: "connections of one address at the same time; 0 does not count")
-    /// `listen.rate`: calls per minute and address (`RateLimit`); also the limit of `AuditQuota`.
+    /// `listen.rate`: calls per minute and address (`RateLimit`), and the limit of `AuditQuota`.
     package static let rate = Setting(
         section: "listen", key: "rate", standard: .count(120), accepts: .count(1...1_000_000),
         purpose: "challenges, codes and proofs that do not hold, of one address a minute")
-    /// `database.kind`: selects `database.path`, or `database.connection` and
+    /// `database.kind`: the kind of database.
+    ///
+    /// SQLite uses `database.path`; PostgreSQL uses `database.connection` and
     /// `database.connections`.
     package static let databaseKind = Setting(
         section: "database", key: "kind", standard: .word("sqlite"),
@@ -52,12 +56,14 @@ package enum ServerSettings {
     package static let databasePath = Setting(
         section: "database", key: "path", standard: .word("/var/lib/signet-server/server.db"),
         accepts: .text(256), purpose: "SQLite's file")
-    /// `database.connection`: a connection string of libpq, hidden because of passwords.
+    /// `database.connection`: a connection string of libpq, which may contain a password.
+    ///
+    /// Commands that show settings hide it.
     package static let databaseConnection = Setting(
         section: "database", key: "connection",
         standard: .word("host=/run/postgresql dbname=signet"), accepts: .text(512),
         purpose: "PostgreSQL's connection string; a password belongs into a passfile")
-    /// `database.connections`: connections for writing; a quarter of it is added for reading.
+    /// `database.connections`: connections for writing; a quarter as many are added for reading.
     package static let databaseConnections = Setting(
         section: "database", key: "connections", standard: .count(8), accepts: .count(1...256),
         purpose: "connections to PostgreSQL at the same time")
