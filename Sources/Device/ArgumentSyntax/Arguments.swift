@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A command line that fits the declaration of its command.
+/// A command line that was checked against the declaration of its command.
 ///
-/// Every option in it is one that the form takes, its value is of the declared kind, and there are
-/// as many operands as the form has.
+/// Every option in it is one that its form takes, each value is of the declared kind, and the
+/// number of operands is one that the form allows.
 package struct Arguments: Sendable {
     package let command: CommandSyntax
-    /// The operands in order; the word that selects a form is the first of them.
+    /// The operands in order, beginning with the word that selects a form, if there is one.
     package let operands: [String]
-    /// The values of each option, in order; a flag has an empty one.
+    /// The values of each option, in order; a flag has one empty value.
     private let values: [String: [String]]
 
     init(_ command: CommandSyntax, _ operands: [String], _ values: [String: [String]]) {
@@ -32,9 +32,9 @@ package struct Arguments: Sendable {
     }
 }
 
-/// What a command line asks for.
+/// The action that a command line requests.
 package enum CommandLineReading: Sendable {
-    /// Do what the command does.
+    /// Run the command.
     case run(Arguments)
     /// Show the help of the command or group that these words name; empty for the program.
     case help(of: [String])
@@ -42,21 +42,23 @@ package enum CommandLineReading: Sendable {
 }
 
 extension ProgramSyntax {
-    /// Reads the words after the program's name.
+    /// Parses the words after the program's name.
+    ///
+    /// - Throws: why the command line is rejected.
     package func read(_ words: [String]) throws(UsageFault) -> CommandLineReading {
         var parser = ArgumentParser(self, words)
         return try parser.read()
     }
 }
 
-/// Reads a command line from left to right.
+/// Parses a command line from left to right.
 ///
-/// `--option value` and `--option=value` are the same; `--` ends the options. Words select a command
-/// as long as one has a name that begins with them.
+/// `--option value` and `--option=value` mean the same; `--` ends the options. Words are taken as a
+/// command's name for as long as some command's name begins with them.
 private struct ArgumentParser {
     private let program: ProgramSyntax
     private var rest: ArraySlice<String>
-    /// The words that name the command.
+    /// The words of the command's name.
     private var path: [String] = []
     private var values: [String: [String]] = [:]
     private var operands: [String] = []
@@ -67,9 +69,9 @@ private struct ArgumentParser {
     }
 
     private var call: String { program.call(path) }
-    /// What messages call the command.
+    /// The name of the command in messages.
     private var title: String { path.isEmpty ? program.name : path.joined(separator: " ") }
-    /// What lists the commands.
+    /// The command that lists all commands.
     private var help: String {
         program.helpCommand.map { program.call([$0]) } ?? "\(call) --help"
     }
@@ -104,7 +106,7 @@ private struct ArgumentParser {
         return .run(Arguments(command, operands, values))
     }
 
-    /// The help for a command, by the program's own command if it has one for that.
+    /// The help for a command: the program's own help command, if there is one, shows it.
     private func help(of command: CommandSyntax) -> CommandLineReading {
         guard let name = program.helpCommand, let shown = program.command([name]) else {
             return .help(of: path)
@@ -113,7 +115,7 @@ private struct ArgumentParser {
         return .run(Arguments(shown, path, values.filter { taken.contains($0.key) }))
     }
 
-    /// Reads the words of the command's name, and the options that may stand among them.
+    /// Reads the words of the command's name, and the options that may be among them.
     private mutating func readName() throws(UsageFault) {
         while let word = rest.first, word != "--" {
             if word.hasPrefix("-"), word != "-" {
@@ -172,12 +174,12 @@ private struct ArgumentParser {
         values[option.name, default: []].append(value)
     }
 
-    /// Whether a flag was read; it is then forgotten.
+    /// Whether a flag was given; it is then removed from `values`.
     private mutating func takeFlag(_ option: OptionSyntax) -> Bool {
         values.removeValue(forKey: option.name) != nil
     }
 
-    /// Why no command is named by the words so far and this one.
+    /// Why the words so far, followed by this one, name no command.
     private func fault(at word: String?) -> UsageFault {
         let next = program.commands(below: path).map { $0.words[path.count] }
         guard path.isEmpty else {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// How many columns of a terminal a text takes.
+/// The number of columns that a text takes up on a terminal.
 package enum Columns {
-    /// The columns of a whole text, which is UTF-8.
+    /// Returns the columns of a whole text in UTF-8.
     package static func count(of text: Bytes) -> Int {
         String(decoding: text, as: UTF8.self).unicodeScalars.reduce(0) { $0 + width(of: $1) }
     }
 
-    /// The beginning of a text that fits into so many columns.
+    /// Returns the longest beginning of a text that fits into this number of columns.
     package static func prefix(of text: Bytes, columns: Int) -> Bytes {
         var rest = columns
         var beginning = String.UnicodeScalarView()
@@ -20,9 +20,10 @@ package enum Columns {
         return Bytes(String(beginning).utf8)
     }
 
-    /// 0 for what is put over the character before it, 2 for what is wide (Unicode, UAX #11).
+    /// Returns 0 for a character that is drawn over the one before it, and 2 for a wide one.
     ///
-    /// Not wcwidth(3): that answers for the locale that libc has, and only where it is installed.
+    /// The ranges follow Unicode, UAX #11. wcwidth(3) is not used, because it depends on the locale
+    /// that is set, and works only where that locale is installed.
     private static func width(of scalar: Unicode.Scalar) -> Int {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return 0

@@ -2,21 +2,21 @@
 import LoginMessages
 import LoginProtocol
 
-/// One way to call a command: what it takes beside the options of every form.
+/// One way to call a command, with its own operands and options.
 ///
-/// A form is selected by its first required option, or by the word that it begins with; a form
-/// without either is the one that is meant where nothing selects another.
+/// A form is selected by its first required option, or by the word that it begins with. A form
+/// without either applies when no other form is selected.
 package struct FormSyntax: Sendable {
-    /// The word that it begins with, for example `migrate`.
+    /// The word that the form begins with, for example `migrate`.
     package let word: String?
-    /// Options without which this form is not meant or not complete; the first selects it.
+    /// The options that the form must have; the first of them selects it.
     package let required: [OptionSyntax]
     package let operands: [OperandSyntax]
-    /// Options that may be given with this form, and not with every other.
+    /// The options that this form takes, and that not every form takes.
     package let options: [OptionSyntax]
-    /// Says that the operands do not fit, where the parser's own words would say too little.
+    /// The message for operands that do not fit, where the parser's own would say too little.
     let misuse: Text?
-    /// Whether only root may call it.
+    /// Whether only root may use this form.
     package let isForRoot: Bool
 
     package init(
@@ -31,29 +31,29 @@ package struct FormSyntax: Sendable {
         self.isForRoot = isForRoot
     }
 
-    /// The option that selects it; nil if none does.
+    /// The option that selects the form; nil if none does.
     package var selector: OptionSyntax? { required.first }
 
-    /// What names it in a message: its option, its word, or its first operand.
+    /// The name of the form in messages: its option, its word, or its first operand.
     package var label: String { selector?.long ?? word ?? operands.first?.value.name ?? "" }
 
     func takes(_ name: String) -> Bool { (required + options).contains { $0.name == name } }
 }
 
-/// One command of a program: what it is called with, and what it is for.
+/// One command of a program: its name, its purpose, and the ways to call it.
 package struct CommandSyntax: Sendable {
-    /// The words that name it, for example `secret set`; empty for a program without commands.
+    /// The words of its name, for example `secret set`; empty for a program without commands.
     package let name: String
-    /// What it does, in one line.
+    /// The purpose in one line.
     package let summary: Text
-    /// The ways to call it: at least one.
+    /// The ways to call the command, at least one.
     package let forms: [FormSyntax]
     /// The options of every form, without `--help`.
     package let options: [OptionSyntax]
-    /// Says that the operands do not fit, for forms that have no words of their own for it.
+    /// The message for operands that do not fit, for forms that have none of their own.
     let misuse: Text?
 
-    /// A command with several forms.
+    /// Declares a command with several forms.
     package init(
         _ name: String, summary: Text, forms: [FormSyntax], options: [OptionSyntax] = [],
         misuse: Text? = nil
@@ -65,17 +65,18 @@ package struct CommandSyntax: Sendable {
         self.misuse = misuse
     }
 
-    /// A command with one form.
+    /// Declares a command with one form.
     package init(
         _ name: String, summary: Text, operands: [OperandSyntax] = [], options: [OptionSyntax] = []
     ) {
         self.init(name, summary: summary, forms: [FormSyntax(operands: operands)], options: options)
     }
 
-    /// The words that name it.
+    /// The words of its name.
     package var words: [String] { name.split(separator: " ").map(String.init) }
 
-    /// The options of all forms in the order of the help, each once; `--help` is the last.
+    /// The options of all forms in the order of the help, each of them once, with `--help` as the
+    /// last.
     package var allOptions: [OptionSyntax] {
         var all: [OptionSyntax] = []
         let own = forms.flatMap { $0.required + $0.options }
@@ -87,13 +88,13 @@ package struct CommandSyntax: Sendable {
     }
 }
 
-/// Commands whose names begin with the same words.
+/// A group of commands whose names begin with the same words.
 package struct GroupSyntax: Sendable {
     /// The words that they share, for example `secret`.
     package let name: String
-    /// What they are for, in one line.
+    /// The purpose of the group in one line.
     package let summary: Text
-    /// Options of all of them, which may also stand before the rest of a command's name.
+    /// The options of all of its commands, which may also precede the rest of a command's name.
     package let options: [OptionSyntax]
 
     package init(_ name: String, summary: Text, options: [OptionSyntax] = []) {
@@ -103,20 +104,20 @@ package struct GroupSyntax: Sendable {
     }
 }
 
-/// A program: everything that its command line may have.
+/// The declaration of a program's whole command line.
 ///
-/// Parser, help, completions for shells, the SYNOPSIS of manual pages and the tables of commands
-/// follow from this alone. Each program has `--version`, and each command `--help`.
+/// The parser, the help, the completions for shells, the SYNOPSIS of manual pages and the tables of
+/// commands are all derived from it. Each program has `--version`, and each command `--help`.
 package struct ProgramSyntax: Sendable {
     package let name: String
-    /// What the program does, in one line.
+    /// The purpose of the program in one line.
     package let summary: Text
     package let groups: [GroupSyntax]
-    /// All commands, in the order of the help. One without a name is the program's own work.
+    /// All commands, in the order of the help; one without a name is the program itself.
     package let commands: [CommandSyntax]
     /// The command that shows help, as `--help` does; nil if there is none.
     package let helpCommand: String?
-    /// What the help of the program and of its groups ends with.
+    /// The last lines in the help of the program and of its groups.
     let notes: [Text]
 
     package init(
@@ -131,7 +132,7 @@ package struct ProgramSyntax: Sendable {
         self.notes = notes
     }
 
-    /// A program without commands.
+    /// Declares a program without commands.
     package init(
         _ name: String, summary: Text, operands: [OperandSyntax] = [],
         options: [OptionSyntax] = [], notes: [Text] = []
@@ -140,46 +141,46 @@ package struct ProgramSyntax: Sendable {
         self.init(name, summary: summary, commands: [work], notes: notes)
     }
 
-    /// The command of this name; nil if there is none.
+    /// Returns the command of this name; nil if there is none.
     package func command(_ words: [String]) -> CommandSyntax? {
         commands.first { $0.words == words }
     }
 
-    /// The commands whose names have these words in front, and more behind.
+    /// Returns the commands whose names begin with these words and are longer.
     package func commands(below words: [String]) -> [CommandSyntax] {
         commands.filter { $0.words.count > words.count && $0.words.starts(with: words) }
     }
 
-    /// All that a command takes: its own options, and those of its groups.
+    /// Returns all options that a command takes: its own, and those of its groups.
     package func options(of command: CommandSyntax) -> [OptionSyntax] {
         let own = command.allOptions
         let shared = groupOptions(at: command.words)
         return own.dropLast() + shared + (command.name.isEmpty ? [.version] : []) + own.suffix(1)
     }
 
-    /// The options that may stand behind these words of a command's name.
+    /// Returns the options that may follow these words of a command's name.
     package func groupOptions(at words: [String]) -> [OptionSyntax] {
         groups.filter { words.starts(with: $0.name.split(separator: " ").map(String.init)) }
             .flatMap(\.options)
     }
 
-    /// What to type for a command, for example `signet secret set`.
+    /// Returns the command as the user types it, for example `signet secret set`.
     package func call(_ words: [String]) -> String {
         ([name] + words).joined(separator: " ")
     }
 }
 
 extension String {
-    /// The UTF-8 bytes.
+    /// The string in UTF-8.
     var bytes: Bytes { Bytes(utf8) }
 
-    /// The bytes for a message, at most 200 characters of them.
+    /// The bytes for a message, at most 200 characters and an ellipsis.
     var shown: Bytes {
         unicodeScalars.count <= 200
             ? bytes
             : Bytes(String(String.UnicodeScalarView(unicodeScalars.prefix(200))).utf8) + "…".utf8
     }
 
-    /// The string as a text, with characters escaped that must not stand in a line.
+    /// The string as a text, in which characters that may not be shown in a line are escaped.
     var text: Text { Text(escaping: bytes) }
 }

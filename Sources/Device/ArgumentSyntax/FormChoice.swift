@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CommandSyntax {
-    /// Throws unless operands and options, given by their names, fit one of the forms.
+    /// Throws unless the operands and the options, given by their names, fit one of the forms.
     func check(
         _ operands: [String], _ given: Set<String>, _ call: String
     ) throws(UsageFault) {
@@ -10,7 +10,7 @@ extension CommandSyntax {
     }
 }
 
-/// Finds the form that a command line has, and what does not fit it.
+/// Determines the form of a command line, and checks that everything in it belongs to that form.
 private struct FormChoice {
     let command: CommandSyntax
     let operands: [String]
@@ -25,7 +25,7 @@ private struct FormChoice {
         try checkOperands(of: form)
     }
 
-    /// The form that an option selects, otherwise the first word, otherwise the plain one.
+    /// Returns the form that an option selects, otherwise the first word, otherwise the plain one.
     private func form() throws(UsageFault) -> FormSyntax {
         let selected = command.forms.filter { form in
             form.selector.map { given.contains($0.name) } ?? false
@@ -40,7 +40,8 @@ private struct FormChoice {
         if let form = command.forms.first(where: { $0.word == nil && $0.required.isEmpty }) {
             return form
         }
-        // An option that belongs to one form says more than that a form must be chosen.
+        // A fault about an option that belongs to one form is clearer than one that lists the
+        // forms.
         for form in command.forms { try checkStrayOptions(of: form, within: []) }
         throw misfit(of: nil) ?? choice
             ?? .missingOperand(
@@ -54,7 +55,7 @@ private struct FormChoice {
         }
     }
 
-    /// Throws if an option of a form is given that none of these forms takes.
+    /// Throws if an option of `other` was given that none of `forms` takes.
     private func checkStrayOptions(
         of other: FormSyntax, within forms: [FormSyntax]
     ) throws(UsageFault) {
@@ -110,12 +111,12 @@ private struct FormChoice {
         }
     }
 
-    /// The program's own words for operands that do not fit.
+    /// The program's own message for operands that do not fit.
     private func misfit(of form: FormSyntax?) -> UsageFault? {
         (form?.misuse ?? command.misuse).map(UsageFault.badValue)
     }
 
-    /// That one of two forms is to be chosen, if there are just two with something to name.
+    /// The fault that one of two forms must be chosen; nil unless there are two, both with a label.
     private var choice: UsageFault? {
         let labels = command.forms.map(\.label)
         guard labels.count == 2, !labels.contains("") else { return nil }

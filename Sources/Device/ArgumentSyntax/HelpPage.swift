@@ -2,9 +2,9 @@
 import LoginMessages
 import LoginProtocol
 
-/// The help that a program shows: for itself, for a group of commands, or for one command.
+/// The help of a program: for the program, for a group of commands, or for one command.
 extension ProgramSyntax {
-    /// The lines for a command or group, by its words; empty words are for the program.
+    /// Returns the lines for the command or group with this name; empty words mean the program.
     package func help(of words: [String]) -> [Text] {
         if let command = command(words), !words.isEmpty { return page(of: command) }
         return overview(of: words)
@@ -15,7 +15,7 @@ extension ProgramSyntax {
             + Self.options(options(of: command))
     }
 
-    /// The commands below these words; for the program itself, its own options too.
+    /// The commands whose names begin with these words; for the program, its own options too.
     private func overview(of words: [String]) -> [Text] {
         let group = groups.first { $0.name.split(separator: " ").map(String.init) == words }
         var lines = [Self.title(call(words).bytes, group?.summary ?? summary), ""]
@@ -27,7 +27,8 @@ extension ProgramSyntax {
             lines.append(own == nil ? Self.usage(call) : Self.alsoUsage(call))
         }
         lines.append("")
-        // Where the program has work of its own, its groups have help of their own.
+        // If the program itself does something, only the groups are listed; each has help of its
+        // own.
         let isListed = own == nil
         if !below.isEmpty {
             let rows: [(Text, Text)] =
@@ -44,7 +45,7 @@ extension ProgramSyntax {
         return lines + (notes.isEmpty ? [] : [""] + notes)
     }
 
-    /// One line for each way to call a command.
+    /// The usage lines, one for each way to call a command.
     private func usage(of command: CommandSyntax) -> [Text] {
         command.synopses.enumerated().map { index, parts in
             let line = ([call(command.words)] + (parts.isEmpty ? [] : [parts.shown]))

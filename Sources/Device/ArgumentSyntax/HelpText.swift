@@ -2,21 +2,21 @@
 import LoginMessages
 import LoginProtocol
 
-/// The words of the help of all programs.
+/// The texts in the help of all programs.
 extension ProgramSyntax {
-    /// A program or command, and what it does.
+    /// The line with a program or command and its purpose.
     static func title(_ call: Bytes, _ summary: Text) -> Text { "\(call): \(summary)" }
-    /// How it is called: its name and what it takes.
+    /// The line that shows how to call it.
     static func usage(_ call: Text) -> Text { "usage: \(call) [OPTION…]" }
     /// Another way, below the first.
     // Untranslated: only the word for options would differ.
     static func alsoUsage(_ call: Text) -> Text { "       \(call) [OPTION…]" }
-    /// A program, and any of its commands.
+    /// The program followed by any command.
     static func anyCommand(_ call: Bytes) -> Text { "\(call) COMMAND" }
-    /// Above the commands.
+    /// The heading of the commands.
     static let commands: Text = "commands:"
-    /// Above the options.
+    /// The heading of the options.
     static let options: Text = "options:"
-    /// Where more is told.
+    /// The line that says where to find more.
     static func more(_ call: Text) -> Text { "run '\(call) --help' to see what a command takes" }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginMessages
 
-/// What a program without translations does with its command line.
+/// The action that a command line requests of a program without translations.
 package enum CommandLineOutcome: Sendable {
-    /// Do what the arguments say.
+    /// Run the program with these arguments.
     case run(Arguments)
-    /// Print this on standard output and exit with 0.
+    /// Print this text on standard output and exit with 0.
     case show(String)
-    /// Print this on standard error and exit with 2.
+    /// Print this text on standard error and exit with 2.
     case refuse(String)
 }
 
 extension ProgramSyntax {
-    /// Reads the words after the program's name; texts are in English.
+    /// Parses the words after the program's name; the texts are in English.
     package func outcome(of words: [String], version: String) -> CommandLineOutcome {
         do throws(UsageFault) {
             switch try read(words) {
@@ -23,13 +23,13 @@ extension ProgramSyntax {
         } catch { return .refuse("\(name): \(error.english)") }
     }
 
-    /// The help in English, its lines with line ends between them.
+    /// Returns the help in English, as one text with line ends between the lines.
     package func englishHelp(of words: [String]) -> String {
         help(of: words).map { String(decoding: $0.bytes, as: UTF8.self) }.joined(separator: "\n")
     }
 }
 
 extension UsageFault {
-    /// The text in English.
+    /// The fault's text in English.
     package var english: String { String(decoding: text.bytes, as: UTF8.self) }
 }

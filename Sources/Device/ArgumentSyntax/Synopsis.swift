@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a command is called, in pieces that help and manual pages show in their own notation.
+/// A part of a synopsis, which help and manual pages show in their own notation.
 package indirect enum SynopsisPart: Equatable, Sendable {
-    /// A word that is typed as it is.
+    /// A word that is typed literally.
     case word(String)
     /// An option as typed, without its value.
     case option(String)
-    /// A placeholder, and whether there may be several in its place.
+    /// A placeholder, and whether several values may take its place.
     case value(String, isRepeated: Bool)
     case optional([SynopsisPart])
-    /// One of several.
+    /// Alternatives, of which one is chosen.
     case choice([[SynopsisPart]])
 
-    /// As it is typed and as help shows it: `[--export N --to DIRECTORY | --verify]`.
+    /// The part in the notation of the help: `[--export N --to DIRECTORY | --verify]`.
     package var shown: String {
         switch self {
         case .word(let word), .option(let word): word
@@ -24,14 +24,14 @@ package indirect enum SynopsisPart: Equatable, Sendable {
 }
 
 extension [SynopsisPart] {
-    /// The parts with blanks between them.
+    /// The parts, separated by spaces.
     package var shown: String { map(\.shown).joined(separator: " ") }
 }
 
 extension CommandSyntax {
     /// The ways to call the command, without its name and the options of every form.
     ///
-    /// Forms that fit into a line together are one way, with a bar between them.
+    /// Forms that fit into one line together are combined, with a bar between them.
     package var synopses: [[SynopsisPart]] {
         let parts = forms.map(\.synopsis)
         let isPlainThere = parts.contains([])
@@ -42,7 +42,7 @@ extension CommandSyntax {
         return joined.shown.count <= 60 ? [joined] : parts
     }
 
-    /// The options of every form.
+    /// The options of every form, each as an optional part.
     package var commonSynopsis: [SynopsisPart] { options.map { .optional($0.synopsis) } }
 }
 

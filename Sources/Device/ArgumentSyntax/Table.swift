@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginMessages
 
-/// Rows of aligned columns, whatever language they are shown in.
+/// A table of aligned columns, in the language in which it is shown.
 package enum Table {
-    /// Formats the lines; the last column is not padded.
+    /// Formats the rows as lines; the last cell of a row is not padded.
     package static func lines(_ rows: [[Text]]) -> [Text] {
         var columns: [[Text]] = []
         for row in rows {

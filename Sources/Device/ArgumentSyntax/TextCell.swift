@@ -4,8 +4,9 @@ import LoginProtocol
 import SignedFormats
 
 extension Text.Interpolation {
-    /// Appends the cell of a table: the text, and spaces up to two behind the widest of its column. How
-    /// wide they are is decided in the language in which the text is shown.
+    /// Appends a cell of a table: the text, padded to two columns more than the widest cell.
+    ///
+    /// The widths are measured in the language in which the text is shown.
     package mutating func appendInterpolation(cell text: Text, column: [Text]) {
         append { translation in
             let own = text.rendered(by: translation)

@@ -2,35 +2,35 @@
 import LoginMessages
 import LoginProtocol
 
-/// Why a command line is refused. Every program that finds one says its `text` and exits with 2.
+/// Why a command line is rejected; every program then prints `text` and exits with 2.
 package enum UsageFault: Error, Equatable {
-    /// No command was named; with what lists them.
+    /// No command was given; `help` is the command that lists them.
     case noCommand(help: String)
     case unknownCommand(String, help: String)
     /// An option stands where a command is expected.
     case earlyOption(String, help: String)
-    /// Only the first words of several commands: these words may follow.
+    /// Only the first words of several commands were given, and one of these words must follow.
     case incompleteCommand(String, [String], help: String)
-    /// An option that the command, which is called like this, does not have.
+    /// The command does not have this option; `call` is the command as the user types it.
     case unknownOption(String, of: String, call: String)
     case repeatedOption(String)
     case missingValue(String, call: String)
     case emptyValue(String)
     case unwantedValue(String)
     case unwantedWord(String, of: String, call: String)
-    /// A word that only a form with this option takes.
+    /// The word is only taken by a form that has this option.
     case wordNeedsOption(String, option: String, of: String, call: String)
     case missingOperand(String, of: String, call: String)
-    /// One of the two, and not both.
+    /// One of the two must be given, and not both.
     case either(String, String, of: String)
     case needs(String, String)
     case notInRange(String, String, ClosedRange<Int64>)
     case notAChoice(String, String, [String])
     case notAbsolute(String, String)
-    /// In a program's own words.
+    /// A message of the program itself.
     case badValue(Text)
 
-    /// What is wrong, and what to do.
+    /// The message: the fault, and how to correct the command line.
     package var text: Text {
         switch self {
         case .noCommand(let help): "no command given. Run '\(help.bytes)'"

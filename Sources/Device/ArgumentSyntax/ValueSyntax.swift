@@ -2,41 +2,42 @@
 import LoginMessages
 import LoginProtocol
 
-/// What an option or an operand takes: its placeholder, and which values are accepted.
+/// The values that an option or an operand takes: their placeholder and their kind.
 ///
-/// The parser checks a value against its kind, so what reaches a program is of that kind.
+/// The parser checks each value against its kind, so a program only receives values of that kind.
 package struct ValueSyntax: Sendable {
     package enum Kind: Equatable, Sendable {
-        /// Anything that is not empty; the program checks the rest.
+        /// Any text that is not empty; the program checks it further.
         case text
-        /// Words with commas between them, or nothing; the program checks the words.
+        /// Words separated by commas, or an empty text; the program checks the words.
         case words
-        /// A decimal number within bounds, without sign and leading zeros.
+        /// A decimal number within bounds, without a sign and leading zeros.
         case number(ClosedRange<Int64>)
         /// One of these words.
         case choice([String])
-        /// Anything that is not empty; these words are common.
+        /// Any text that is not empty; completions suggest these words.
         case suggestion([String])
-        /// The name of an account of this machine.
+        /// The name of an account on this machine.
         case account
         /// The URL of a server, or a part of one.
         case url
         /// The path of a file.
         case file
-        /// The path of a file that begins with a slash.
+        /// The path of a file, which must begin with a slash.
         case absoluteFile
         /// The path of a directory.
         case directory
         /// One of the program's commands.
         case command
-        /// What a command of the program lists, in a member of its JSON: a completion may ask it.
+        /// A value that a command of the program lists in a member of its JSON, which completions
+        /// may run.
         case listed(member: String, by: String)
     }
 
     /// The placeholder, for example `NAME`.
     package let name: String
     package let kind: Kind
-    /// Says why a value is refused, where the kind's own words would say too little.
+    /// Makes the message for a value that is rejected, where the kind's own would say too little.
     private let refusal: (@Sendable (Bytes) -> Text)?
 
     package init(
@@ -47,17 +48,18 @@ package struct ValueSyntax: Sendable {
         self.refusal = refusal
     }
 
-    /// One of these words, shown as `one|several`.
+    /// Takes one of these words; the placeholder is `one|several`.
     package static func choice(_ words: String...) -> ValueSyntax {
         ValueSyntax(words.joined(separator: "|"), .choice(words))
     }
 
-    /// A number within bounds.
+    /// Takes a number within these bounds.
     package static func number(_ bounds: ClosedRange<Int64>) -> ValueSyntax {
         ValueSyntax("NUMBER", .number(bounds))
     }
 
-    /// Throws unless the value is of this kind; `taker` is what takes it, for the message.
+    /// Throws unless the value is of this kind; `taker` is the option or placeholder in the
+    /// message.
     func check(_ value: String, of taker: String) throws(UsageFault) {
         let isGood =
             switch kind {
@@ -79,7 +81,7 @@ package struct ValueSyntax: Sendable {
         }
     }
 
-    /// A number in its only spelling: decimal digits without sign and leading zeros.
+    /// Parses a number in its only spelling: decimal digits without a sign and leading zeros.
     static func number(_ text: String) -> Int64? {
         guard (1...19).contains(text.utf8.count), text == "0" || text.utf8.first != 0x30,
             text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
@@ -90,16 +92,16 @@ package struct ValueSyntax: Sendable {
 
 /// An option of a command.
 ///
-/// Two options of a program with one name either both take a value or neither does; what they take
-/// and what they are for may depend on the command.
+/// If several commands of a program have an option of the same name, either all of these take a
+/// value or none does; the kind of value and the purpose may differ.
 package struct OptionSyntax: Sendable {
     /// The name without hyphens, for example `account`.
     package let name: String
     /// The letter of the short form; nil if there is none.
     package let short: Character?
-    /// What it takes; nil for a flag.
+    /// The value that it takes; nil for a flag.
     package let value: ValueSyntax?
-    /// What it is for, in one line.
+    /// The purpose in one line.
     package let summary: Text
     /// Whether it may be given several times.
     package let isRepeatable: Bool
@@ -115,19 +117,19 @@ package struct OptionSyntax: Sendable {
         self.isRepeatable = isRepeatable
     }
 
-    /// The option as typed, for example `--account`.
+    /// The option as the user types it, for example `--account`.
     package var long: String { "--\(name)" }
 
-    /// All spellings of its name.
+    /// All spellings of the option.
     package var spellings: [String] { [long] + (short.map { ["-\($0)"] } ?? []) }
 
-    /// The option with its placeholder, as help shows it.
+    /// The option with its placeholder, as in the help.
     package var shown: String { value.map { "\(long) \($0.name)" } ?? long }
 
-    /// Every command takes it.
+    /// The option `--help`, which every command takes.
     package static let help = OptionSyntax(
         "help", short: "h", summary: "show what the command takes")
-    /// Every program takes it in the place of a command.
+    /// The option `--version`, which every program takes in place of a command.
     package static let version = OptionSyntax(
         "version", summary: "show the version of this program")
 }
@@ -135,10 +137,10 @@ package struct OptionSyntax: Sendable {
 /// A word that a command takes by its position.
 package struct OperandSyntax: ExpressibleByStringLiteral, Sendable {
     package let value: ValueSyntax
-    /// How many words it stands for.
+    /// The number of words that may take its place.
     package let minimum: Int
     package let maximum: Int
-    /// Says that it is missing, where the parser's own words would say too little.
+    /// The message if it is missing, where the parser's own would say too little.
     let missing: Text?
 
     package init(_ value: ValueSyntax, count: ClosedRange<Int> = 1...1, missing: Text? = nil) {
@@ -147,6 +149,6 @@ package struct OperandSyntax: ExpressibleByStringLiteral, Sendable {
         self.missing = missing
     }
 
-    /// One word of any text; the literal is the placeholder.
+    /// Takes one word of any text; the literal is the placeholder.
     package init(stringLiteral name: String) { self.init(ValueSyntax(name)) }
 }

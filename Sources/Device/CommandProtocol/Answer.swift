@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// The kinds of the daemon's answers; the raw value is the frame's kind.
+/// The kinds of the daemon's answers; the raw value is the kind of the frame.
 package enum AnswerKind: UInt8, CaseIterable, Sendable {
     /// A message for the user while the request continues.
     case notice = 128
     /// Ends `authenticate` with the statement and its signature.
     case assertion = 129
-    /// Ends any request: it is denied, with the reason.
+    /// Ends any request that is denied, with the reason.
     case denial = 130
     /// The request continues once the client has sent the account's password.
     case passwordWanted = 131
-    /// Ends any other request successfully.
+    /// Ends a successful request that no other kind ends.
     case done = 132
     /// The account's status.
     case status = 133
@@ -25,7 +25,7 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case signer = 137
     /// One setting of the configuration.
     case setting = 138
-    /// The digest and counter at which the chain of receipts must end.
+    /// The digest and the counter with which the chain of receipts must end.
     case chainHead = 139
     /// A part of a secret that a touch released.
     case secretPart = 140
@@ -35,15 +35,15 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case vault = 142
     /// The request continues once the client has sent the announced secret in parts.
     case secretWanted = 143
-    /// A touch is asked for without a terminal, or that has ended; follows `watch` only.
+    /// A touch without a terminal is requested, or has ended; sent only in answer to `watch`.
     case event = 144
-    /// One print of fprintd's, and the result of importing it.
+    /// One of fprintd's prints, and the result of importing it.
     case importedPrint = 145
     /// Ends `confirm`: the touch is still valid.
     case confirmed = 146
     /// One print that a reader stores.
     case storedPrint = 147
-    /// Refused attempts of the same kind, combined.
+    /// Refused attempts of the same kind, combined into one record.
     case refusal = 148
     /// The signature of one of several files.
     case signedFile = 149
@@ -53,7 +53,7 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case token = 151
     /// One server.
     case server = 152
-    /// Ends `sign` with the signature, and with the signed text if the daemon wrote it.
+    /// Ends `sign` with the signature, and with the signed text if the daemon composed it.
     case signed = 153
     /// The account's signing key.
     case signingKey = 154
@@ -63,13 +63,13 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case authorization = 157
     /// One operation.
     case operation = 158
-    /// Why one of several servers gave no answer.
+    /// The reason why one of several servers gave no answer.
     case serverTrouble = 159
     /// Ends `operationDecide` with the operation's new state.
     case decided = 160
 }
 
-/// One frame from the daemon to a client; `AnswerKind` describes each.
+/// One frame from the daemon to a client; `AnswerKind` describes each kind.
 package enum Answer: Equatable, Sendable {
     case notice(Notice)
     case assertion(Assertion)
@@ -93,7 +93,7 @@ package enum Answer: Equatable, Sendable {
     case event(EventAnswer)
     case importedPrint(ImportedPrintAnswer)
     case storedPrint(StoredPrintAnswer)
-    /// The touch is still valid. With the login password, if it was requested and released.
+    /// The touch is still valid; the login password is included if it was requested and released.
     case confirmed(password: Bytes?)
     case serverEnabled(ServerEnabledAnswer)
     case token(TokenAnswer)
@@ -115,13 +115,13 @@ package enum Answer: Equatable, Sendable {
 package struct DoneAnswer: Equatable, Sendable {
     /// The finger that matched, was added or was deleted.
     package var finger: Finger?
-    /// The number of fingers now enrolled.
+    /// The number of fingers that are now enrolled.
     package var prints: UInt8?
     /// The state of the credential after the request.
     package var state: CredentialState?
-    /// The number of secrets that a change of fingers ends or has just ended.
+    /// The number of secrets that a change of fingers makes, or has just made, impossible to open.
     package var secrets: UInt32?
-    /// Whether a touch unlocks the keyring now; nil if it was never enabled.
+    /// Whether a touch now unlocks the keyring; nil if this was never enabled.
     package var keyring: KeyringState?
     /// The setting that excludes the account from fingerprint login; nil if none does.
     package var keptOut: Bytes?

@@ -40,7 +40,7 @@ extension Answer {
         }
     }
 
-    /// Encodes the answer; throws if a value does not fit.
+    /// Encodes the answer; throws if a value does not fit its field.
     package func encoded() throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: kind.rawValue)
         switch self {
@@ -84,7 +84,7 @@ extension Answer {
         return frame.bytes
     }
 
-    /// Decodes the daemon's frame; throws unless it is exactly one well-formed answer.
+    /// Decodes a frame of the daemon; throws unless it is exactly one well-formed answer.
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let kind = AnswerKind(rawValue: frame.kind) else { throw .unknownKind }
@@ -102,7 +102,7 @@ extension Answer {
         switch answer {
         case .notice(let notice): self = .notice(notice)
         case .assertion(let assertion): self = .assertion(assertion)
-        // Decoded by the caller, because commands have more reasons.
+        // The caller decodes denials, because commands know more reasons than logins.
         case .denial: throw .unknownKind
         case .confirmed(let password): self = .confirmed(password: password)
         }
@@ -146,9 +146,10 @@ extension Answer {
 }
 
 extension Answer {
-    /// Encodes a confirmation with a password. The caller must wipe the returned frame.
+    /// Encodes a confirmation with a password; the caller must wipe the returned frame.
     package static func confirmed(with password: Span<UInt8>) throws(WireFault) -> Bytes {
-        // Reserve the full length, so that no reallocation leaves a copy of the password behind.
+        // The full length is reserved, so that no reallocation leaves a copy of the password
+        // behind.
         let room = Frame.headerLength + Frame.fieldHeaderLength + password.count
         var frame = FrameWriter(kind: AnswerKind.confirmed.rawValue, capacity: room)
         try frame.put(.password, password)

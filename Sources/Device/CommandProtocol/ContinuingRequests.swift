@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-// The frames that belong to the request in progress. `Connection` of the daemon takes them.
+// The frames that belong to the request in progress; the daemon's `Connection` receives them.
 
-/// Carries the password that the daemon asked for; follows `passwordWanted` only.
+/// Carries the password that the daemon requested; it is valid only after `passwordWanted`.
 package struct PasswordRequest: ContinuingRequest {
     package static let verb = Verb(14, name: "password")
 
-    /// The password. The daemon takes it out of the packet before it decodes it, and sees zeros
-    /// here.
+    /// The password.
+    ///
+    /// The daemon takes it out of the packet before decoding, so that it is all zeros there.
     package let password: Bytes
 }
 
@@ -29,7 +30,7 @@ package struct CancelRequest: ContinuingRequest, PlainRequest {
     package init() {}
 }
 
-/// The client has shown a notice that asked for acknowledgement.
+/// Reports that the client has shown a notice that must be acknowledged.
 package struct ShownRequest: ContinuingRequest, PlainRequest {
     package static let verb = Verb(.shown, name: "shown")
 

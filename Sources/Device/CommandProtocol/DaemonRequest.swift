@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// A request of a client to the daemon: its verb, its rule, its fields on the wire, and the facts
-/// about it that other parts need.
+/// A request of a client to the daemon: its verb, its rule, its fields on the wire, and facts about
+/// it that other parts need.
 ///
-/// Each request is a type that is an `AccountRequest`, a `MachineRequest` or a `ContinuingRequest`,
-/// and has an entry in `Request.all`. The feature of the daemon that serves it has its handler.
-/// ARCHITECTURE.md has the steps for adding one.
+/// Each request is a type that conforms to `AccountRequest`, `MachineRequest` or
+/// `ContinuingRequest`, and has an entry in `Request.all`. Its handler is in the daemon's feature
+/// that serves it. ARCHITECTURE.md has the steps for adding one.
 package protocol DaemonRequest: Equatable, Sendable {
     /// The kind of its frame, and its name.
     static var verb: Verb { get }
-    /// Who may make it, with which proof, and what must hold before a finger is asked for.
+    /// The users who may make it, the proof that they must give, and the conditions for a touch.
     static var rule: VerbRule { get }
-    /// How much room the journal gives to the decision about it; `full` unless stated otherwise.
+    /// How the journal records the decision about it; `full` unless stated otherwise.
     static var logging: DecisionLogging { get }
-    /// The command that asks for a touch by it, as those who wait for the reader are shown it;
-    /// empty for none.
+    /// The command that requests a touch by it, as shown to users who wait for the reader.
+    ///
+    /// It is empty if there is no such command.
     static var command: String { get }
     /// The same command as `signet log` shows it for a refused attempt; usually the same text.
     static var loggedCommand: String { get }
 
-    /// The account that it is about; nil if it is about none.
+    /// The account that it is about; nil if it is about no account.
     var accountName: Bytes? { get }
-    /// What the journal and receipts show of it; nothing unless stated otherwise.
+    /// The details that the journal and receipts show; none unless stated otherwise.
     var context: RequestContext { get }
-    /// What a server may have done when the user interrupts it; nothing unless stated otherwise.
+    /// The state that a server may be in if the user interrupts it; `none` unless stated otherwise.
     var interruption: ServerInterruption { get }
 
-    /// Appends the fields to a frame. Throws if a value does not fit.
+    /// Appends the fields to a frame; throws if a value does not fit its field.
     func put(into frame: inout FrameWriter) throws(WireFault)
-    /// Reads the fields from a frame, but not the frame's end. Throws if they are malformed.
+    /// Reads the fields from a frame, but not the frame's end; throws if they are malformed.
     init(from frame: inout FrameReader) throws(WireFault)
 }
 
@@ -43,12 +44,14 @@ extension DaemonRequest {
 
 /// A request about an account.
 package protocol AccountRequest: DaemonRequest {
-    /// Whether the account's prints must be readable to serve it in any case, so that they are
-    /// opened first; true unless stated otherwise.
+    /// Whether the account's prints are opened before it is served, because serving it always needs
+    /// them.
+    ///
+    /// It is true unless stated otherwise.
     static var readsPrints: Bool { get }
     /// The account.
     var account: Bytes { get }
-    /// Whether the password itself is kept, so that root must give it too.
+    /// Whether the password itself will be stored, so that even root must give it.
     var keepsPassword: Bool { get }
 }
 
@@ -58,14 +61,14 @@ extension AccountRequest {
     package var keepsPassword: Bool { false }
 }
 
-/// A request about the machine, and no account.
+/// A request about the machine and not about an account.
 package protocol MachineRequest: DaemonRequest {}
 
 extension MachineRequest {
     package var accountName: Bytes? { nil }
 }
 
-/// A frame that belongs to the request in progress on its connection, and begins none.
+/// A frame that belongs to the request in progress on its connection, and does not begin one.
 package protocol ContinuingRequest: DaemonRequest {}
 
 extension ContinuingRequest {
@@ -75,7 +78,7 @@ extension ContinuingRequest {
 
 /// A request whose only field is the account.
 package protocol PlainAccountRequest: AccountRequest {
-    /// Creates a request.
+    /// Creates a request for this account.
     init(account: Bytes)
 }
 
@@ -101,7 +104,7 @@ extension PlainRequest {
     package init(from frame: inout FrameReader) throws(WireFault) { self.init() }
 }
 
-/// What the journal and receipts show of a request. Never contents.
+/// The details of a request that the journal and receipts show, which never include contents.
 ///
 /// The texts are the client's, and are not escaped here.
 package struct RequestContext: Equatable, Sendable {
@@ -109,30 +112,30 @@ package struct RequestContext: Equatable, Sendable {
     package var service: Bytes = []
     /// The terminal of a login.
     package var terminal: Bytes = []
-    /// What a login or touch is for, or the secret, token or server that the request is about.
+    /// The purpose of a login or touch, or the secret, token or server that the request is about.
     package var purpose: Bytes = []
     /// The position of a login's process relative to its terminal; nil for a command.
     package var presence: TerminalPosition?
-    /// The server that must approve a login as well.
+    /// The server that must also approve a login.
     package var server: Bytes = []
 }
 
-/// How much room the journal gives to the decision about a request.
+/// How the journal records the decision about a request.
 package enum DecisionLogging: Sendable {
-    /// A decision is shown, and an answer that only shows something is for debugging.
+    /// Every decision is recorded; an answer that only reports something is for debugging.
     case full
-    /// Only a denial is shown: a client that polls would flood the journal.
+    /// Only a denial is recorded, because a client that polls would flood the journal.
     case denials
-    /// For debugging: nothing is decided.
+    /// It is recorded for debugging only, because nothing is decided.
     case debugging
 }
 
 /// What a server may have done when the user interrupts a request.
 package enum ServerInterruption: Equatable, Sendable {
-    /// Nothing that matters to the user.
+    /// The server has done nothing that matters to the user.
     case none
-    /// It may have carried out the request; nothing shows it.
+    /// The server may have carried out the request, and no command shows whether it has.
     case unknown
-    /// It may have carried out the request; `signet` with these words shows it.
+    /// The server may have carried out the request; `signet` with these words shows whether it has.
     case shown(by: String)
 }

@@ -4,7 +4,7 @@ import LoginProtocol
 /// Why a request of a login or command is denied; the raw value is on the wire.
 ///
 /// It has all reasons of `LoginDenialReason`, with the same raw values, and those that only
-/// commands meet. A case's comment names the fields of `DenialOf` that are set with it.
+/// commands can get. The comment of a case names the fields of `DenialOf` that are set with it.
 package enum DenialReason: UInt8, CaseIterable, Sendable {
     /// The account has no enrolled finger.
     case notEnrolled = 1
@@ -12,7 +12,7 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case notEnabled = 2
     /// The fingers changed, so the key can no longer be opened. `cause`, `since`.
     case invalidated = 3
-    /// Locked out for a while after too many failed attempts. `seconds`.
+    /// Temporarily locked out after too many failed attempts. `seconds`.
     case lockedForNow = 4
     /// Locked out after too many failed attempts until a password is accepted.
     case lockedUntilPassword = 5
@@ -28,13 +28,13 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case readerFailed = 10
     /// The finger did not match, and no tries are left.
     case noMatch = 11
-    /// No touch came in time. This may follow a mismatch: see `mismatches`.
+    /// No touch came in time; earlier scans may have mismatched, see `mismatches`.
     case timedOut = 12
     /// The client cancelled the request.
     case cancelled = 13
     /// The caller's session is remote.
     case remoteSession = 14
-    /// Another request is waiting for a touch, and the queue is full. `subject`: the one served.
+    /// Other requests wait for a touch, and the queue is full. `subject`: the one being served.
     case queueFull = 15
     /// The caller is not permitted to request this for that account.
     case notPermitted = 16
@@ -44,7 +44,7 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case wrongPassword = 18
     /// The password could not be checked, or checking it took too long.
     case passwordCheckFailed = 19
-    /// The enrolment failed. The reason is logged to the journal but withheld from the user.
+    /// The enrolment failed; the reason is logged to the journal but withheld from the user.
     case fingerNotEnrolled = 20
     /// This finger is already enrolled for the account. `finger`.
     case fingerKnown = 21
@@ -54,7 +54,7 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case unknownFinger = 23
     /// Data on disk could not be read or written. `subject`: the operation's error.
     case storage = 24
-    /// Too many requests from this user; wait a moment.
+    /// This user makes too many requests and must wait a moment.
     case tooManyRequests = 25
     /// The request is malformed, or impossible in the present state.
     case badRequest = 26
@@ -82,9 +82,10 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case otherSeat = 37
     /// The administrator's lists exclude the account or the service. `subject`: the setting.
     case notServed = 38
-    /// The request comes from the background, where its service is not served.
+    /// The request comes from the background of a terminal, where its service is not served.
     case inBackground = 39
-    /// Nothing shows that the requester is at this machine. `subject`: what is missing, a `Detail`.
+    /// There is no proof that the requester is at this machine. `subject`: what is missing, a
+    /// `Detail`.
     case notAtMachine = 40
     /// The request is for an account other than the requester's own. `subject`: the requester.
     case otherRequester = 41
@@ -92,13 +93,14 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case answerTooLate = 42
     /// The fingers, credential, lockout, presence or sleep state changed after the touch.
     case changedMeanwhile = 43
-    /// Too many enrolments compared fingers with those of other accounts. `seconds`: how long to
-    /// wait.
+    /// Too many enrolments compared fingers with those of other accounts.
+    ///
+    /// `seconds`: the time to wait.
     case enrolmentPaused = 44
-    /// As `enrolmentPaused`, but more often: only root may enrol a finger for this account.
+    /// Like `enrolmentPaused`, after more enrolments: only root may enrol a finger for this
+    /// account.
     case enrolmentLocked = 45
-    /// An enrolment yielded the reader to a touch, because no finger had been on the reader for a
-    /// while.
+    /// An enrolment gave up the reader to a touch, because no finger was on the reader for a while.
     case enrolmentYielded = 46
     /// The reader has lost the account's prints that it stored.
     case printLost = 47
@@ -145,15 +147,17 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case unknownOperation = 77
     /// The operation was already decided or has ended. `subject`: its state.
     case operationOver = 78
-    /// The server is unreachable, and its last approval is too old. `subject`: the server; `since`:
-    /// when.
+    /// The server is unreachable, and its last approval is too old.
+    ///
+    /// `subject`: the server; `since`: when it approved.
     case serverTooLongAgo = 79
     /// The server could be reached before the touch but not after it. `subject`: the server.
     case serverLost = 80
-    /// The same key was just used there, and that use is not answered yet. `subject`: the server.
+    /// The same key is already in use at this server, and no answer has arrived yet. `subject`: the
+    /// server.
     case serverBusy = 81
-    /// The server is unreachable, and the clock was set back. `since`: a moment that was reached
-    /// before.
+    /// The server is unreachable, and the clock was set back. `since`: a time that the clock had
+    /// already reached.
     case clockSetBack = 82
     /// A stored print is damaged, so no key is made for the others. `finger`, if known.
     case printsDamaged = 83
@@ -166,11 +170,11 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case passwordExpired = 86
 }
 
-/// A denial of any request, with what the user needs to continue.
+/// A denial of any request, with the details that the user needs to continue.
 package typealias Denial = DenialOf<DenialReason>
 
 extension Denial {
-    /// The same denial for a login; nil if only commands can be denied for this reason.
+    /// The same denial for a login; nil if the reason is one that only commands can get.
     package var toLogin: LoginDenial? {
         LoginDenialReason(rawValue: reason.rawValue).map { reason in
             LoginDenial(

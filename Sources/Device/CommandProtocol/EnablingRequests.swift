@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Issues a credential for the fingers that are enrolled: `print` for each, then `done`.
+/// Issues a credential for the enrolled fingers: answered by `print` for each, then `done`.
 package struct EnableRequest: AccountRequest {
     package static let verb = Verb(5, name: "enable")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
@@ -55,7 +55,7 @@ package struct MigrateRequest: AccountRequest {
 
     /// The account.
     package let account: Bytes
-    /// The target, `file` or `tpm`.
+    /// The vault to use, `file` or `tpm`.
     package let vault: Bytes
 }
 

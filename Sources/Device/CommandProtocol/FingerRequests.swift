@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Asks for a touch and signs nothing: tests whether a reader recognises the finger.
+/// Requests a touch that signs nothing, to test whether a reader recognises the finger.
 package struct VerifyRequest: AccountRequest {
     package static let verb = Verb(2, name: "verify")
-    // It releases nothing, so it requires fingers but no credential.
+    // It releases nothing, so enrolled fingers suffice, without a credential.
     package static let rule = VerbRule(
         .rootOrAccount, touch: TouchRule(guards: [.presence, .prints, .reader, .lid]))
     package static let command = "signet verify"
@@ -13,7 +13,7 @@ package struct VerifyRequest: AccountRequest {
     package let account: Bytes
     /// How long to wait for the touch, in milliseconds.
     package let timeoutMilliseconds: UInt32
-    /// Why the caller asks for it, in the caller's own words; nil if no reason was given.
+    /// The caller's reason in the caller's own words; nil if none was given.
     package let reason: Bytes?
 
     package var context: RequestContext { RequestContext(purpose: reason ?? []) }
@@ -36,8 +36,8 @@ extension VerifyRequest {
 /// Adds a finger.
 package struct EnrollRequest: AccountRequest {
     package static let verb = Verb(3, name: "enroll")
-    // Scans that match nothing, for which the password was given. The lid is not checked, since a
-    // user who enrols with a closed lid has an external reader; comparisons with other accounts'
+    // Its scans match nothing, and the password was given for them. The lid is not checked, because
+    // a user who enrols with a closed lid has an external reader. Comparisons with other accounts'
     // prints are counted elsewhere, against the enrolling account.
     package static let rule = VerbRule(
         .rootOrAccount, proof: .password, touch: TouchRule(guards: [.presence]))
@@ -72,7 +72,7 @@ package struct DeleteRequest: AccountRequest {
 
     /// The account.
     package let account: Bytes
-    /// The finger to delete; nil for all of the account's.
+    /// The finger to delete; nil for all fingers of the account.
     package let finger: Finger?
 }
 
@@ -88,7 +88,7 @@ extension DeleteRequest {
     }
 }
 
-/// Lists the account's fingers: `print` for each, then `done`.
+/// Lists the account's fingers: answered by `print` for each, then `done`.
 package struct ListRequest: PlainAccountRequest {
     package static let verb = Verb(9, name: "list")
     package static let rule = VerbRule(.rootOrAccount)
@@ -100,11 +100,11 @@ package struct ListRequest: PlainAccountRequest {
 
 /// One enrolled finger.
 package struct PrintAnswer: Equatable, Sendable {
-    /// The finger; nil if the print is damaged and does not say.
+    /// The finger; nil if the print is damaged and does not name it.
     package var finger: Finger?
     /// The print's id, 16 bytes.
     package var printID: Bytes
-    /// The id of the reader that it was made on.
+    /// The id of the reader on which it was enrolled.
     package var readerID: Bytes
     /// When it was enrolled, in seconds since 1970; nil if unknown.
     package var since: UInt64?

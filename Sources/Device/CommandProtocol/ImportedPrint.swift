@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Imports the account's prints from fprintd: `importedPrint` for each file, then `done`.
+/// Imports the account's prints from fprintd: answered by `importedPrint` for each file, then
+/// `done`.
 ///
-/// Before the password is asked for, each file is shown without an outcome.
+/// Before the password is requested, each file is listed without an outcome.
 package struct ImportPrintRequest: PlainAccountRequest {
     package static let verb = Verb(26, name: "importPrint")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
@@ -17,9 +18,9 @@ package struct ImportPrintRequest: PlainAccountRequest {
 package enum ImportOutcome: UInt8, CaseIterable, Sendable {
     /// The print is now an enrolled finger.
     case imported = 1
-    /// The same print is already enrolled, as the same finger.
+    /// The same print is already enrolled as the same finger.
     case known = 2
-    /// The same print is already enrolled, as another finger.
+    /// The same print is already enrolled as another finger.
     case duplicate = 3
     /// Another print of this finger is already enrolled.
     case fingerKnown = 4
@@ -33,9 +34,9 @@ package enum ImportOutcome: UInt8, CaseIterable, Sendable {
     case notOnReader = 8
     /// The reader could not list what it stores. `subject`: the reason.
     case readerFailed = 9
-    /// The print was made on another reader than the name of its directory says.
+    /// The print was made on another reader than its directory is named for.
     case otherReader = 10
-    /// The print is of another finger than its file name says.
+    /// The print is of another finger than its file is named for.
     case otherFinger = 11
     /// The print belongs to another account, or does not name its account.
     case otherAccount = 12
@@ -43,10 +44,10 @@ package enum ImportOutcome: UInt8, CaseIterable, Sendable {
     case malformed = 13
     /// The file exceeds the maximum size of a print.
     case tooLarge = 14
-    /// fprintd does not use this file name.
+    /// The file name is not one that fprintd uses.
     case foreign = 15
-    /// It is a symbolic link, neither file nor directory, or a file where a directory belongs or
-    /// the reverse.
+    /// The entry is a symbolic link or special file, or a file in place of a directory or the
+    /// reverse.
     case notPlain = 16
     /// It is not owned by root.
     case otherOwner = 17
@@ -56,19 +57,19 @@ package enum ImportOutcome: UInt8, CaseIterable, Sendable {
     case linked = 19
     /// It could not be read. `subject`: the reason.
     case unreadable = 20
-    /// There are more files than fprintd ever stores; this one and the rest were not examined.
+    /// There are more files than fprintd ever stores; this one and the others were not examined.
     case tooMany = 21
 }
 
 /// One file in fprintd's store, and the result of importing it.
 package struct ImportedPrintAnswer: Equatable, Sendable {
-    /// The finger according to the file name; nil if the name is not a finger's.
+    /// The finger according to the file name; nil if the name is not that of a finger.
     package var finger: Finger?
     /// When the file was written, in seconds since 1970; nil if unknown.
     package var since: UInt64?
-    /// Details of the outcome, for people; never parsed.
+    /// Details of the outcome, for the user; never parsed.
     package var subject: Bytes?
-    /// The outcome; nil for a file that is shown before the password is asked for.
+    /// The outcome; nil for a file that is listed before the password is requested.
     package var outcome: ImportOutcome?
     /// The path within the account's directory: `driver/device/finger`.
     package var place: Bytes

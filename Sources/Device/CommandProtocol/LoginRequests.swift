@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-// The requests of a login, which the PAM module makes. It encodes them itself; what a request of
-// LoginProtocol has besides is here.
+// The requests of a login, which the PAM module makes. It encodes them itself. This file adds what
+// only the daemon needs to the requests of LoginProtocol.
 
 extension AuthenticateRequest: AccountRequest {
     package static let verb = Verb(.authenticate, name: "authenticate")
     package static let rule = VerbRule(.rootOrAccount, touch: .login)
-    // Serving it opens them itself if it needs them.
+    // The handler opens the prints itself if it needs them.
     package static let readsPrints = false
 
     package var context: RequestContext {
@@ -39,9 +39,11 @@ extension AuthenticateRequest: AccountRequest {
 }
 
 extension TouchRule {
-    /// The rule for a login through PAM. Only here may others ask for an account (su, polkit), and
-    /// only here do the lists of `[login]` apply, since they are about PAM services. Only a PAM
-    /// module can tell whether a request comes from a terminal's background.
+    /// The rule for a login through PAM.
+    ///
+    /// Only here may other users request an account's finger (su, polkit). Only here do the lists
+    /// of `[login]` apply, because they are about PAM services. Only a PAM module can report
+    /// whether a request comes from the background of a terminal.
     package static let login = TouchRule(
         guards: [.presence, .loginLists, .background, .credential, .reader, .lid],
         releases: [.statement, .loginPassword], mayServeOthers: true)
@@ -109,7 +111,8 @@ extension PasswordAcceptedRequest {
 
 extension OfferRequest: AccountRequest {
     package static let verb = Verb(.offer, name: "offer")
-    // It reveals who has enrolled no finger, and is meant for programs that log users in.
+    // It reveals which accounts have no enrolled finger, and is meant for programs that log users
+    // in.
     package static let rule = VerbRule(.root)
     package static let readsPrints = false
     package static let logging = DecisionLogging.debugging
@@ -122,8 +125,9 @@ extension OfferRequest: AccountRequest {
 }
 
 extension TouchRule {
-    /// The conditions for telling an account without fingers that it could enrol one: those of a
-    /// login, apart from the credential. No finger is asked for.
+    /// The conditions for telling an account without fingers that it could enrol one.
+    ///
+    /// They are those of a login, except for the credential. No touch is requested.
     package static let offer = TouchRule(
         guards: [.presence, .loginLists, .background, .reader, .lid], mayServeOthers: true)
 }
@@ -137,8 +141,9 @@ package struct PasswordChangedRequest: AccountRequest {
     package let account: Bytes
     /// The PAM service.
     package let service: Bytes
-    /// The new password. The daemon takes it out of the packet before it decodes it, and sees
-    /// zeros here.
+    /// The new password.
+    ///
+    /// The daemon takes it out of the packet before decoding, so that it is all zeros there.
     package let password: Bytes
 }
 

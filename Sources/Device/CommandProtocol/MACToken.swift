@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Asks for a touch that obtains a MAC token from a server: `macToken`, then `done`.
+/// Requests a touch that obtains a MAC token from a server: answered by `macToken`, then `done`.
 package struct MACTokenAddRequest: AccountRequest {
     package static let verb = Verb(38, name: "macTokenAdd")
-    // The bearer of the token's header is the device for the server.
+    // Not even root may, because anyone who has the token's header acts as the device at the
+    // server.
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
     package static let command = "signet mac-token"
     package static let loggedCommand = "signet mac-token add"
@@ -15,7 +16,7 @@ package struct MACTokenAddRequest: AccountRequest {
     package var timeoutMilliseconds: UInt32
     /// The server's URL.
     package var server: Bytes
-    /// The token's name, here and at the server.
+    /// The token's name, on this device and at the server.
     package var name: Bytes
 
     package var context: RequestContext { RequestContext(macToken: name, of: server) }
@@ -44,7 +45,8 @@ package struct MACTokenAddRequest: AccountRequest {
     }
 }
 
-/// Lists the account's MAC tokens, without their secrets: `macToken` for each, then `done`.
+/// Lists the account's MAC tokens, without their secrets: answered by `macToken` for each, then
+/// `done`.
 package struct MACTokenListRequest: PlainAccountRequest {
     package static let verb = Verb(39, name: "macTokenList")
     package static let rule = VerbRule(.rootOrAccount)
@@ -85,8 +87,9 @@ extension MACTokenRemoveRequest {
     }
 }
 
-/// Computes the header that authenticates one HTTP request with a MAC token; ends with
-/// `authorization`.
+/// Computes the header that authenticates one HTTP request with a MAC token.
+///
+/// It ends with `authorization`.
 package struct MACTokenHeaderRequest: AccountRequest {
     package static let verb = Verb(41, name: "macTokenHeader")
     package static let rule = VerbRule(.account)
@@ -139,7 +142,7 @@ package struct MACTokenHeaderRequest: AccountRequest {
 }
 
 extension RequestContext {
-    /// `server URL: MAC token NAME`, which the receipt of the touch says, too.
+    /// `server URL: MAC token NAME`, which the receipt of the touch contains too.
     fileprivate init(macToken name: Bytes, of server: Bytes) {
         purpose = Bytes("server ".utf8) + server + Bytes(": MAC token ".utf8) + name
     }
@@ -184,9 +187,9 @@ package struct MACTokenAnswer: Equatable, Sendable {
     }
 }
 
-/// A MAC token as issued by a server, with its secret.
+/// A MAC token as a server issues it, with its secret.
 package struct RelayMACToken: Equatable, Sendable {
-    /// The audience that authenticated texts must name.
+    /// The audience that texts authenticated with it must name.
     package var audience: Bytes
     /// When it expires, in seconds since 1970.
     package var expires: UInt64

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Lists the readers of this machine: `reader` for each, then `done`.
+/// Lists the readers of this machine: answered by `reader` for each, then `done`.
 package struct ReadersRequest: MachineRequest, PlainRequest {
     package static let verb = Verb(10, name: "readers")
     package static let rule = VerbRule(.anyone)
@@ -16,21 +16,21 @@ package struct ReaderFeatures: OptionSet, Equatable, Sendable {
     /// Creates a set from the bits on the wire.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Identifies a finger among several in one scan.
+    /// The reader identifies a finger among several in one scan.
     package static let identify = ReaderFeatures(rawValue: 1)
-    /// Stores prints itself.
+    /// The reader stores prints itself.
     package static let storage = ReaderFeatures(rawValue: 2)
-    /// Can list the prints that it stores.
+    /// The reader can list the prints that it stores.
     package static let storageList = ReaderFeatures(rawValue: 4)
-    /// Improves prints when they match.
+    /// The reader improves prints when they match.
     package static let update = ReaderFeatures(rawValue: 8)
-    /// Images are compared on this machine rather than in the reader.
+    /// Images are compared on this machine and not in the reader.
     package static let hostMatching = ReaderFeatures(rawValue: 16)
 }
 
 /// One reader.
 package struct ReaderAnswer: Equatable, Sendable {
-    /// The id; it changes only if the reader is plugged in elsewhere.
+    /// The id, which changes only if the reader is plugged in elsewhere.
     package var readerID: Bytes
     /// How it scans a finger.
     package var scan: ScanType
@@ -76,7 +76,7 @@ package struct ReaderAnswer: Equatable, Sendable {
     }
 }
 
-/// Lists the effective configuration: `setting` for each, then `done`.
+/// Lists the effective configuration: answered by `setting` for each, then `done`.
 package struct ConfigurationRequest: MachineRequest, PlainRequest {
     package static let verb = Verb(12, name: "configuration")
     package static let rule = VerbRule(.anyone)
@@ -86,9 +86,9 @@ package struct ConfigurationRequest: MachineRequest, PlainRequest {
 
 /// One effective setting.
 package struct SettingAnswer: Equatable, Sendable {
-    /// `section.key`.
+    /// The name, `section.key`.
     package var name: Bytes
-    /// The value as it would be written in a file.
+    /// The value as it is written in a file.
     package var value: Bytes
     /// `default`, or the file and line that set it.
     package var origin: Bytes
@@ -113,7 +113,7 @@ package struct SettingAnswer: Equatable, Sendable {
     }
 }
 
-/// Reports which vault holds keys: `vault` for each, then `done`.
+/// Reports which vault holds keys: answered by `vault` for each, then `done`.
 package struct VaultRequest: MachineRequest, PlainRequest {
     package static let verb = Verb(21, name: "vault")
     package static let rule = VerbRule(.anyone)
@@ -139,11 +139,11 @@ package struct VaultAnswer: Equatable, Sendable {
     package var maker: Bytes
     /// What is required to open a key, in words.
     package var policy: Bytes
-    /// The PCRs that new keys are bound to, `7,11`; empty for none.
+    /// The PCRs that new keys are bound to, such as `7,11`; empty for none.
     package var registers: Bytes
-    /// The Name of the storage root key; empty if there is none. TPM 2.0 part 1, 16.
+    /// The Name of the storage root key (TPM 2.0 part 1, 16); empty if there is none.
     package var root: Bytes
-    /// Why it is not usable at present; nil if it is.
+    /// Why the vault is not usable at present; nil if it is.
     package var trouble: Bytes?
 
     /// Creates an answer.

@@ -10,11 +10,11 @@ package enum OperationChoice: UInt8, CaseIterable, Sendable {
 
 /// The state of an operation at its server; the raw value is on the wire.
 package enum OperationState: UInt8, CaseIterable, Sendable {
-    /// It awaits a decision.
+    /// The operation awaits a decision.
     case pending = 1
     case approved = 2
     case rejected = 3
-    /// The application cancelled it.
+    /// The operation was not decided in time.
     case canceled = 4
     /// It was not decided in time.
     case expired = 5
@@ -22,19 +22,21 @@ package enum OperationState: UInt8, CaseIterable, Sendable {
     case failed = 6
 }
 
-/// Lists the operations that await the account's approval: `operation` for each, `serverTrouble`
-/// for each server that gave no answer, then `done`.
+/// Lists the operations that await the account's approval.
+///
+/// It is answered by `operation` for each, `serverTrouble` for each server that gave no answer,
+/// then `done`.
 package struct OperationListRequest: AccountRequest {
     package static let verb = Verb(42, name: "operationList")
-    // Decisions are made in the account's name.
+    // Not even root may, because decisions are made in the account's name.
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
     package static let logging = DecisionLogging.denials
     package static let command = "signet operations"
 
     /// The account.
     package var account: Bytes
-    /// How long to wait for a touch if one is required, in milliseconds; nil if none may be asked
-    /// for.
+    /// How long to wait for a touch if one is required, in milliseconds; nil if none may be
+    /// requested.
     package var timeoutMilliseconds: UInt32?
     /// The only server to ask; nil for all.
     package var server: Bytes?
@@ -59,7 +61,7 @@ package struct OperationListRequest: AccountRequest {
     }
 }
 
-/// Shows one operation as its server describes it: `operation`, then `done`.
+/// Shows one operation as its server describes it: answered by `operation`, then `done`.
 package struct OperationShowRequest: AccountRequest {
     package static let verb = Verb(43, name: "operationShow")
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
@@ -67,8 +69,8 @@ package struct OperationShowRequest: AccountRequest {
 
     /// The account.
     package var account: Bytes
-    /// How long to wait for a touch if one is required, in milliseconds; nil if none may be asked
-    /// for.
+    /// How long to wait for a touch if one is required, in milliseconds; nil if none may be
+    /// requested.
     package var timeoutMilliseconds: UInt32?
     /// The URL of the operation's server.
     package var server: Bytes
@@ -104,7 +106,7 @@ package struct OperationShowRequest: AccountRequest {
     }
 }
 
-/// Asks for a touch that approves or rejects an operation: `operation`, then `decided`.
+/// Requests a touch that approves or rejects an operation: answered by `operation`, then `decided`.
 package struct OperationDecideRequest: AccountRequest {
     package static let verb = Verb(44, name: "operationDecide")
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
@@ -160,7 +162,7 @@ package struct OperationDecideRequest: AccountRequest {
     }
 }
 
-/// `operation ID`, for receipts and the journal.
+/// The text `operation ID`, for receipts and the journal.
 private func operationText(_ operation: Bytes) -> Bytes {
     Bytes("operation ".utf8) + Hexadecimal.encode(operation)
 }
@@ -206,7 +208,7 @@ package struct OperationContent: Equatable, Sendable {
     }
 }
 
-/// The wrong signatures of an operation, which fails after too many.
+/// The number of wrong signatures of an operation, which fails after too many.
 package struct OperationFailures: Equatable, Sendable {
     /// The number of wrong signatures so far.
     package var count: UInt32
@@ -230,7 +232,7 @@ package struct OperationFailures: Equatable, Sendable {
     }
 }
 
-/// One operation, for the user.
+/// One operation, as shown to the user.
 package struct OperationAnswer: Equatable, Sendable {
     /// The account's name at the server.
     package var account: Bytes
@@ -280,7 +282,7 @@ package struct OperationAnswer: Equatable, Sendable {
     }
 }
 
-/// Why one of several servers gave no answer.
+/// The reason why one of several servers gave no answer.
 package struct ServerTroubleAnswer: Equatable, Sendable {
     /// The URL of the server.
     package var server: Bytes

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// A value with a stable name outside this program: in docs/developer/PROTOCOL.md, the journal,
-/// JSON and receipts.
+/// A value with a stable name outside this program.
 ///
-/// Renaming a case in Swift must not change its name here.
+/// The names occur in docs/developer/PROTOCOL.md, the journal, JSON and receipts. If a case is
+/// renamed in Swift, its name here must not change.
 package protocol ProtocolNamed {
     /// The name in docs/developer/PROTOCOL.md and the journal, for example `lockedForNow`.
     var protocolName: String { get }

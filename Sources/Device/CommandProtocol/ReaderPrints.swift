@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// What to do with the prints that readers store; the raw value is on the wire.
+/// The action on the prints that readers store; the raw value is on the wire.
 package enum StorageAction: UInt8, CaseIterable, Sendable {
-    /// List them.
+    /// List the prints.
     case list = 1
     /// Delete the prints that belong to no account on this machine.
     case deleteForeign = 2
@@ -11,15 +11,15 @@ package enum StorageAction: UInt8, CaseIterable, Sendable {
     case clear = 3
 }
 
-/// Lists or deletes prints that readers store: `storedPrint` for each, then `done`.
+/// Lists or deletes prints that readers store: answered by `storedPrint` for each, then `done`.
 package struct ReaderPrintsRequest: MachineRequest {
     package static let verb = Verb(29, name: "readerPrints")
-    // Only root may learn whose fingers a reader stores.
+    // Only root may learn which accounts' fingers a reader stores.
     package static let rule = VerbRule(.root)
 
     /// The action.
     package var action: StorageAction
-    /// The only reader concerned; nil for all.
+    /// The only reader to list or to change; nil for all.
     package var readerID: Bytes?
 
     /// Creates a request.
@@ -43,11 +43,11 @@ package struct ReaderPrintsRequest: MachineRequest {
 package struct StoredPrintAnswer: Equatable, Sendable {
     /// The account on this machine that owns the print; nil if none does.
     package var account: Bytes?
-    /// The finger according to that account, otherwise according to the reader.
+    /// The finger according to that account; without one, according to the reader.
     package var finger: Finger?
     /// The id of the reader.
     package var readerID: Bytes
-    /// The reader's description of the print, for people; never parsed.
+    /// The reader's description of the print, for the user; never parsed.
     package var subject: Bytes?
 
     /// Creates an answer.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Refused attempts of the same kind at an account, combined for its owner to see.
+/// Refused attempts of the same kind at an account, combined into one record for its owner.
 package struct Refusal: Equatable, Sendable {
     /// The verb of the request.
     package var verb: Verb
     /// The PAM service; empty for a command.
     package var service: Bytes
-    /// PAM_TTY; empty if there is none.
+    /// The terminal, PAM_TTY; empty if there is none.
     package var terminal: Bytes
-    /// The login name of the user who asked.
+    /// The login name of the user who made the attempts.
     package var requester: Bytes
     /// The reason of the denial.
     package var reason: DenialReason

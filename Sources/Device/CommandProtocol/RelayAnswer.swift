@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// The kinds of the relay's answers; the raw value is the frame's kind.
+/// The kinds of the relay's answers; the raw value is the kind of the frame.
 package enum RelayAnswerKind: UInt8, CaseIterable, Sendable {
-    /// The registration has begun.
+    /// A registration has begun, with the challenge for the new key.
     case registered = 192
-    /// The key's possession was proven; the key is registered or awaits its commit.
+    /// Possession of the key was proven; it is registered, or awaits an administrator's commit.
     case proven = 193
     /// A challenge.
     case challenge = 194
@@ -13,7 +13,7 @@ package enum RelayAnswerKind: UInt8, CaseIterable, Sendable {
     case loggedIn = 195
     /// The registration was removed, or the MAC token revoked.
     case removed = 196
-    /// The server refused.
+    /// The server refused the request.
     case refused = 197
     /// The server could not be reached or sent no usable answer.
     case unreachable = 198
@@ -37,7 +37,7 @@ package enum RegistrationProgress: UInt8, CaseIterable, Sendable {
     case pendingCommit = 2
 }
 
-/// A registration that has begun: what the new key must sign to prove its possession.
+/// A registration that has begun, with the values that the new key's statement must name.
 package struct RelayRegistration: Equatable, Sendable {
     /// The registration's id, 16 bytes.
     package var registration: Bytes
@@ -66,11 +66,11 @@ package struct RelayRegistration: Equatable, Sendable {
     }
 }
 
-/// A verdict for a PAM module: canonical text and its SSHSIG blob.
+/// A server's verdict for a PAM module: its canonical text and its signature.
 package struct RelayVerdict: Equatable, Sendable {
     /// The canonical text.
     package var statement: Bytes
-    /// Its signature by the server.
+    /// The signature of the text by the server, as an SSHSIG blob.
     package var signature: Bytes
 
     /// Creates a verdict.
@@ -80,9 +80,9 @@ package struct RelayVerdict: Equatable, Sendable {
     }
 }
 
-/// The tokens that a login yields.
+/// The tokens that a login at a server yields.
 ///
-/// Both tokens must be visible ASCII characters; encoding and decoding throw otherwise.
+/// Both tokens must consist of visible ASCII characters; encoding and decoding throw otherwise.
 package struct RelayTokens: Equatable, Sendable {
     /// The token that the caller presents to other services.
     package var accessToken: Bytes
@@ -106,8 +106,8 @@ package struct RelayTokens: Equatable, Sendable {
 
 /// One frame from the relay to signetd.
 ///
-/// The relay holds no key: it can drop or alter an answer, but an altered signed text or verdict
-/// does not verify.
+/// The relay holds no key: it can drop or alter an answer, but a signed text or verdict that it
+/// alters does not verify.
 package enum RelayAnswer: Equatable, Sendable {
     case registered(RelayRegistration)
     /// `fingerprint` is the key's fingerprint according to the server, as `ssh-keygen -l` shows it.
@@ -115,15 +115,18 @@ package enum RelayAnswer: Equatable, Sendable {
     case challenge(Bytes, audience: Bytes, expires: UInt64)
     case loggedIn(RelayTokens)
     case removed
-    /// `code` is that of the problem, see docs/developer/SERVER.md; `attempts` are the remaining
-    /// attempts, if the server reported them.
+    /// `code` is the code of the problem, see docs/developer/SERVER.md.
+    ///
+    /// `attempts` is the number of remaining attempts, if the server reported it.
     case refused(code: Bytes, status: UInt16, attempts: UInt32?)
+    /// The server could not be reached, or sent no usable answer.
+    ///
     /// `isRepeatable`: the server has done nothing yet, so the request may be repeated. `isAway`:
     /// no connection to the server was established.
     case unreachable(why: Bytes, isRepeatable: Bool, isAway: Bool = false)
     case macToken(RelayMACToken)
     case awaited(RelayAwaited)
-    /// `count` is the number of operations in the list before it.
+    /// `count` is the number of operations that were listed before it.
     case listed(count: UInt32)
     case operation(RelayOperation)
     case decided(OperationState)
@@ -148,7 +151,7 @@ package enum RelayAnswer: Equatable, Sendable {
 }
 
 extension RelayAnswer {
-    /// Encodes the answer; throws if a value does not fit.
+    /// Encodes the answer; throws if a value does not fit its field.
     package func encoded() throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: kind.rawValue)
         switch self {
@@ -175,7 +178,7 @@ extension RelayAnswer {
         case .unreachable(let why, let isRepeatable, let isAway):
             try frame.put(.isRepeatable, number: UInt8(isRepeatable ? 1 : 0))
             try frame.put(.why, why)
-            // An unset flag is always an absent field.
+            // A flag that is not set is always an absent field.
             if isAway { try frame.put(.isAway, number: UInt8(1)) }
         case .macToken(let token): try token.put(into: &frame)
         case .awaited(let awaited): try awaited.put(into: &frame)
@@ -186,7 +189,7 @@ extension RelayAnswer {
         return frame.bytes
     }
 
-    /// Decodes the relay's frame; throws unless it is exactly one well-formed answer.
+    /// Decodes a frame of the relay; throws unless it is exactly one well-formed answer.
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let kind = RelayAnswerKind(rawValue: frame.kind) else { throw .unknownKind }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// A signed decision on an operation.
+/// A signed decision on an operation, for its server.
 package struct RelayDecision: Equatable, Sendable {
     /// The server's URL.
     package var server: Bytes
@@ -9,7 +9,7 @@ package struct RelayDecision: Equatable, Sendable {
     package var operation: Bytes
     /// The statement's canonical text.
     package var statement: Bytes
-    /// The SSHSIG blob of its signature.
+    /// The signature of the text, as an SSHSIG blob.
     package var signature: Bytes
 
     /// Creates a decision.
@@ -54,7 +54,7 @@ package struct RelayAwaited: Equatable, Sendable {
     }
 }
 
-/// An operation with everything that a decision must name.
+/// An operation, with everything that the statement of a decision must name.
 package struct RelayOperation: Equatable, Sendable {
     /// The account's name at the server.
     package var account: Bytes
@@ -66,9 +66,9 @@ package struct RelayOperation: Equatable, Sendable {
     package var audience: Bytes
     /// The operation's content.
     package var content: OperationContent
-    /// Its state.
+    /// The operation's state at the server.
     package var state: OperationState
-    /// The wrong signatures so far.
+    /// The number of wrong signatures so far.
     package var failures: OperationFailures
 
     /// Creates an operation.

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// The requests of signetd to its relay; the raw value is the frame's kind.
+/// The requests of signetd to its relay; the raw value is the kind of the frame.
 ///
-/// The raw values differ from those of `Verb`, so a frame that is sent to the wrong socket is
+/// The raw values differ from those of `Verb`, so that a frame sent to the wrong socket is
 /// rejected.
 package enum RelayVerb: UInt8, CaseIterable, Sendable {
     /// Starts a registration with an activation code.
     case register = 64
-    /// Proves possession of a new key.
+    /// Proves the possession of a new key.
     case prove = 65
     /// Requests a challenge.
     case challenge = 66
     /// Answers a challenge with a signed statement.
     case login = 67
-    /// Removes a registration, by a signed statement.
+    /// Removes a registration, with a signed statement.
     case remove = 68
     /// Requests a MAC token, with a signed challenge.
     case macToken = 69
     /// Lists the operations that await the account on this device.
     case operations = 70
-    /// Gets one operation.
+    /// Fetches one operation.
     case operation = 71
     /// Decides an operation, with a signed statement.
     case decide = 72
@@ -28,7 +28,7 @@ package enum RelayVerb: UInt8, CaseIterable, Sendable {
     case endMACToken = 73
 }
 
-/// The proof of possession of a new key.
+/// The proof that this device possesses a new key.
 package struct RelayProof: Equatable, Sendable {
     /// The server's URL.
     package var server: Bytes
@@ -38,7 +38,7 @@ package struct RelayProof: Equatable, Sendable {
     package var publicKey: Bytes
     /// The statement's canonical text.
     package var statement: Bytes
-    /// The SSHSIG blob of its signature.
+    /// The signature of the text, as an SSHSIG blob.
     package var signature: Bytes
 
     /// Creates a proof.
@@ -82,7 +82,7 @@ package struct RelayChallengeRequest: Equatable, Sendable {
     }
 }
 
-/// What a server's verdict for a PAM module must name.
+/// The values that a server's verdict for a PAM module must name.
 package struct RelayModule: Equatable, Sendable {
     /// The module's own challenge, 32 bytes.
     package var challenge: Bytes
@@ -102,9 +102,9 @@ package struct RelayLogin: Equatable, Sendable {
     package var server: Bytes
     /// The statement's canonical text.
     package var statement: Bytes
-    /// The SSHSIG blob of its signature.
+    /// The signature of the text, as an SSHSIG blob.
     package var signature: Bytes
-    /// What the verdict must name; nil if none is requested.
+    /// The values that the verdict must name; nil if none is requested.
     package var module: RelayModule?
 
     /// Creates a login.
@@ -118,7 +118,7 @@ package struct RelayLogin: Equatable, Sendable {
     }
 }
 
-/// One frame from signetd to its relay; `RelayVerb` describes each.
+/// One frame from signetd to its relay; `RelayVerb` describes each kind.
 package enum RelayRequest: Equatable, Sendable {
     /// `code` is the code as typed; `device` is this device's id, 16 bytes.
     case register(server: Bytes, code: Bytes, device: Bytes)
@@ -127,7 +127,7 @@ package enum RelayRequest: Equatable, Sendable {
     case login(RelayLogin)
     case remove(server: Bytes, registration: Bytes, statement: Bytes, signature: Bytes)
     case macToken(server: Bytes, statement: Bytes, signature: Bytes)
-    /// `authorization` is the header that signetd computed for exactly this call.
+    /// `authorization` is the header that signetd computed for exactly this HTTP request.
     case operations(server: Bytes, authorization: Bytes)
     case operation(server: Bytes, authorization: Bytes, operation: Bytes)
     case decide(RelayDecision)
@@ -168,7 +168,7 @@ package enum RelayRequest: Equatable, Sendable {
 }
 
 extension RelayRequest {
-    /// Encodes the request; throws if a value does not fit.
+    /// Encodes the request; throws if a value does not fit its field.
     package func encoded() throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: verb.rawValue)
         switch self {
@@ -222,7 +222,7 @@ extension RelayRequest {
         return frame.bytes
     }
 
-    /// Decodes signetd's frame; throws unless it is exactly one well-formed request.
+    /// Decodes a frame of signetd; throws unless it is exactly one well-formed request.
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let verb = RelayVerb(rawValue: frame.kind) else { throw .unknownKind }

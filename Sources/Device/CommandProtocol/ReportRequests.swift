@@ -21,15 +21,15 @@ package enum CredentialState: UInt8, CaseIterable, Sendable {
 
 /// Whether a touch unlocks the keyring, and if not, why; the raw value is on the wire.
 package enum KeyringState: UInt8, CaseIterable, Sendable {
-    /// Never enabled, or disabled.
+    /// It was never enabled, or was disabled.
     case off = 1
-    /// The login password is stored for it.
+    /// A touch unlocks it; the login password is stored.
     case on = 2
-    /// The stored password was deleted because it is no longer the account's.
+    /// It does not, because the stored password was no longer the account's and was deleted.
     case passwordChanged = 3
-    /// The stored password was deleted because the fingers changed and it was not entered again.
+    /// It does not: the fingers changed, so the stored password was deleted and not entered again.
     case fingersChanged = 4
-    /// The stored password was deleted because it could not be opened.
+    /// It does not, because the stored password could not be opened and was deleted.
     case damaged = 5
 }
 
@@ -44,23 +44,23 @@ package enum LockState: UInt8, CaseIterable, Sendable {
 package struct StatusAnswer: Equatable, Sendable {
     /// The account.
     package var account: Bytes
-    /// The remaining lockout in seconds, if `lock` is `forNow`.
+    /// The remaining time of the lockout in seconds, if `lock` is `forNow`.
     package var seconds: UInt32?
     /// Why the credential was invalidated.
     package var cause: InvalidationCause?
-    /// When the credential entered its state, in seconds since 1970.
+    /// When the credential entered its present state, in seconds since 1970.
     package var since: UInt64?
-    /// Why a configuration file was rejected, with file and line; the defaults are then in force.
+    /// Why a configuration file was rejected, with file and line; the defaults then apply.
     package var configurationFault: Bytes?
     /// Why the templates cannot be opened at present; nil if they can.
     package var closed: Bytes?
     /// The number of enrolled fingers.
     package var prints: UInt8
-    /// The number of prints that could not be read, which `prints` does not include.
+    /// The number of prints that could not be read, and that `prints` does not include.
     package var damaged: UInt8
     /// The state of the credential.
     package var state: CredentialState
-    /// The enrolment's generation.
+    /// The generation of the enrolment.
     package var generation: UInt64
     /// Whether the account is locked out.
     package var lock: LockState
@@ -76,10 +76,9 @@ package struct StatusAnswer: Equatable, Sendable {
     package var keyring: KeyringState
     /// The setting that excludes the account from fingerprint login; nil if none does.
     package var keptOut: Bytes?
-    /// The denial, with reason and subject, that any login would receive before a touch; nil for
-    /// none.
+    /// The denial, with reason and subject, that every login would get before a touch; nil if none.
     ///
-    /// A login may be denied for other reasons too, which depend on the requester, place and
+    /// A login may also be denied for other reasons, which depend on the requester, place and
     /// service.
     package var refusal: Denial?
 
@@ -159,8 +158,10 @@ package struct StatusAnswer: Equatable, Sendable {
     }
 }
 
-/// Lists the account's receipts: `chainHead`, `signer` for each key, `refusal` for each, `receipt`
-/// for each, then `done`.
+/// Lists the account's receipts.
+///
+/// It is answered by `chainHead`, `signer` for each key, `refusal` for each record, `receipt` for
+/// each receipt, then `done`.
 package struct LogRequest: AccountRequest {
     package static let verb = Verb(11, name: "log")
     package static let rule = VerbRule(.rootOrAccount)
@@ -222,7 +223,7 @@ package struct ReceiptAnswer: Equatable, Sendable {
     }
 }
 
-/// Reports touches that are asked for without a terminal, as `event`, until cancelled.
+/// Reports touches that are requested without a terminal, as `event`, until cancelled.
 package struct WatchRequest: PlainAccountRequest {
     package static let verb = Verb(25, name: "watch")
     package static let rule = VerbRule(.rootOrAccount)
@@ -233,20 +234,21 @@ package struct WatchRequest: PlainAccountRequest {
     package init(account: Bytes) { self.account = account }
 }
 
-/// The beginning or end of a touch that is asked for without a terminal; sent to clients that
-/// watch.
+/// The beginning or the end of a touch that is requested without a terminal.
+///
+/// It is sent to clients that watch.
 package struct EventAnswer: Equatable, Sendable {
-    /// The account whose finger is awaited.
+    /// The account whose finger is requested.
     package var account: Bytes
-    /// The PAM service that asks.
+    /// The PAM service that requests it.
     package var service: Bytes
-    /// PAM_RUSER, empty if there is none.
+    /// The requesting user, PAM_RUSER; empty if there is none.
     package var requester: Bytes
     /// The command or action that the touch authorises, empty if unknown.
     package var purpose: Bytes
-    /// Whether the touch has ended: confirmed, refused or given up.
+    /// Whether the touch has ended: it was confirmed, refused or given up.
     package var isOver: Bool
-    /// The number of the touch, equal at its beginning and its end.
+    /// The number of the touch, which is the same at its beginning and its end.
     package var number: UInt64
 
     /// Creates an answer.

@@ -3,7 +3,7 @@ import LoginProtocol
 
 /// One frame from a client to the daemon: a request of any type.
 ///
-/// The type says all there is to know about it, see `DaemonRequest`.
+/// All facts about a request are declared by its type, see `DaemonRequest`.
 package struct Request: Equatable, Sendable {
     /// The request itself.
     package let content: any DaemonRequest
@@ -11,7 +11,7 @@ package struct Request: Equatable, Sendable {
     /// Creates a frame for a request.
     package init(_ content: any DaemonRequest) { self.content = content }
 
-    /// All types of requests. One that is not listed here cannot be made.
+    /// All types of requests; the daemon knows no request that is not listed here.
     package static let all: [any DaemonRequest.Type] = [
         AuthenticateRequest.self, ConfirmRequest.self, PasswordAcceptedRequest.self,
         OfferRequest.self, PasswordChangedRequest.self,
@@ -58,7 +58,7 @@ extension Request {
     /// The account that the request is about; nil if it is about none.
     package var account: Bytes? { content.accountName }
 
-    /// Encodes the request; throws if a value does not fit.
+    /// Encodes the request; throws if a value does not fit its field.
     package func encoded() throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: verb.rawValue)
         try content.put(into: &frame)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Stores a secret, which follows in parts: `secretWanted`, then `done`.
+/// Stores a secret, which follows in parts: answered by `secretWanted`, then `done`.
 package struct SecretSetRequest: AccountRequest {
     package static let verb = Verb(16, name: "secretSet")
     package static let rule = VerbRule(.rootOrAccount)
@@ -10,7 +10,7 @@ package struct SecretSetRequest: AccountRequest {
     package var account: Bytes
     /// The number of bytes that follow.
     package var size: UInt32
-    /// Its name.
+    /// The name of the secret.
     package var name: Bytes
     /// Whether the secret may replace one with the same name.
     package var replaces: Bool
@@ -41,11 +41,11 @@ package struct SecretSetRequest: AccountRequest {
     }
 }
 
-/// Carries a part of the secret to store; follows `secretWanted` only.
+/// Carries a part of the secret to be stored; it is valid only after `secretWanted`.
 package struct SecretPartRequest: ContinuingRequest {
     package static let verb = Verb(17, name: "secretPart")
 
-    /// The part. The daemon takes it out of the packet instead of decoding it.
+    /// The part, which the daemon takes out of the packet instead of decoding it.
     package let part: Bytes
 }
 
@@ -59,7 +59,7 @@ extension SecretPartRequest {
     }
 }
 
-/// Asks for a touch that releases a secret: `secretPart` for each part, then `done`.
+/// Requests a touch that releases a secret: answered by `secretPart` for each part, then `done`.
 package struct SecretGetRequest: AccountRequest {
     package static let verb = Verb(18, name: "secretGet")
     package static let rule = VerbRule(.rootOrAccount, touch: .confirming(.secret))
@@ -89,7 +89,7 @@ extension SecretGetRequest {
     }
 }
 
-/// Lists the account's secrets: `secret` for each, then `done`.
+/// Lists the account's secrets: answered by `secret` for each, then `done`.
 package struct SecretListRequest: PlainAccountRequest {
     package static let verb = Verb(19, name: "secretList")
     package static let rule = VerbRule(.rootOrAccount)
@@ -126,7 +126,7 @@ extension SecretDeleteRequest {
 }
 
 extension RequestContext {
-    /// `secret NAME`, which the receipt of a released secret says, too.
+    /// `secret NAME`, which the receipt of a released secret contains too.
     fileprivate init(secret name: Bytes) { purpose = Bytes("secret ".utf8) + name }
 }
 
@@ -142,7 +142,7 @@ package enum SecretState: UInt8, CaseIterable, Sendable {
 
 /// One secret of an account, without its contents.
 package struct SecretAnswer: Equatable, Sendable {
-    /// The name; the file's name if the secret is damaged and does not say.
+    /// The name; for a damaged secret without a readable name, the file's name.
     package var name: Bytes
     /// The length in bytes; 0 if it is damaged.
     package var size: UInt32

@@ -47,7 +47,7 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
     package var application: Bytes
     /// The key's fingerprint as this device computed it.
     package var fingerprint: Bytes
-    /// Whether an administrator must still compare it.
+    /// Whether the key can be used, or an administrator must still compare its fingerprint.
     package var progress: RegistrationProgress
 
     /// Creates an answer.
@@ -75,7 +75,7 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
     }
 }
 
-/// Removes this device's registration, at the server and here.
+/// Removes this device's registration, at the server and on this device.
 package struct ServerDisableRequest: AccountRequest {
     package static let verb = Verb(31, name: "serverDisable")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
@@ -101,10 +101,10 @@ extension ServerDisableRequest {
     }
 }
 
-/// Asks for a touch that logs in to a server; ends with `token`.
+/// Requests a touch that logs in to a server; ends with `token`.
 package struct LoginAtServerRequest: AccountRequest {
     package static let verb = Verb(32, name: "serverLogin")
-    // The answer logs its bearer in at the server.
+    // Not even root may, because anyone who has the answer can log in at the server.
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
     package static let command = "signet login"
 
@@ -133,7 +133,7 @@ extension LoginAtServerRequest {
     }
 }
 
-/// The tokens that a login at a server yields; visible ASCII characters only.
+/// The tokens that a login at a server yields, which consist of visible ASCII characters.
 package struct TokenAnswer: Equatable, Sendable {
     /// The token that the caller presents to other services.
     package var accessToken: Bytes
@@ -165,19 +165,21 @@ package struct TokenAnswer: Equatable, Sendable {
 }
 
 extension Bytes {
-    /// Whether these can be the bytes of a token: visible ASCII characters, which neither a
-    /// terminal nor an HTTP header can misinterpret; RFC 6750, section 2.1.
+    /// Whether the bytes can be a token: visible ASCII characters (RFC 6750, section 2.1).
+    ///
+    /// Neither a terminal nor an HTTP header can misinterpret these.
     var isVisible: Bool { allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
-/// The codes of a server's refusal that deserve a text of their own; docs/developer/SERVER.md has
-/// all.
+/// The codes of a server's refusal that have a message of their own.
+///
+/// docs/developer/SERVER.md lists all codes.
 package enum ServerProblem: String, CaseIterable, Sendable {
-    /// The state at the server does not permit it yet.
+    /// The state at the server does not permit the request yet.
     case conflict = "conflict"
     /// The server's policy rejects the factor or the device's integrity claims.
     case policy = "policy"
-    /// Too many attempts.
+    /// There were too many attempts.
     case slowDown = "slow-down"
     /// The server's database is not available.
     case unavailable = "unavailable"
@@ -185,7 +187,8 @@ package enum ServerProblem: String, CaseIterable, Sendable {
     case clock = "clock"
 }
 
-/// Lists the servers at which the account is registered: `server` for each, then `done`.
+/// Lists the servers at which the account is registered: answered by `server` for each, then
+/// `done`.
 package struct ServerListRequest: PlainAccountRequest {
     package static let verb = Verb(33, name: "serverList")
     package static let rule = VerbRule(.rootOrAccount)
@@ -197,11 +200,11 @@ package struct ServerListRequest: PlainAccountRequest {
 
 /// The state of an account's key for a server; the raw value is on the wire.
 package enum ServerKeyState: UInt8, CaseIterable, Sendable {
-    /// A touch opens it.
+    /// A touch opens the key.
     case good = 1
     /// The fingers changed after it was made, so it can no longer be opened.
     case invalidated = 2
-    /// It was removed here, but the server does not know yet.
+    /// The key was removed here, but the server has not been informed yet.
     case removing = 3
 }
 

@@ -2,11 +2,11 @@
 import LoginProtocol
 import SignedFormats
 
-/// What a touch signs; the raw value is on the wire.
+/// The kind of content that a touch signs; the raw value is on the wire.
 package enum SigningUse: UInt8, CaseIterable, Sendable {
     /// A file, with the account's signing key.
     case file = 1
-    /// A challenge of any relying party, with the account's signing key.
+    /// A challenge of a relying party, with the account's signing key.
     case challenge = 2
     /// An HTTP request, with the key for a server.
     case request = 3
@@ -16,7 +16,7 @@ package enum SigningUse: UInt8, CaseIterable, Sendable {
 
 /// One of several files to sign.
 package struct FileDigest: Equatable, Sendable {
-    /// The name, for people; empty for standard input.
+    /// The name, for the user; empty for standard input.
     package var name: Bytes
     /// The SHA-256 of the contents, 32 bytes.
     package var digest: Bytes
@@ -30,11 +30,11 @@ package struct FileDigest: Equatable, Sendable {
 
 /// The content to be signed.
 package enum SigningMatter: Equatable, Sendable {
-    /// `name` is for people, empty for standard input; `digest` is the SHA-256 of the contents.
+    /// `name` is for the user, empty for standard input; `digest` is the SHA-256 of the contents.
     case file(name: Bytes, digest: Bytes)
     /// Two to `Limit.files` files, whose names have at most `Limit.listedNames` bytes in total.
     case files([FileDigest])
-    /// `audience` is the relying party, as the caller says.
+    /// `audience` is the relying party according to the caller.
     case challenge(audience: Bytes, text: Bytes)
     /// `server` is the URL of the server whose key signs; `body` is the SHA-256 of the exact body.
     case request(server: Bytes, method: Bytes, resource: Bytes, body: Bytes)
@@ -49,10 +49,10 @@ package enum SigningMatter: Equatable, Sendable {
         }
     }
 
-    /// What is signed, for receipts and the journal. The caller's bytes are not escaped here.
+    /// The description of the content, for receipts and the journal.
     ///
-    /// Text of a fixed form comes before text that the caller chose, so that a long name can hide
-    /// nothing and only its own end is cut off.
+    /// The caller's bytes are not escaped here. The text of fixed length comes before the text that
+    /// the caller chose, so that a long name hides nothing, and only its own end is cut off.
     package var purpose: Bytes { Bytes(wholePurpose.prefix(Limit.purpose)) }
 
     private var wholePurpose: Bytes {
@@ -72,12 +72,12 @@ package enum SigningMatter: Equatable, Sendable {
     }
 }
 
-/// Asks for a touch that signs a file, a challenge or an HTTP request; ends with `signed`.
+/// Requests a touch that signs a file, a challenge or an HTTP request; ends with `signed`.
 ///
-/// For several files, there is a `signedFile` for each, then `done`.
+/// For several files, it is answered by `signedFile` for each, then `done`.
 package struct SignRequest: AccountRequest {
     package static let verb = Verb(34, name: "sign")
-    // The answer speaks for the account wherever it is shown.
+    // Not even root may, because the answer is a statement of the account wherever it is shown.
     package static let rule = VerbRule(.account, touch: .confirming(.keySignature))
     package static let command = "signet sign"
 
@@ -153,7 +153,7 @@ extension FileDigest {
         return files.flatMap { $0.digest + [UInt8(truncatingIfNeeded: $0.name.count)] + $0.name }
     }
 
-    /// Decodes such a value.
+    /// Decodes the value that `list` encodes.
     fileprivate static func files(in list: Bytes) throws(WireFault) -> [FileDigest] {
         var files: [FileDigest] = []
         var rest = list[...]
@@ -170,7 +170,8 @@ extension FileDigest {
         return files
     }
 
-    /// Whether the number of files and the lengths of their names are within the limits.
+    /// Whether the number of files and the lengths of their names and digests are within the
+    /// limits.
     private static func areListed(_ files: [FileDigest]) -> Bool {
         (2...Limit.files).contains(files.count)
             && files.allSatisfy { $0.digest.count == 32 && $0.name.count <= Limit.listedName }
@@ -202,11 +203,11 @@ package struct SignedFileAnswer: Equatable, Sendable {
     }
 }
 
-/// The result of a touch that signs.
+/// The result of a touch that signs one content.
 package struct SignedAnswer: Equatable, Sendable {
-    /// The canonical text, if the daemon wrote one; nil for a file.
+    /// The canonical text, if the daemon composed it; nil for a file.
     package var statement: Bytes?
-    /// The SSHSIG blob.
+    /// The signature, as an SSHSIG blob.
     package var signature: Bytes
 
     /// Creates an answer.
@@ -266,11 +267,11 @@ package struct SigningKeyAnswer: Equatable, Sendable {
     package var since: UInt64
     /// The state of the key; never `removing`.
     package var state: ServerKeyState
-    /// The vault that opens it.
+    /// The vault that opens the key.
     package var vault: Bytes
     /// The credential's id, 16 bytes.
     package var credential: Bytes
-    /// The uncompressed point: 0x04, x, y; 65 bytes.
+    /// The public key as an uncompressed point: 0x04, x, y; 65 bytes.
     package var publicKey: Bytes
 
     /// Creates an answer.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// What a request asks for: the kind of its frame, and its name.
+/// The operation that a request asks for: the kind of its frame, and its name.
 ///
-/// Each type of request has its own; there are no others.
+/// Each type of request has a verb of its own; there are no others.
 package struct Verb: Hashable, Sendable {
     /// The frame's kind.
     package let rawValue: UInt8
@@ -15,14 +15,14 @@ package struct Verb: Hashable, Sendable {
         protocolName = name
     }
 
-    /// A verb that the PAM module knows, too.
+    /// Creates a verb that the PAM module knows too.
     init(_ verb: LoginVerb, name: String) { self.init(verb.rawValue, name: name) }
 }
 
 extension Verb: ProtocolNamed {}
 
 extension Verb: RawRepresentable {
-    /// The verb with this kind of frame; nil if there is none.
+    /// Looks up the verb with this kind of frame; nil if there is none.
     package init?(rawValue: UInt8) {
         guard let request = Request.type(kind: rawValue) else { return nil }
         self = request.verb
@@ -30,7 +30,7 @@ extension Verb: RawRepresentable {
 }
 
 extension Verb: CaseIterable {
-    /// All verbs, by their kinds.
+    /// All verbs, in the order of their kinds.
     package static var allCases: [Verb] {
         Request.all.map { $0.verb }.sorted { $0.rawValue < $1.rawValue }
     }

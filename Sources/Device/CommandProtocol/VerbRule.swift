@@ -11,23 +11,25 @@ package enum Caller: Sendable {
     case anyone
 }
 
-/// The proof that a caller must give first. Root is exempt, since it could read what a password
-/// guards.
+/// The proof that a caller must give first.
+///
+/// Root is exempt, because it can read everything that a password protects, except if the password
+/// itself is to be stored (`AccountRequest.keepsPassword`).
 package enum Proof: Sendable {
     case none
     /// The password of the account that the request is about.
     case password
 }
 
-/// A condition for asking for a finger.
+/// A condition that must hold before a touch is requested.
 package enum TouchGuard: Sendable {
-    /// The requester is at this machine now, and may ask for this account.
+    /// The requester is at this machine now, and may request a touch for this account.
     case presence
     /// The administrator's lists of services, accounts and groups allow the login.
     case loginLists
     /// The request does not come from a background process of a terminal.
     case background
-    /// There is a credential, it fits the fingers, and no lockout is in effect.
+    /// There is a credential that fits the fingers, and no lockout is in effect.
     case credential
     /// There is an enrolled finger, and no lockout is in effect.
     case prints
@@ -37,25 +39,25 @@ package enum TouchGuard: Sendable {
     case lid
 }
 
-/// What a touch may release.
+/// The data or signature that a touch may release.
 package enum Release: Sendable {
-    /// The statement about the request, signed by the account's credential, and its receipt.
+    /// The statement about the request, signed with the account's credential, and its receipt.
     case statement
-    /// The account's login password, to the PAM module.
+    /// The account's login password, for the PAM module.
     case loginPassword
     /// A secret of the account.
     case secret
-    /// A signature by one of the account's keys for servers, or by its signing key.
+    /// A signature with one of the account's keys for servers, or with its signing key.
     case keySignature
 }
 
-/// The conditions and the effect of the touch for a request that requires one.
+/// The conditions and the effect of a touch, for a request that requires one.
 package struct TouchRule: Sendable {
-    /// The conditions, in the order in which they are checked; the first that fails is the answer.
+    /// The conditions in the order of the checks; the first that fails determines the denial.
     package let guards: [TouchGuard]
-    /// What the touch may release; empty if it only tells which finger it was.
+    /// What the touch may release; empty if it only shows whether a finger matched.
     package let releases: Set<Release>
-    /// Whether `login.others = warn` lets other users ask for the account's finger.
+    /// Whether other users may request the account's finger if `login.others` is `warn`.
     package let mayServeOthers: Bool
 
     init(guards: [TouchGuard], releases: Set<Release> = [], mayServeOthers: Bool = false) {
@@ -71,17 +73,17 @@ package struct TouchRule: Sendable {
     }
 }
 
-/// What the daemon requires before it serves a request.
+/// The conditions under which the daemon serves a request.
 ///
-/// Each request states its own rule. `Router` and `TouchGuards` of the daemon enforce it.
+/// Each request declares its own rule. The daemon's `Router` and `TouchGuards` enforce it.
 package struct VerbRule: Sendable {
     /// The users who may make the request.
     package let callers: Caller
-    /// The proof that they must give.
+    /// The proof that they must give first.
     package let proof: Proof
-    /// Whether it begins a request; the others continue one.
+    /// Whether it begins a request; otherwise it continues the one in progress.
     package let beginsRequest: Bool
-    /// The rule for the touch; nil for a request that never asks for one.
+    /// The rule for the touch; nil for a request that never requires one.
     package let touch: TouchRule?
 
     init(
@@ -94,8 +96,9 @@ package struct VerbRule: Sendable {
         self.touch = touch
     }
 
-    /// Returns whether a peer may make the request about an account; `accountUID` is nil if there
-    /// is none.
+    /// Returns whether a peer may make the request about an account.
+    ///
+    /// `accountUID` is the account's uid; nil if the request is about no account.
     package func permits(peerUID: UInt32, accountUID: UInt32?) -> Bool {
         switch callers {
         case .root: peerUID == 0

@@ -9,57 +9,58 @@ package indirect enum JSON: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// A number that is no `Int64`, as it is spelled.
+    /// A number that does not fit `Int64`, in the spelling of the document.
     case decimal(String)
     case string(String)
     case array([JSON])
-    /// The members in their order; each name occurs once in an object that was read.
+    /// The members in their order; in an object that was read, each name occurs once.
     case object([(name: String, value: JSON)])
 }
 
 extension JSON {
-    /// A number without a sign.
+    /// Makes a JSON number from an unsigned integer.
     package static func number(_ number: UInt64) -> JSON {
         Int64(exactly: number).map { .integer($0) } ?? .decimal(String(number))
     }
 
-    /// The value of an object's member; nil if there is none of this name, and for other values.
+    /// The value of the object's member with this name; nil if there is none or this is no object.
     package subscript(name: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 
-    /// The string that this is; nil for other values.
+    /// The string; nil if this is another kind of value.
     package var stringValue: String? {
         if case .string(let text) = self { return text }
         return nil
     }
 
-    /// The integer that this is; nil for other values.
+    /// The integer; nil if this is another kind of value.
     package var integerValue: Int64? {
         if case .integer(let number) = self { return number }
         return nil
     }
 
-    /// Whether this is `true` or `false`; nil for other values.
+    /// The boolean; nil if this is another kind of value.
     package var boolValue: Bool? {
         if case .bool(let value) = self { return value }
         return nil
     }
 
-    /// The values of the array that this is; nil for other values.
+    /// The array's values; nil if this is another kind of value.
     package var arrayValue: [JSON]? {
         if case .array(let values) = self { return values }
         return nil
     }
 }
 
-/// Why bytes are not read as JSON.
+/// Why bytes cannot be read as JSON.
 package enum JSONFault: Error, Equatable, Sendable {
-    /// They are not JSON in UTF-8, without a byte order mark.
+    /// They are not JSON in UTF-8 without a byte order mark, or a name is longer than
+    /// `longestName`.
     case malformed
-    /// There are more than `JSON.deepest` containers in each other.
+    /// Containers are nested more than `JSON.deepest` levels deep.
     case tooDeep
-    /// An object has a name twice.
+    /// An object has the same name twice.
     case repeatedName
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 extension JSON {
-    /// Decodes a value of a type that describes its members, as `JSONDecoder` of Foundation does.
+    /// Decodes a value of a `Decodable` type, as Foundation's `JSONDecoder` does.
     ///
-    /// - Throws: a `DecodingError` whose coding path names the member that is wrong, or what the
-    ///   type's own `init(from:)` throws.
+    /// - Throws: a `DecodingError` whose coding path names the member that is wrong, or an error of
+    ///   the type's own `init(from:)`.
     package func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
         try JSONDecoding(json: self, codingPath: []).decode(type)
     }
@@ -58,7 +58,7 @@ private struct JSONDecoding: Decoder, SingleValueDecodingContainer {
 
     func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
 
-    /// An integer; also one that is spelled with a fraction of zero or an exponent.
+    /// Decodes an integer, which may also be spelled with a fraction of zero or an exponent.
     func integer<Value: FixedWidthInteger>(_ type: Value.Type) throws -> Value {
         switch json {
         case .integer(let number): return try fitting(Value(exactly: number))
@@ -159,7 +159,7 @@ private struct MemberDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// The elements of an array that is being decoded, one after the other.
+/// The elements of an array that is being decoded, one after another.
 private struct ElementDecoding: UnkeyedDecodingContainer {
     let elements: [JSON]
     let codingPath: [any CodingKey]
@@ -180,11 +180,11 @@ private struct ElementDecoding: UnkeyedDecodingContainer {
                 DecodingError.Context(
                     codingPath: codingPath, debugDescription: "the array has ended"))
         }
-        // A fault names the array's member, not the index.
+        // The path of a fault names the array's member, but not the index.
         return JSONDecoding(json: elements[currentIndex], codingPath: codingPath)
     }
 
-    /// Uses the next element; it stays the next one if that fails.
+    /// Passes the next element to `use`; it remains the next one if that fails.
     private mutating func next<Value>(_ use: (JSONDecoding) throws -> Value) throws -> Value {
         let value = try use(try current())
         currentIndex += 1

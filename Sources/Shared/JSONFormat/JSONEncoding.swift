@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 extension JSON {
-    /// The JSON of a value that describes its members, with the names of each object sorted.
+    /// Encodes a value of an `Encodable` type; the names of each object are sorted.
     ///
-    /// Members that are nil are left out. Numbers with a fraction are written as Swift does.
+    /// Members that are nil are omitted. Numbers with a fraction are spelled as Swift prints them.
+    ///
+    /// - Throws: an `EncodingError` for a number that is not finite, or an error of the type's own
+    ///   `encode(to:)`.
     package init(encoding value: some Encodable) throws {
         let place = EncodedPlace()
         try value.encode(to: JSONEncoding(place: place, codingPath: []))
@@ -10,7 +13,7 @@ extension JSON {
     }
 }
 
-/// Where a value is encoded to; containers fill it after the encoder has gone.
+/// The place that receives an encoded value; containers fill it after the encoder is gone.
 private final class EncodedPlace {
     private enum Content {
         case nothing
@@ -23,7 +26,7 @@ private final class EncodedPlace {
 
     var json: JSON {
         switch content {
-        // A type without members.
+        // The type has no members.
         case .nothing: .object([])
         case .value(let json): json
         case .members(let members):
@@ -50,7 +53,8 @@ private final class EncodedPlace {
     func member(_ name: String) -> EncodedPlace {
         let place = EncodedPlace()
         guard case .members(var members) = content else { return place }
-        // Given away first, so that the only reference is changed in place.
+        // The content is cleared first, so that the dictionary has one reference and is changed in
+        // place.
         content = .nothing
         members[name] = place
         content = .members(members)

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 extension JSON {
-    /// How many containers may be in each other.
+    /// The maximum nesting depth of containers.
     package static let deepest = 512
-    /// The maximum length of a name in bytes: comparing two strings sorts the combining marks of
-    /// each character, in quadratic time.
+    /// The maximum length of a name in bytes.
+    ///
+    /// Comparing two strings sorts the combining marks of each character, in quadratic time, so the
+    /// length of names must be limited.
     package static let longestName = 128
 
     /// Reads a whole document.
     ///
-    /// What two programs could read differently is refused: an object with a name twice, a trailing
-    /// comma, a byte order mark, an encoding other than UTF-8, an unpaired surrogate. Names are
-    /// compared as Unicode strings. Takes linear time and does not recurse.
+    /// Anything that two programs could read differently is rejected: an object with the same name
+    /// twice, a trailing comma, a byte order mark, an encoding other than UTF-8, an unpaired
+    /// surrogate. Names are compared as Unicode strings. The time is linear, and nesting does not
+    /// use the stack.
     ///
     /// - Throws: the first fault found.
     package init(parsing bytes: [UInt8]) throws(JSONFault) {
@@ -28,7 +31,7 @@ private struct JSONReader {
         var name = ""
         var members: [(name: String, value: JSON)] = []
         var elements: [JSON] = []
-        /// The names so far, once there are so many that looking through them costs more.
+        /// The names read so far, once they are so many that a search through `members` costs more.
         var names: Set<String> = []
 
         var value: JSON { isObject ? .object(members) : .array(elements) }
@@ -47,7 +50,7 @@ private struct JSONReader {
 
     private let bytes: [UInt8]
     private var place = 0
-    /// Outermost first.
+    /// The containers that are open, outermost first.
     private var open: [Container] = []
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -67,7 +70,8 @@ private struct JSONReader {
         }
     }
 
-    /// Reads a value; nil if it opens a container that is not empty.
+    /// Reads a value; returns nil if it opens a container, whose first member or element comes
+    /// next.
     private mutating func value() throws(JSONFault) -> JSON? {
         skipBlanks()
         switch try take() {
@@ -93,8 +97,10 @@ private struct JSONReader {
         }
     }
 
-    /// Reads what follows a value in a container: a comma, after which nil is returned and another
-    /// value is read, or the container's end.
+    /// Reads the comma or the end after a value in a container.
+    ///
+    /// After a comma it returns nil, and another value is to be read; at the end it returns the
+    /// container.
     private mutating func following() throws(JSONFault) -> JSON? {
         let isObject = open[open.count - 1].isObject
         skipBlanks()
@@ -113,7 +119,7 @@ private struct JSONReader {
         open.append(Container(isObject: isObject))
     }
 
-    /// Closes the container that was just opened, if it is empty.
+    /// Closes the container that was just opened, if it is empty; returns nil otherwise.
     private mutating func close(_ end: Unicode.Scalar) -> JSON? {
         skipBlanks()
         return skip(end) ? open.removeLast().value : nil
@@ -130,7 +136,7 @@ private struct JSONReader {
         guard try take() == UInt8(ascii: ":") else { throw .malformed }
     }
 
-    /// Reads a number whose first character was taken.
+    /// Reads a number whose first character has been taken.
     private mutating func number(from first: UInt8) throws(JSONFault) -> JSON {
         let start = place - 1
         var isInteger = true
@@ -196,7 +202,7 @@ private struct JSONReader {
 
 // Strings.
 extension JSONReader {
-    /// Reads a string whose opening quote was taken, of at most so many bytes.
+    /// Reads a string of at most `most` bytes, whose opening quote has been taken.
     private mutating func text(most: Int = .max) throws(JSONFault) -> String {
         let start = place
         while place < bytes.count {
@@ -234,7 +240,7 @@ extension JSONReader {
         return string
     }
 
-    /// Reads what follows a backslash.
+    /// Reads the rest of an escape, after the backslash.
     private mutating func escape(into plain: inout ArraySlice<UInt8>) throws(JSONFault) {
         switch try take() {
         case let mark where mark == UInt8(ascii: "\"") || mark == UInt8(ascii: "\\"),
@@ -250,7 +256,7 @@ extension JSONReader {
         }
     }
 
-    /// Reads the digits after `\u`, and the second half of a surrogate pair.
+    /// Reads the digits after `\u`, and the second escape of a surrogate pair.
     private mutating func scalar() throws(JSONFault) -> Unicode.Scalar {
         var code = try unit()
         if (0xd800..<0xdc00).contains(code) {

@@ -3,11 +3,11 @@ import SignedFormats
 
 /// Writes JSON (RFC 8259) without spaces: whole values, or objects member by member.
 package struct JSONWriter {
-    /// Which characters of strings are escaped.
+    /// The characters of strings that are escaped.
     package enum Escapes: Sendable {
-        /// Those that JSON requires.
+        /// Only the characters that JSON requires to be escaped.
         case required
-        /// Those, and all characters that could control a terminal.
+        /// These, and all characters that could control a terminal.
         case terminal
     }
 
@@ -21,40 +21,40 @@ package struct JSONWriter {
         bytes.reserveCapacity(480)
     }
 
-    /// Begins an object; `name` is its name as a member of the enclosing one.
+    /// Begins an object; `name` is the member's name if it is in another object.
     package mutating func begin(_ name: StaticString? = nil) {
         if let name { put(name) }
         bytes.append(UInt8(ascii: "{"))
         isFirst = true
     }
 
-    /// Ends the object that was begun last.
+    /// Ends the object that was begun last and has not been ended.
     package mutating func end() {
         bytes.append(UInt8(ascii: "}"))
         isFirst = false
     }
 
-    /// Writes a string member; nothing if it is nil.
+    /// Writes a string member, unless the string is nil.
     package mutating func put(_ name: StaticString, _ text: String?) {
         guard let text else { return }
         put(name)
         write(text)
     }
 
-    /// Writes an integer member; nothing if it is nil.
+    /// Writes an integer member, unless the integer is nil.
     package mutating func put(_ name: StaticString, _ number: Int64?) {
         guard let number else { return }
         put(name)
         write(number)
     }
 
-    /// Writes a member that is `true` or `false`.
+    /// Writes a boolean member.
     package mutating func put(_ name: StaticString, _ value: Bool) {
         put(name)
         write(.bool(value))
     }
 
-    /// Writes a member that is an array of strings; nothing if it is nil.
+    /// Writes a member that is an array of strings, unless the array is nil.
     package mutating func put(_ name: StaticString, _ texts: [String]?) {
         guard let texts else { return }
         put(name)
@@ -104,7 +104,7 @@ package struct JSONWriter {
 
     private mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        // Nearly all strings have nothing to escape.
+        // Nearly all strings have no character to escape.
         if text.utf8.allSatisfy({ (0x20...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }) {
             bytes.append(contentsOf: text.utf8)
         } else {
@@ -141,7 +141,7 @@ package struct JSONWriter {
 }
 
 extension JSON {
-    /// The document's text, without spaces and without a line end.
+    /// Encodes the document without spaces and without a line end.
     package func encoded(escaping escapes: JSONWriter.Escapes = .required) -> [UInt8] {
         var writer = JSONWriter(escaping: escapes)
         writer.write(self)

@@ -4,8 +4,8 @@ import Posix
 
 /// A call of a method on a D-Bus object.
 ///
-/// `BusConnection.call` refuses malformed names with `invalidCall`, and answers of another type
-/// with `malformed`.
+/// `BusConnection.call` throws `invalidCall` for malformed names, and `malformed` if the answer has
+/// another type than `answer` states.
 package struct BusCall: Sendable {
     /// The bus name of the service to call.
     package let destination: String
@@ -17,7 +17,7 @@ package struct BusCall: Sendable {
     package let member: String
     /// The arguments.
     package let arguments: [BusValue]
-    /// The signature of the answer, in parentheses: `(h)`. Answers of any other type are refused.
+    /// The signature of the answer, in parentheses: `(h)`; answers of any other type are rejected.
     package let answer: String
     /// Whether the bus may start the service that owns the name.
     package let startsService: Bool
@@ -36,7 +36,7 @@ package struct BusCall: Sendable {
         self.startsService = startsService
     }
 
-    /// A call that reads a property. Its answer holds one variant.
+    /// Makes a call that reads a property; its answer holds one variant.
     package static func property(
         _ name: String, of interface: String, at path: String, from destination: String
     ) -> BusCall {
@@ -46,7 +46,8 @@ package struct BusCall: Sendable {
             arguments: [.string(interface), .string(name)], answer: "(v)")
     }
 
-    /// Whether GLib accepts these names. It treats invalid ones as errors of the program.
+    /// Whether GLib accepts the names, which it must, because it treats invalid ones as programming
+    /// errors.
     var isWellFormed: Bool {
         let texts = [destination, path, interface, member, answer]
         guard texts.allSatisfy({ !$0.utf8.contains(0) }) else { return false }
@@ -58,13 +59,13 @@ package struct BusCall: Sendable {
 
 /// The answer of a method.
 package struct BusAnswer: Sendable {
-    /// The values, of exactly the types that were asked for.
+    /// The values, of exactly the types that the call stated.
     package let values: [BusValue]
-    /// The first descriptor that came with the answer, if any.
+    /// The first descriptor that was sent with the answer, if any.
     package let descriptor: ReceivedDescriptor?
 }
 
-/// A descriptor received over the bus, closed when the last reference goes away.
+/// A descriptor received over the bus, which is closed when the last reference is released.
 package final class ReceivedDescriptor: Sendable {
     private let descriptor: Descriptor
 

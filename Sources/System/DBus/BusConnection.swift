@@ -6,14 +6,14 @@ import Posix
 /// A client connection to a message bus, on the service's thread: calls, properties and signals.
 ///
 /// It exports no objects. GLib reads from the bus on a thread of its own, which sleeps while
-/// nothing arrives. Errors are `BusFault`; the texts in them come from the other side and are for
-/// the journal.
+/// nothing arrives. Errors are `BusFault`; their texts may come from the other side and are only
+/// for the journal.
 @ServiceActor
 package final class BusConnection {
     /// The name of the bus itself in its own messages, which no client can own.
     package nonisolated static let busName = "org.freedesktop.DBus"
 
-    /// Called once when the connection has ended, also by `close()`.
+    /// Called once when the connection has ended, including by `close()`.
     package var ended: (() -> Void)?
     /// Whether calls can be made.
     package private(set) var isOpen = true
@@ -30,7 +30,7 @@ package final class BusConnection {
 
     /// Connects to the bus that listens at a path (`g_dbus_connection_new_for_address`).
     ///
-    /// The environment has no influence.
+    /// Environment variables have no effect on this.
     ///
     /// - Throws: `invalidCall` unless the path is absolute, `timedOut` after `limit`, or `noBus`.
     package static func connect(
@@ -42,8 +42,8 @@ package final class BusConnection {
 
     /// Connects to the bus at a D-Bus address.
     ///
-    /// The address must be that of a Unix socket, since other kinds can start programs or use the
-    /// network.
+    /// The address must be a single one of a Unix socket, because other kinds can start programs or
+    /// use the network.
     ///
     /// - Throws: `invalidCall` for other addresses, `timedOut` after `limit`, or `noBus`.
     package static func connect(
@@ -72,9 +72,10 @@ package final class BusConnection {
 
     /// Calls a method and waits for its answer.
     ///
-    /// - Throws: `timedOut` after `limit`, `unknown` if no service has the name, `refused` with the
-    ///   service's error message, `malformed` if the answer is not of the type asked for,
-    ///   `invalidCall` if the call cannot be sent, `closed` if the connection has ended.
+    /// - Throws: `timedOut` after `limit`, `unknown` if no client owns the name or the object,
+    ///   interface or method does not exist, `refused` with the service's error message,
+    ///   `malformed` if the answer has another type than stated, `invalidCall` if the call cannot
+    ///   be sent, `closed` if the connection has ended, `cancelled` with the task.
     package func call(_ call: BusCall, limit: Duration) async throws(BusFault) -> BusAnswer {
         guard isOpen else { throw .closed }
         guard call.isWellFormed, let body = ValueCoding.body(call.arguments) else {
@@ -103,7 +104,7 @@ package final class BusConnection {
         return BusAnswer(values: values, descriptor: reply.descriptor())
     }
 
-    /// The unique name (`:1.7`) of the client that owns a name.
+    /// Returns the unique name (`:1.7`) of the client that owns a name.
     ///
     /// - Throws: `unknown` if no client owns it.
     package func owner(of name: String, limit: Duration) async throws(BusFault) -> String {
@@ -118,7 +119,7 @@ package final class BusConnection {
         return owner
     }
 
-    /// Acquires a name that no client owns.
+    /// Acquires a name that no client owns, and does not queue for it.
     ///
     /// - Throws: `refused` if the policy of the bus does not allow it, or another client owns it.
     package func take(name: String, limit: Duration) async throws(BusFault) {
@@ -131,7 +132,7 @@ package final class BusConnection {
         guard answer.values.first?.uint32 == 1 else { throw .refused("somebody has \(name)") }
     }
 
-    /// Ends the connection. Its subscriptions deliver nothing from now on.
+    /// Ends the connection; its subscriptions deliver nothing from now on.
     package func close() {
         guard isOpen else { return }
         isOpen = false
@@ -162,7 +163,7 @@ package final class BusConnection {
         unsafe body.flatMap { unsafe ValueCoding.values(of: $0, type: type) }
     }
 
-    /// The first descriptor. The list closes its own, so this is a duplicate, close-on-exec.
+    /// Duplicates the first descriptor, close-on-exec, because the list closes its own descriptors.
     func descriptor() -> ReceivedDescriptor? {
         guard let descriptors = unsafe descriptors,
             unsafe g_unix_fd_list_get_length(descriptors) > 0
@@ -214,7 +215,8 @@ package final class BusConnection {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded up, from 1 to one hour: never the value that means no limit.
+    /// Whole milliseconds, rounded up, from 1 to one hour; never -1, which GLib takes as its
+    /// default limit.
     fileprivate var wholeMilliseconds: gint {
         let (seconds, attoseconds) = components
         guard seconds < 3_600 else { return 3_600_000 }

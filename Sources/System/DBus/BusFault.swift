@@ -4,7 +4,7 @@ import MainContext
 
 /// Why an operation on the bus failed.
 package enum BusFault: Error, Equatable, Sendable {
-    /// Nothing answers at the bus's socket. The text is GLib's.
+    /// The bus did not accept the connection; the text is GLib's.
     case noBus(String)
     /// The connection has ended.
     case closed
@@ -14,11 +14,11 @@ package enum BusFault: Error, Equatable, Sendable {
     case cancelled
     /// No client owns the name, or there is no such object, interface, method or property.
     case unknown
-    /// The other side refused. The text is the other side's, for the journal.
+    /// The other side reported an error; the text is the other side's, for the journal.
     case refused(String)
-    /// The message to be sent is not valid on the bus.
+    /// The call has malformed names or arguments, or the address is not allowed; nothing was sent.
     case invalidCall
-    /// The message that arrived is not of the expected type, or too large.
+    /// The message that arrived does not have the expected type, or is too large.
     case malformed
 }
 

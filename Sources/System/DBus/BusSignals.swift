@@ -6,8 +6,8 @@ import MainContext
 package struct BusSignal: Sendable {
     /// The sender's unique name (`:1.7`), or the bus itself.
     ///
-    /// A well-known name is not accepted: the caller has to determine its owner, and follow
-    /// changes.
+    /// A well-known name is not accepted: the caller has to determine its owner, and to follow
+    /// changes with `followOwner`.
     package let sender: String
     /// The object's path.
     package let path: String
@@ -19,7 +19,7 @@ package struct BusSignal: Sendable {
     ///
     /// Signals with other arguments are ignored.
     package let type: String
-    /// If not nil, only signals whose first argument is this string are delivered.
+    /// The string that a signal's first argument must be to be delivered; nil delivers all signals.
     package let first: String?
 
     /// Describes a signal.
@@ -46,8 +46,9 @@ package struct BusSignal: Sendable {
 extension BusConnection {
     /// Delivers a signal until the result is released.
     ///
-    /// Any client can send any signal to any other, even past the match rules. The sender, which
-    /// the bus itself writes into each message, is therefore checked here once more.
+    /// Any client can send any signal to any other, even one that the match rules exclude.
+    /// Therefore the sender, which the bus itself writes into each message, is checked here as
+    /// well.
     ///
     /// - Returns: nil if the connection is closed or the description is malformed.
     package func subscribe(
@@ -57,8 +58,10 @@ extension BusConnection {
         return BusSubscription(handle, signal: signal, heard)
     }
 
-    /// Follows the owner of a name. `changed` gets the owner's unique name, or nil when no client
-    /// owns it.
+    /// Follows the owner of a name until the result is released.
+    ///
+    /// `changed` gets the new owner's unique name, or nil when no client owns the name any more.
+    /// The present owner is not reported.
     package func followOwner(
         of name: String, _ changed: @escaping @ServiceActor (String?) -> Void
     ) -> BusSubscription? {
@@ -87,7 +90,7 @@ extension BusConnection {
             self.heard = heard
         }
 
-        /// Delivers the message if its sender, origin and types match.
+        /// Delivers the message if its sender, path, names and types match.
         func take(
             _ sender: String, path: String, names: (String, String), body: OpaquePointer
         ) {
@@ -99,8 +102,8 @@ extension BusConnection {
         }
     }
 
-    // Not inside an isolated function: closures there would be isolated too, and trap on other
-    // threads.
+    // This is not inside an isolated function: closures there would be isolated too, and would trap
+    // on other threads.
     private nonisolated static let callback: GDBusSignalCallback = {
         _, sender, path, interface, member, body, data in
         guard let sender = unsafe sender, let path = unsafe path, let interface = unsafe interface,
@@ -136,9 +139,10 @@ extension BusConnection {
     }
 }
 
-/// Calls back when the connection has ended, until it is released.
+/// Calls `body` when the connection has ended, until it is released.
 ///
-/// SAFETY: as above; the handler's id is only used to disconnect it, once.
+/// SAFETY: it holds a counted reference to the connection, which the library locks; the handler's
+/// id is only used to disconnect it, once.
 @safe final class ClosedWatch: @unchecked Sendable {
     private final class Action: Sendable {
         let body: @ServiceActor () -> Void

@@ -10,17 +10,17 @@ package indirect enum BusValue: Equatable, Sendable {
     case int64(Int64)
     case uint64(UInt64)
     case double(Double)
-    /// UTF-8 without NUL.
+    /// A text in UTF-8 without NUL.
     case string(String)
     /// The path of an object: `/org/freedesktop/login1`.
     case objectPath(String)
     /// A type signature.
     case signature(String)
-    /// The index of a descriptor among those that came with the message.
+    /// The index of a descriptor among those that were sent with the message.
     case handle(Int32)
     /// A value that carries its own type.
     case variant(BusValue)
-    /// Values of one type, which its signature gives.
+    /// Values of one type, whose signature is `of`.
     case array(of: String, [BusValue])
     case structure([BusValue])
     /// A key and its value, in an array that represents a dictionary.

@@ -3,22 +3,23 @@ import CGLib
 
 /// Converts between `BusValue` and GVariant.
 ///
-/// Values that are too large or too deeply nested are rejected before anything is created from
-/// them. GLib has already checked that a received value fits its type, and that texts are UTF-8.
+/// Received values that are too large, too many or too deeply nested are rejected before anything
+/// is created from them. GLib has already checked that a received value fits its type, and that
+/// texts are UTF-8.
 enum ValueCoding {
-    /// The most bytes in a received message's values; more than any service in use here sends.
+    /// The maximum size of a received message's values in bytes; no service in use here sends more.
     static let cap = 65_536
-    /// The most values in one message.
+    /// The maximum number of values in one received message.
     static let count = 4_096
     /// The deepest nesting of values.
     static let depth = 16
 
-    /// The values of a message body that was made here.
+    /// Converts a message body that was created here.
     static func values(of body: MessageBody, type: String) -> [BusValue]? {
         unsafe values(of: body.pointer, type: type)
     }
 
-    /// The values of a received message body; nil if they are too large or not of exactly this
+    /// Converts a received message body; nil if it exceeds a limit or does not have exactly this
     /// type.
     static func values(of body: OpaquePointer, type: String) -> [BusValue]? {
         guard unsafe String(cString: g_variant_get_type_string(body)) == type,
@@ -31,7 +32,8 @@ enum ValueCoding {
         return members
     }
 
-    /// Creates a message body; nil if a value cannot be represented on the bus.
+    /// Creates a message body; nil if a value cannot be represented on the bus or is nested too
+    /// deeply.
     static func body(_ values: [BusValue]) -> MessageBody? {
         unsafe variant(.structure(values), depth: 0).map { unsafe MessageBody(floating: $0) }
     }

@@ -8,17 +8,18 @@ import ReaderProtocol
 ///
 /// `enter` and `leave` count the users: the first one opens the reader, and the reader is closed
 /// once the last has left and nothing runs. Opening and closing are never cancelled, because not
-/// every driver survives it; operations are. A driver may ignore a cancellation, so every wait for
-/// one has a time limit. Errors are `ReaderFault`: `removed` replaces whatever the driver reported,
-/// and `suspended` replaces `cancelled`, because they are the cause.
+/// every driver survives it; operations are. A driver may ignore a cancellation, so every caller's
+/// wait for a cancelled operation has a time limit. Errors are `ReaderFault`: once the reader is
+/// unplugged, `removed` replaces whatever the driver reported, and while the machine is suspended,
+/// `suspended` replaces `cancelled`.
 @ReaderActor
 final class Device {
-    /// How long to wait for a driver to act on a cancellation.
+    /// How long a driver may take to act on a cancellation before the caller gets its fault.
     private static let patience = Duration.seconds(2)
     /// How long the next caller waits for a cancelled operation to end; some drivers take five
     /// seconds.
     private static let obstinacy = Duration.seconds(6)
-    /// How long a finger may stay on the reader before the next caller is told to have it lifted.
+    /// How long a finger may stay on the reader before the next caller is asked to have it lifted.
     private static let rest = Duration.milliseconds(500)
 
     let id: String
@@ -28,16 +29,16 @@ final class Device {
     private(set) var isGone = false
     /// Whether the machine is about to sleep or is asleep.
     private(set) var isSuspended = false
-    /// Whether the last attempt to open it failed for a reason that enumerating the readers again
-    /// may fix.
+    /// Whether the last attempt to open the reader failed with a fault that enumerating the readers
+    /// again may cure.
     private(set) var isStale = false
-    /// Whether its driver failed or lost track of the protocol.
+    /// Whether the driver failed or lost track of the protocol.
     ///
-    /// The reader may still have a verdict about the previous finger to deliver, which the driver
-    /// would take for the verdict about the next one. Such a reader is reset before it is opened
-    /// again.
+    /// The reader may then still have to deliver the verdict about the previous finger, which the
+    /// driver would take for the verdict about the next one. Such a reader is reset before it is
+    /// opened again.
     private var isConfused = false
-    /// Called when the driver still has not ended an operation some time after it was cancelled.
+    /// Called when the driver has not ended an operation six seconds after it was given up.
     var stuck: () -> Void = {}
 
     private var users = 0
@@ -59,16 +60,16 @@ final class Device {
 
     var description: ReaderDescription { handle.description(id: id, serial: serial, seat: seat) }
 
-    /// The operation that runs on the reader. `end` settles when the driver has finished with it.
+    /// The operation that runs on the reader; `end` settles when the driver has finished with it.
     @ReaderActor
     private final class Operation {
         let end = Pending<Void>()
         var task: Task<Void, Never>?
-        /// Gives the operation up when its time limit is reached.
+        /// Ends the operation with `timedOut` when its time limit is reached.
         var deadline: Timer?
         /// Runs from the cancellation on; when it fires, the driver counts as stuck.
         var obstinacy: Timer?
-        /// Whether the caller has its result and the driver only waits for the finger to be lifted.
+        /// Whether the caller has its result and the driver only waits until the finger is lifted.
         var isDecided = false
         /// Reports a fault to the caller, whether or not the driver acts on the cancellation.
         var giveUp: (ReaderFault) -> Void = { _ in }
@@ -91,20 +92,22 @@ final class Device {
         }
     }
 
-    /// Ends one use. The reader is closed in the background when no other use is left.
+    /// Ends one use; the reader is closed in the background when no other use is left.
     func leave() {
         users -= 1
         settle()
     }
 
-    /// Marks the reader as unplugged. A running operation is cancelled and ends with `removed`.
+    /// Marks the reader as unplugged.
+    ///
+    /// A running operation is cancelled and ends with `removed`.
     func unplugged() {
         isGone = true
         running?.task?.cancel()
         settle()
     }
 
-    /// Cancels what runs and closes the reader for good.
+    /// Cancels the running operation and closes the reader for good.
     ///
     /// Returns when both are done, or after two seconds if the driver does not respond.
     func shut() async {
@@ -112,17 +115,19 @@ final class Device {
         await quietenUnlessStuck()
     }
 
-    /// Ends what runs with `suspended` and closes the reader, even while it is held open.
+    /// Ends the running operation with `suspended` and closes the reader, even while it is held
+    /// open.
     ///
-    /// Returns when that is done, or after two seconds if the driver does not respond. Nothing can
-    /// run until `resume()`.
+    /// Returns when both are done, or after two seconds if the driver does not respond. No
+    /// operation can run until `resume()`.
     func suspend() async {
         isSuspended = true
         running?.giveUp(.suspended)
         await quietenUnlessStuck()
     }
 
-    /// Waits for `quieten`, but not for a driver that never calls back.
+    /// Calls `quieten` and returns when it is done, or after two seconds if the driver never calls
+    /// back.
     private func quietenUnlessStuck() async {
         let done = Pending<Void>()
         let limit = Timer(onReaderAfter: Self.patience) { done.settle(()) }
@@ -134,7 +139,7 @@ final class Device {
         limit.cancel()
     }
 
-    /// Allows the reader to be used again. It is opened by the next operation.
+    /// Allows the reader to be used again; the next operation opens it.
     func resume() { isSuspended = false }
 
     /// Cancels the running operation, waits for its end, and closes the reader.
@@ -182,7 +187,7 @@ final class Device {
         onReader { [self] in settle() }
     }
 
-    /// Closes the reader once it is idle: unused, unplugged or suspended, with nothing running.
+    /// Closes the reader if it is open, nothing runs, and it is unused, unplugged or suspended.
     private func settle() {
         guard isOpen, moving == nil, running == nil else { return }
         if users == 0 || isGone || isSuspended { startClosing() }
@@ -200,18 +205,18 @@ final class Device {
 
     // MARK: Operations
 
-    /// Runs one operation on the reader, which is opened for it if necessary.
+    /// Runs one operation on the reader, and opens the reader for it if necessary.
     ///
-    /// The operation is cancelled with the calling task, or when `limit` is over. A cancelled
-    /// operation is reported after two seconds at most, even if the driver keeps going. The body
-    /// may give its verdict early: the caller then has its result while the driver still waits for
-    /// the finger to be lifted. An earlier operation that is in that state, or was cancelled, is
-    /// waited for.
+    /// The operation is cancelled with the calling task, or when `limit` is over. The caller of a
+    /// cancelled operation gets its fault after two seconds at most, even if the driver keeps
+    /// going. The body may give its verdict early: the caller then has its result while the driver
+    /// still waits for the finger to be lifted. If an earlier operation is in that state, or was
+    /// cancelled, this call first waits for it to end.
     ///
     /// - Parameters:
     ///   - limit: The time for everything, the wait for an earlier operation included. Time that
     ///     the machine spends asleep does not count.
-    ///   - observer: Is told to have the finger lifted, if an earlier operation waits for that.
+    ///   - observer: Receives a request to lift the finger, if an earlier operation waits for that.
     /// - Throws: `busy` while another operation runs, `timedOut`, `cancelled`, `removed`,
     ///   `suspended`, or what the driver reported.
     func run<Value: Sendable>(
@@ -251,7 +256,7 @@ final class Device {
         }
     }
 
-    /// Calls `stuck` if the cancelled operation has not ended after `obstinacy`.
+    /// Calls `stuck` if the operation, which was given up, has not ended after `obstinacy`.
     private func expectEnd(of operation: Operation) {
         guard running === operation, operation.obstinacy == nil else { return }
         operation.obstinacy = Timer(onReaderAfter: Self.obstinacy) { [weak self] in
@@ -266,7 +271,8 @@ final class Device {
         return users > 0
     }
 
-    /// Waits until an unused reader is closed; false if that takes too long or it is in use.
+    /// Waits until the reader is unused and closed; returns false if it is in use or this takes
+    /// longer than two seconds.
     func becomeIdle() async -> Bool {
         do throws(ReaderFault) {
             try await waitUntilFree(until: SuspendingClock.now + Self.patience, observer: nil)
@@ -277,8 +283,8 @@ final class Device {
 
     /// Waits until no operation runs.
     ///
-    /// An operation that was cancelled or is decided is waited for, and `observer` is told to have
-    /// the finger lifted.
+    /// Only an operation that was cancelled or is decided is waited for. While a decided one waits
+    /// for the finger to be lifted, `observer` is asked to have that done.
     ///
     /// - Throws: `busy` for any other operation, and for a cancelled one that has not ended after
     ///   `obstinacy`; `timedOut` at `end`; `cancelled` with the task.
@@ -309,7 +315,7 @@ final class Device {
         }
     }
 
-    /// Runs the body on the opened reader, and translates its fault into the cause if one is known.
+    /// Runs the body on the opened reader, and replaces its fault by the cause if one is known.
     private func attempt<Value>(
         _ body: @ReaderActor () async throws(ReaderFault) -> Value
     ) async -> Result<Value, ReaderFault> {
@@ -331,10 +337,10 @@ final class Device {
     }
 }
 
-/// The means for an operation to hand its caller a result before the driver is done.
+/// Lets an operation hand its caller a result before the driver is done.
 @ReaderActor
 final class Verdict<Value: Sendable> {
-    /// Whether the caller has accepted the verdict; it does not see any later result then.
+    /// Whether the caller has accepted the verdict; it then never sees a later result.
     private(set) var isGiven = false
     private let take: (Value) -> Bool
 
@@ -350,8 +356,8 @@ final class Verdict<Value: Sendable> {
 
 /// The result that the caller of an operation gets: the driver's, or a fault in its place.
 ///
-/// The first result wins. A cancellation that the driver reports is replaced by its cause, such as
-/// `timedOut` or `suspended`.
+/// The first result stored is final. A cancellation that the driver reports is replaced by its
+/// cause, such as `timedOut` or `suspended`.
 @ReaderActor
 private final class Outcome<Value: Sendable> {
     private var result: Result<Value, ReaderFault>?
@@ -359,7 +365,7 @@ private final class Outcome<Value: Sendable> {
     private var timer: Timer?
     private var waiting: CheckedContinuation<Void, Never>?
 
-    /// Stores the driver's result; a cancellation is reported as its cause.
+    /// Stores the driver's result, with a cancellation replaced by its cause.
     func settle(_ ended: Result<Value, ReaderFault>) {
         guard result == nil else { return }
         if case .failure(.cancelled) = ended, let reason {
@@ -372,7 +378,7 @@ private final class Outcome<Value: Sendable> {
         waiting = nil
     }
 
-    /// Stores an early result; false if there is one already or the operation is being given up.
+    /// Stores an early result; returns false if there already is one or the operation was given up.
     func decide(_ value: Value) -> Bool {
         guard result == nil, reason == nil else { return false }
         settle(.success(value))
@@ -386,7 +392,7 @@ private final class Outcome<Value: Sendable> {
         timer = Timer(onReaderAfter: patience) { [self] in settle(.failure(fault)) }
     }
 
-    /// Waits for the result. `cancelled` runs when the calling task is cancelled, on any thread.
+    /// Waits for the result; `cancelled` runs on any thread when the calling task is cancelled.
     func value(cancelled: @escaping @Sendable () -> Void) async throws(ReaderFault) -> Value {
         await withTaskCancellationHandler { @ReaderActor in
             guard result == nil else { return }

@@ -6,8 +6,8 @@ import ReaderProtocol
 
 /// A counted reference to an `FpDevice`, with the libfprint calls that do not scan.
 ///
-/// The calls do no bookkeeping; `Device` decides when each is allowed. They throw libfprint's
-/// errors as `ReaderFault`.
+/// The methods check nothing beforehand; `Device` decides when each is allowed. They throw
+/// libfprint's errors as `ReaderFault`.
 ///
 /// SAFETY: the reference count is atomic; every call on the device is made by the reader's actor.
 @safe final class DeviceHandle: @unchecked Sendable {
@@ -29,7 +29,7 @@ import ReaderProtocol
 
     @ReaderActor var deviceID: String { unsafe String(cString: fp_device_get_device_id(pointer)) }
 
-    /// The driver and device id, which a print must share to be usable on this reader.
+    /// The driver and device id; a print is only usable on a reader that has both.
     @ReaderActor var kind: [String] { [driver, deviceID] }
 
     @ReaderActor
@@ -66,8 +66,10 @@ import ReaderProtocol
         }
     }
 
-    /// Whether the driver can close a reader that has been unplugged. goodixmoc then reads the
-    /// answer to its last command, which never arrives, so its reader is left open.
+    /// Whether the driver can close a reader that has been unplugged.
+    ///
+    /// goodixmoc then waits for the answer to its last command, which never arrives, so its reader
+    /// is left open.
     @ReaderActor var closesWhenGone: Bool { driver != "goodixmoc" }
 
     @ReaderActor
@@ -82,7 +84,7 @@ import ReaderProtocol
     /// Closes the USB device that libfprint leaves open when it fails to open a reader.
     ///
     /// Otherwise the next attempt would fail with "already open". Does nothing if the device is
-    /// closed.
+    /// closed or not on USB.
     @ReaderActor
     func closeLeftOpen() {
         _ = unsafe onUSB { device in unsafe g_usb_device_close(device, nil) }
@@ -91,9 +93,9 @@ import ReaderProtocol
     /// Resets a closed reader, so that it drops any answer it still has to send
     /// (`g_usb_device_reset`).
     ///
-    /// Readers that are not on USB have no such state.
+    /// A reader that is not on USB has no such state and needs no reset.
     ///
-    /// - Returns: false if the reader could not be reached.
+    /// - Returns: false if the USB device could not be opened or reset.
     @ReaderActor
     func reset() -> Bool {
         let isReset = unsafe onUSB { device in
@@ -145,10 +147,10 @@ import ReaderProtocol
         }
     }
 
-    /// Makes a call that needs no finger.
+    /// Makes a libfprint call that needs no finger.
     ///
-    /// It is short, and it is not cancelled with the task: an open or delete that stops halfway is
-    /// of no use, and not every driver survives it.
+    /// The call is short, and it is not cancelled with the task: an open or delete that stops
+    /// halfway is of no use, and not every driver survives it.
     @ReaderActor
     private func plain<Value>(
         _ start: (

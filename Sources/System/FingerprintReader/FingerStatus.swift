@@ -3,14 +3,14 @@ import CFprint
 import MainContext
 import ReaderProtocol
 
-/// Reports when the reader waits for a finger and when it has one, until `end()`.
+/// Reports when the reader waits for a finger and when a finger is on it, until `end()`.
 ///
 /// Not every driver reports its finger status: synaptics does not while it identifies, and elanmoc
-/// and upekts never do. A reader that is scanning and has reported nothing for a while is therefore
-/// taken to be waiting for a finger.
+/// and upekts never do. If a scan has started and the driver reports nothing for `patience`, the
+/// reader is assumed to wait for a finger, and the observer is told so.
 @ReaderActor
 final class FingerStatus {
-    /// How long a driver has to report that it needs a finger before that is assumed.
+    /// How long to wait for the driver's report before assuming that the reader needs a finger.
     ///
     /// The drivers of image readers all report it, but only once the reader has calibrated itself.
     private static let (patience, patienceWithImages) = (
@@ -24,7 +24,7 @@ final class FingerStatus {
     private var connection: SignalConnection?
     private var last: UInt32 = 0
     private var timer: Timer?
-    /// Whether the need was assumed; the driver's own report is then not repeated.
+    /// Whether the need was assumed; the driver's own report of it is then not repeated.
     private var isAnticipated = false
 
     init(of device: Device, observer: @escaping ReaderEvent.Observer) {
@@ -38,13 +38,13 @@ final class FingerStatus {
         }
     }
 
-    /// Call right before a scan is started.
+    /// Starts waiting for the driver's report; call it right before a scan is started.
     func begin() {
         isAnticipated = false
         timer = Timer(onReaderAfter: patience) { [weak self] in self?.anticipate() }
     }
 
-    /// Call when a scan has ended.
+    /// Stops waiting for the driver's report; call it when a scan has ended.
     func pause() {
         timer?.cancel()
         timer = nil

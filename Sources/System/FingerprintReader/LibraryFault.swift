@@ -4,7 +4,7 @@ import LoginProtocol
 import MainContext
 import ReaderProtocol
 
-/// How a scan failed: one that only has to be repeated (`FpDeviceRetry`), or a fault.
+/// How a scan failed: it only has to be repeated (`FpDeviceRetry`), or there is a fault.
 enum ScanFailure: Error {
     case retry(RetryReason)
     case fault(ReaderFault)
@@ -19,7 +19,7 @@ enum ScanFailure: Error {
 }
 
 extension ReaderFault {
-    /// Whether the driver stopped while the reader may still have had something to send.
+    /// Whether the driver stopped while the reader may still have had an answer to send.
     var leavesReaderConfused: Bool {
         switch self {
         case .protocolError, .general: true
@@ -29,9 +29,9 @@ extension ReaderFault {
         }
     }
 
-    /// Translates `FpDeviceError` and cancellation.
+    /// Translates libfprint's `FpDeviceError`, GIO's cancellation, and a removal that GUsb reports.
     ///
-    /// Errors of any other domain, `FpDeviceRetry` among them, become `general`.
+    /// Errors of any other domain, `FpDeviceRetry` among them, become `general` with their message.
     init(_ error: GioFault) {
         if error.isCancelled {
             self = .cancelled
@@ -64,7 +64,7 @@ extension ReaderFault {
 }
 
 extension RetryReason {
-    /// Translates `FpDeviceRetry`.
+    /// Translates `FpDeviceRetry`; an unknown code becomes `unclear`.
     init(code: Int32) {
         switch FpDeviceRetry(rawValue: UInt32(bitPattern: code)) {
         case FP_DEVICE_RETRY_TOO_SHORT: self = .tooShort

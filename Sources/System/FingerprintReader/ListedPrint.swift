@@ -8,9 +8,9 @@ extension StoredPrint {
     /// Describes a print that the reader listed.
     ///
     /// This does not use `fp_print_serialize`, which ends the process if the reader stores text
-    /// that is not UTF-8; another operating system may have put it there.
+    /// that is not UTF-8, and another operating system may have stored such text.
     ///
-    /// - Throws: `notSupported` if libfprint does not reveal what it compares prints by.
+    /// - Throws: `notSupported` if libfprint does not reveal the data by which it compares prints.
     @ReaderActor
     init(_ print: Print) throws(ReaderFault) {
         let identity = try print.identity()
@@ -29,9 +29,10 @@ extension StoredPrint {
 }
 
 extension Print {
-    /// What libfprint compares prints by, from its private properties `fpi-type` and `fpi-data`.
+    /// The data by which libfprint compares prints, from its private properties `fpi-type` and
+    /// `fpi-data`.
     ///
-    /// A print without data matches no template, but gets an identity too, so that it is not
+    /// A print without data matches no template, but it gets an identity too, so that it is not
     /// overlooked.
     ///
     /// - Throws: `notSupported` if this version of libfprint does not have the properties.
@@ -50,7 +51,7 @@ extension Print {
             type: data?.type ?? "", data: data?.bytes ?? [])
     }
 
-    /// The date of the enrolment as a Julian day of GDate, day 1 being 1 January of year 1; 0 if
+    /// The date of the enrolment as a Julian day of GDate, where day 1 is 1 January of year 1; 0 if
     /// unknown.
     @ReaderActor
     fileprivate var julianDay: UInt64 {
@@ -80,7 +81,7 @@ private struct NormalForm {
     }
 }
 
-/// Copies a NUL-terminated string owned by libfprint, which need not be UTF-8.
+/// Copies a NUL-terminated string owned by libfprint, which may not be UTF-8.
 private func text(_ start: UnsafePointer<CChar>?) -> [UInt8]? {
     guard let start = unsafe start else { return nil }
     var bytes: [UInt8] = []

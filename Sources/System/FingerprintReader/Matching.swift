@@ -2,28 +2,28 @@
 import MainContext
 import ReaderProtocol
 
-/// Judges the prints in a reader's storage before the reader scans.
+/// Examines the prints in a reader's storage before the reader scans.
 ///
-/// `reader` is the reader's id. Returning false ends the match on that reader with `cancelled`.
+/// `reader` is the reader's id. Returning false ends the operation on that reader with `cancelled`.
 package typealias StorageExamination =
     @Sendable (_ reader: String, ReaderContents) async -> Bool
 
 extension ReaderEvent {
-    /// Receives events on the reader's actor, in order. It should only pass them on.
+    /// Receives events on the reader's actor, in order; it should return quickly.
     package typealias Observer = @ReaderActor (ReaderEvent) -> Void
 }
 
 extension Readers {
-    /// Waits for a finger on all readers that have templates among these, and matches it.
+    /// Waits for a finger on all readers that fit one of the templates, and compares it with them.
     ///
-    /// The first reader with a result wins, and the others are cancelled. A fault counts only when
-    /// every reader has failed; then the first one is thrown. Without templates, the readers in
-    /// `ids` scan for a stranger: a print in their own storage.
+    /// The first reader with a result decides, even if it is `noMatch`, and the others are
+    /// cancelled. A fault counts only when every reader has failed; the first fault is then thrown.
+    /// With no templates, the readers in `ids` scan for a stranger, a print in their own storage.
     ///
     /// - Parameters:
     ///   - ids: The readers that may scan; nil for all.
     /// - Returns: The result, whose index is a position in `templates`.
-    /// - Throws: `noReader` if no reader fits a template, and what `Device.run` throws.
+    /// - Throws: `noReader` if no reader fits a template, and the faults of `Device.run`.
     package func match(
         among templates: [Template], on ids: [String]? = nil, limit: Duration = Readers.limit,
         observer: @escaping ReaderEvent.Observer = { _ in }
@@ -33,11 +33,11 @@ extension Readers {
         ).result
     }
 
-    /// Does what `match` does, but has each reader's storage examined before the reader scans.
+    /// Does what `match` does, and has each reader's storage examined before the reader scans.
     ///
-    /// Only readers that can list, and store one of the templates themselves, are examined. The
-    /// reader stays open from the listing to the match, so its storage cannot change in between. If
-    /// the listing fails, the reader has failed.
+    /// Only a reader that can list its storage, and stores one of the templates itself, is
+    /// examined. The reader stays open from the listing to the match, so that its storage cannot
+    /// change in between. If the listing fails, that reader counts as failed.
     package func listAndMatch(
         among templates: [Template], on ids: [String]? = nil, limit: Duration = Readers.limit,
         examine: StorageExamination?,
@@ -76,13 +76,16 @@ extension Readers {
             let entries = templates.enumerated()
                 .filter { $0.element.driver == driver && $0.element.deviceID == deviceID }
                 .map { (index: $0.offset, template: $0.element) }
-            // Without templates, a reader that was named is still asked to scan, for a stranger.
+            // Without templates, a reader that was named still scans, to find a stranger.
             guard !entries.isEmpty || (templates.isEmpty && ids != nil) else { return nil }
             return Gallery(device: device, entries: entries)
         }
     }
 
-    /// Runs `body` on all readers at once and cancels the rest when one succeeds.
+    /// Runs `body` on all readers at once, and cancels the rest when one succeeds.
+    ///
+    /// - Throws: `suspended`, `noReader` if there are no galleries, `cancelled` with the task, or
+    ///   the first fault when all readers have failed.
     private func first<Value: Sendable>(
         of galleries: [Gallery], limit: Duration,
         _ body: @escaping @ReaderActor (Gallery, Duration) async throws(ReaderFault) -> Value
@@ -115,9 +118,9 @@ extension Readers {
 }
 
 extension Device {
-    /// Lists the reader's storage. The reader must be open and able to list.
+    /// Lists the reader's storage; the reader must be open and able to list.
     ///
-    /// - Throws: `cancelled` if the task was cancelled in the meantime.
+    /// - Throws: `cancelled` if the task was cancelled in the meantime, or the driver's fault.
     func contents() async throws(ReaderFault) -> ReaderContents {
         var prints: [StoredPrint] = []
         for print in try await handle.listPrints() { prints.append(try StoredPrint(print)) }

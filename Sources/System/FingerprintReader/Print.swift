@@ -4,7 +4,7 @@ import LoginProtocol
 import MainContext
 import ReaderProtocol
 
-/// A counted reference to an `FpPrint`.
+/// A counted reference to an `FpPrint`, libfprint's form of a template.
 ///
 /// SAFETY: the reference count is atomic, and the print is only read and written by the reader's
 /// actor.
@@ -15,9 +15,10 @@ import ReaderProtocol
         unsafe pointer = unsafe owned
     }
 
-    /// Deserialises a template (`fp_print_deserialize`), whose form `TemplateForm` has checked.
+    /// Deserialises a template (`fp_print_deserialize`), whose structure `TemplateForm` has
+    /// checked.
     ///
-    /// - Throws: `invalidTemplate` if libfprint refuses it.
+    /// - Throws: `invalidTemplate` if libfprint rejects it.
     @ReaderActor
     init(_ template: Template) throws(ReaderFault) {
         var error: UnsafeMutablePointer<GError>?
@@ -33,7 +34,7 @@ import ReaderProtocol
         unsafe g_object_unref(gpointer(pointer))
     }
 
-    /// Whether the print has the driver, device id, finger and account that the template has.
+    /// Whether the print states the same driver, device id, finger and account as the template.
     @ReaderActor
     func says(_ template: Template) -> Bool {
         let account = unsafe fp_print_get_username(pointer).map { unsafe String(cString: $0) }
@@ -62,8 +63,9 @@ import ReaderProtocol
 }
 
 extension Template {
-    /// Whether libfprint can deserialise the bytes (`fp_print_deserialize`), and reads the same
-    /// driver, device id, finger and account from them.
+    /// Whether libfprint can deserialise the bytes and reads the same fields from them.
+    ///
+    /// The fields are driver, device id, finger and account (`fp_print_deserialize`).
     @ReaderActor
     package var isReadable: Bool {
         guard let print = try? Print(self) else { return false }

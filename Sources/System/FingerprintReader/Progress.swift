@@ -41,8 +41,9 @@ final class EnrolProgress {
 /// The operation itself continues until the finger is lifted.
 @ReaderActor
 final class MatchReport {
-    /// Receives the matching print and the scanned one as addresses, 0 for none. libfprint owns the
-    /// prints, which are valid until `body` returns.
+    /// Receives the matching print and the scanned one as addresses, 0 for none.
+    ///
+    /// libfprint owns the prints, which are valid until `body` returns.
     typealias Body = @ReaderActor (_ match: UInt, _ scanned: UInt) -> Void
 
     private let body: Body
@@ -60,7 +61,7 @@ final class MatchReport {
         if let data = unsafe data { unsafe Unmanaged<MatchReport>.fromOpaque(data).release() }
     }
 
-    /// A bad scan is reported here too, with an error; it is no verdict.
+    /// Passes on a result, unless it comes with an error: that is a bad scan and no verdict.
     nonisolated static let callback: FpMatchCb = { _, match, scanned, data, error in
         guard let data = unsafe data, unsafe error == nil else { return }
         let report = unsafe Unmanaged<MatchReport>.fromOpaque(data).takeUnretainedValue()

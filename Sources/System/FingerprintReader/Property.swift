@@ -4,8 +4,8 @@ import MainContext
 
 /// Reads a property of a GObject by name; nil if the object has no such readable property.
 ///
-/// It is for private properties of libfprint, which another version may lack. They are looked up
-/// first, because GObject only logs a warning about an unknown one.
+/// It is for private properties of libfprint, which another version may lack. The property is
+/// looked up first, because reading an unknown one logs a warning and does not fail.
 @ReaderActor
 func property<Value>(
     _ name: String, of object: gpointer, _ read: (UnsafePointer<GValue>) -> Value

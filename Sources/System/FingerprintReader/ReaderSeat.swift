@@ -3,11 +3,14 @@ import CFprint
 import MainContext
 import Posix
 
-/// The seats of USB devices, from udev's database; `loginctl attach` assigns them.
+/// The seats that USB devices belong to, as udev's database records them.
+///
+/// `loginctl attach` assigns a device to a seat. A device without a record, or with an unusable
+/// one, belongs to `seat0`.
 enum USBSeat {
-    /// The seat of every device that is not attached to another.
+    /// The seat of every device that was not attached to another one.
     static let standard = "seat0"
-    /// Size limits in bytes: what is read of a udev record, and a seat's name.
+    /// Size limits in bytes: of a udev record, and of a seat's name.
     private static let (cap, nameCap) = (65_536, 255)
 
     /// Reads the seat of the device with this bus number and address.

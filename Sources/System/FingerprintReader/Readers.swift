@@ -8,32 +8,32 @@ import ReaderProtocol
 /// All fingerprint readers of the machine, over one `FpContext`.
 ///
 /// Create one per process, and call `close()` before the process ends: libfprint's devices must be
-/// closed on their own thread. Readers are addressed by their ids (`ReaderDescription.id`). Calls
-/// throw `suspended` between `suspend()` and `resume()`, and `noReader` for an id that no reader
-/// has. Only one operation runs on a reader at a time; see `Device.run`.
+/// closed on their own thread. Readers are addressed by their ids (`ReaderDescription.id`).
+/// Operations throw `suspended` between `suspend()` and `resume()`, and `noReader` for an id that
+/// no reader has. Only one operation runs on a reader at a time; see `Device.run`.
 @ReaderActor
 package final class Readers {
-    /// The default time limit of an operation, because readers heat up.
+    /// The default time limit of an operation, which keeps readers from heating up.
     package nonisolated static let limit = Duration.seconds(120)
 
     /// Called after a reader was plugged in or unplugged.
     package var changed: (@ReaderActor () -> Void)?
     /// Called when a driver does not end a cancelled operation.
     ///
-    /// The process should be replaced then.
+    /// The process should then be replaced, because the reader remains unusable.
     package var stuck: (@ReaderActor () -> Void)?
 
     private var context: Context
     private(set) var devices: [Device] = []
     private var connections: [SignalConnection] = []
-    /// The machine's sleep, as far as it matters to readers.
+    /// When the machine slept and woke, as far as it matters to readers.
     var rest = Rest()
-    /// The highest number of readers present at one time, to notice that one is missing.
+    /// The highest number of readers in the list so far, which reveals that one is missing.
     private(set) var known = 0
     /// Settles when the current enumeration ends; nil when none is running.
     private var renewing: Pending<Void>?
 
-    /// Enumerates the readers. Blocks for as long as the drivers take to probe them.
+    /// Enumerates the readers, and blocks for as long as the drivers take to probe them.
     package init() {
         context = Context()
         listen()
@@ -76,17 +76,17 @@ package final class Readers {
 
     /// Enrols like `enroll`, and has the reader's storage examined before the enrolment.
     ///
-    /// The print that is to be replaced is deleted after the examination, before the first scan. It
-    /// is gone even if the enrolment then fails. The reader stays open throughout, so its storage
+    /// The print to be replaced is deleted after the examination and before the first scan. It is
+    /// gone even if the enrolment then fails. The reader stays open throughout, so that its storage
     /// cannot change in between.
     ///
     /// - Parameters:
     ///   - old: The template whose print is deleted first, for readers that refuse to enrol a
     ///     finger twice.
-    /// - Returns: The new template and the contents of the storage with the new print. On a reader
+    /// - Returns: The new template, and the contents of the storage with the new print. On a reader
     ///   that cannot list, `examine` is not called and the contents are nil.
-    /// - Throws: as `enroll`, and `cancelled` if `examine` returns false. If the final listing
-    ///   fails, its fault is thrown although the print is on the reader.
+    /// - Throws: The faults of `enroll`, and `cancelled` if `examine` returns false. If the final
+    ///   listing fails, its fault is thrown although the print is on the reader.
     package func listAndEnroll(
         _ finger: Finger, account: String, on reader: String, limit: Duration = Readers.limit,
         replacing old: Template? = nil, examine: @escaping StorageExamination,
@@ -104,7 +104,7 @@ package final class Readers {
         }
     }
 
-    /// The prints in the reader's own storage, whatever system enrolled them.
+    /// Lists the prints in the reader's own storage, including those that other systems enrolled.
     ///
     /// - Throws: `notSupported` if the reader has no storage or cannot list it.
     package func list(
@@ -137,15 +137,15 @@ package final class Readers {
 
     /// Deletes a template's print from the reader's own storage.
     ///
-    /// - Throws: `notFound` if it is not there, `notSupported` if the reader cannot delete.
+    /// - Throws: `notFound` if the print is not there, `notSupported` if the reader cannot delete.
     package func delete(_ template: Template, on reader: String) async throws(ReaderFault) {
         try await delete(try Print(template), on: reader)
     }
 
-    /// Deletes a print from the reader's own storage by its record, `StoredPrint.bytes`.
+    /// Deletes the print with this record, `StoredPrint.bytes`, from the reader's own storage.
     ///
-    /// - Throws: `notFound` if it is not there, `notSupported` if the reader cannot list and
-    ///   delete.
+    /// - Throws: `notFound` if no print has this record, `notSupported` if the reader cannot list
+    ///   and delete.
     package func delete(record: [UInt8], on reader: String) async throws(ReaderFault) {
         await settled()
         let device = try device(reader)
@@ -171,9 +171,10 @@ package final class Readers {
         }
     }
 
-    /// Deletes all prints from the reader's own storage, whatever system enrolled them.
+    /// Deletes all prints from the reader's own storage, including those that other systems
+    /// enrolled.
     ///
-    /// - Throws: `notSupported` if the reader cannot do that.
+    /// - Throws: `notSupported` if the reader cannot clear its storage.
     package func clearStorage(of reader: String) async throws(ReaderFault) {
         await settled()
         let device = try device(reader)
@@ -183,8 +184,9 @@ package final class Readers {
         }
     }
 
-    /// Opens the reader and keeps it open until the hold is released, which saves opening it for
-    /// each of several attempts in a row.
+    /// Opens the reader and keeps it open until the hold is released.
+    ///
+    /// This saves opening it anew for each of several attempts in a row.
     package func hold(_ reader: String) async throws(ReaderFault) -> Hold {
         await settled()
         let device = try device(reader)
@@ -192,7 +194,7 @@ package final class Readers {
         return Hold(device)
     }
 
-    /// Cancels what runs and closes all readers. No reader is left afterwards.
+    /// Cancels the running operations, closes all readers and forgets them.
     package func close() async {
         connections = []
         let open = devices
@@ -202,10 +204,10 @@ package final class Readers {
 
     /// Enumerates the readers again, with a new `FpContext`, unless one of them is in use.
     ///
-    /// If a known reader is not found, the old list is kept: drivers that probe their readers miss
-    /// one that happens not to answer.
+    /// If a reader that was plugged in is not found, the old list stays in use: drivers that probe
+    /// their readers miss one that happens not to answer.
     ///
-    /// - Returns: false if a reader is in use, and nothing was done.
+    /// - Returns: false if a reader is in use; the list is then unchanged.
     func enumerate() async -> Bool {
         await settled()
         let done = Pending<Void>()
@@ -287,7 +289,7 @@ extension Readers {
     }
 }
 
-/// Keeps a reader open until it is released.
+/// Keeps a reader open for as long as this object exists.
 package final class Hold: Sendable {
     private let device: Device
 

@@ -2,18 +2,18 @@
 import MainContext
 import ReaderProtocol
 
-/// The machine's sleep and waking, as far as they matter to readers.
+/// Records when the machine slept and woke, as far as it matters to readers.
 ///
-/// Readers may disappear and come back for some seconds after waking, and not every such change is
-/// announced. All times are measured without the time spent asleep.
+/// For some seconds after waking, readers may disappear and come back, and not every such change is
+/// announced. All times exclude the time spent asleep.
 @ReaderActor
 struct Rest {
     /// How long after waking readers may still come and go.
     private static let unrest = Duration.seconds(10)
-    /// How much of that time to wait for a reader that was there before the machine slept.
+    /// How much of that time to wait for a reader, if there was one before the machine slept.
     static let patience = Duration.seconds(3)
 
-    /// Whether the machine is about to sleep or asleep, so that nothing may run.
+    /// Whether the machine is about to sleep or asleep, so that no operation may run.
     private(set) var isSuspended = false
     /// Whether readers may have come and gone without an event.
     var isDoubtful = false
@@ -38,13 +38,13 @@ struct Rest {
     /// Whether the machine woke up so recently that readers may still come and go.
     var isRecent: Bool { woke.map { .now - $0 < Self.unrest } ?? false }
 
-    /// Records that a reader was found, and wakes those who wait for it.
+    /// Records that a reader was found, and ends all waits for it.
     mutating func appeared() {
         appearance?.settle(())
         appearance = nil
     }
 
-    /// Settles when the next reader is found.
+    /// Returns what settles when the next reader is found.
     mutating func nextAppearance() -> Pending<Void> {
         let next = appearance ?? Pending()
         appearance = next
@@ -53,11 +53,11 @@ struct Rest {
 }
 
 extension Readers {
-    /// Ends what runs on the readers with `suspended` and closes them until `resume()`.
+    /// Ends all operations with `suspended`, and keeps the readers closed until `resume()`.
     ///
-    /// Returns when they are closed, or after some seconds if a driver does not respond. They are
-    /// closed rather than suspended (`fp_device_suspend`), which is meant for operations that
-    /// continue after the sleep; none does here.
+    /// Returns when they are closed, or after two seconds if a driver does not respond. They are
+    /// closed rather than suspended (`fp_device_suspend`), because that call is meant for
+    /// operations that continue after the sleep, and here none does.
     package func suspend() async {
         guard !rest.isSuspended else { return }
         rest.begin(hasReaders: !descriptions.isEmpty)
@@ -72,19 +72,20 @@ extension Readers {
         for task in tasks { await task.wait() }
     }
 
-    /// Allows the readers to be used again. They may have changed; see `renew(after:)`.
+    /// Allows the readers to be used again; the list of readers may be outdated, see
+    /// `renew(after:)`.
     package func resume() {
         guard rest.isSuspended else { return }
         rest.end()
         for device in devices { device.resume() }
     }
 
-    /// Enumerates the readers again if the fault may come from an outdated device.
+    /// Enumerates the readers again if the fault may be due to an outdated list of readers.
     ///
-    /// That is the case for the faults that a reader shows after a sleep, after it was unplugged
-    /// and plugged in again, or when it could not be opened. Nothing is done while a reader is in
-    /// use. If no reader is found shortly after waking, and there was one before the sleep, it is
-    /// waited for.
+    /// That is so for the faults that a reader shows after a sleep, after it was unplugged and
+    /// plugged in again, or when it could not be opened. Nothing is done while a reader is in use.
+    /// If no reader is found shortly after waking, and there was one before the sleep, the call
+    /// waits up to three seconds for one to appear.
     ///
     /// - Returns: whether it is worth trying the operation again.
     package func renew(after fault: ReaderFault) async -> Bool {

@@ -5,12 +5,15 @@ import MainContext
 import ReaderProtocol
 
 extension Device {
-    /// How long a reader gets to report that it does not have a print.
+    /// How long a reader has to report that it does not store a print.
     private static let glance = Duration.milliseconds(300)
 
-    /// Scans until the enrolment is complete; bad scans are reported and repeated.
+    /// Scans until the enrolment is complete, and reports bad scans, which are repeated.
     ///
-    /// If `examine` is given, the reader's storage is judged first; then `old` is deleted from it.
+    /// If `examine` is given, the reader's storage is examined first. Then the print of `old` is
+    /// deleted from the reader; it is no error if the reader does not have it.
+    ///
+    /// - Throws: `cancelled` if `examine` returns false, or the driver's fault.
     func enroll(
         _ finger: Finger, account: String, replacing old: Template? = nil,
         examine: StorageExamination? = nil, observer: @escaping ReaderEvent.Observer
@@ -42,7 +45,7 @@ extension Device {
                     .map { unsafe Print(owned: $0) }
             }
             guard let enrolled else { throw ReaderFault.general("no print was made") }
-            // Some readers are content with fewer scans than their drivers announce.
+            // Some readers need fewer scans than their drivers announce.
             if reached < total {
                 observer(ReaderEvent(reader: id, kind: .stage(done: total, total: total)))
             }
@@ -58,7 +61,7 @@ extension Device {
 
     /// Waits for a finger and compares it with the gallery; bad scans are reported and repeated.
     ///
-    /// If `examine` is given, the reader's storage is judged first. A gallery that is larger than
+    /// If `examine` is given, the reader's storage is examined first. A gallery that is larger than
     /// `galleryCap` takes several rounds, each with a scan of its own. The verdict is given as soon
     /// as the driver has it, because many drivers then wait until the finger is lifted. A print
     /// that the reader turns out to have lost is reported and left out.
@@ -110,10 +113,11 @@ extension Device {
         return search.noMatch
     }
 
-    /// The positions of the prints that a reader has lost.
+    /// Finds the prints that the reader has lost; returns their positions in `prints`.
     ///
     /// It is for readers that cannot list their storage: there, one lost print makes a comparison
-    /// with all of them fail. Each print is looked for separately, for `glance` at most.
+    /// with all of them fail. Each print is looked for separately, for `glance` at most. A single
+    /// print needs no search: it is the one that was reported missing.
     private func lostPlaces(among prints: [Print]) async throws(ReaderFault) -> [Int] {
         guard prints.count > 1 else { return Array(prints.indices) }
         var lost: [Int] = []
@@ -124,7 +128,7 @@ extension Device {
         return lost
     }
 
-    /// Whether the reader reports the print as missing before anyone can have touched it.
+    /// Whether the reader reports the print as missing within `glance`.
     private func isLost(_ print: Print) async -> Bool {
         let outcome = Pending<Bool>()
         let task = onReader { [handle] in
@@ -138,7 +142,7 @@ extension Device {
         return await outcome.wait()
     }
 
-    /// Deletes a print that may already be missing from the reader's storage.
+    /// Deletes a print from the reader's storage; it is no error if the reader does not have it.
     private func forget(_ old: Template) async throws(ReaderFault) {
         do throws(ReaderFault) {
             try await handle.delete(try Print(old))
@@ -147,9 +151,9 @@ extension Device {
         }
     }
 
-    /// Has the reader's storage judged.
+    /// Lists the reader's storage and passes it to `examine`; does nothing if that is nil.
     ///
-    /// - Throws: `cancelled` if it is refused, or the task was cancelled.
+    /// - Throws: `cancelled` if `examine` returns false or the task was cancelled.
     private func submit(to examine: StorageExamination?) async throws(ReaderFault) {
         guard let examine else { return }
         guard await examine(id, try await contents()), !Task.isCancelled else {
@@ -157,7 +161,10 @@ extension Device {
         }
     }
 
-    /// Scans until a scan is good. `reported` gets the result as soon as the driver has it.
+    /// Repeats the scan until it is good or fails with a fault.
+    ///
+    /// `reported` gets the result as soon as the driver has it. A reader that can only verify
+    /// compares the finger with the first of `prints`.
     private func scan(
         _ prints: [Print], status: FingerStatus, observer: ReaderEvent.Observer,
         reported: @escaping @ReaderActor (Scanned) -> Void
@@ -172,7 +179,8 @@ extension Device {
                     canIdentify
                     ? try await handle.identify(prints, reported: reported)
                     : try await handle.verify(prints, reported: reported)
-                // Readers without storage return a print of any finger they see; it says nothing.
+                // Readers without storage return a print for every finger they see; it says nothing
+                // about what they store.
                 if !keepsPrints { scanned.stranger = nil }
                 return scanned
             } catch {
@@ -187,7 +195,7 @@ extension Device {
     }
 }
 
-/// Accumulates the results of the scans for one gallery.
+/// Accumulates the results of the scans that compare one gallery, round by round.
 @ReaderActor
 private final class GallerySearch {
     private let reader: String
@@ -228,7 +236,8 @@ private final class GallerySearch {
 private struct Scanned {
     /// The position of the print that matched.
     var match: Int?
-    /// The print in the reader's own storage that was found instead of those looked for.
+    /// A print from the reader's own storage that matched the finger, and was not among those
+    /// looked for.
     var stranger: StoredPrint?
 
     /// A scan without a match and without a stranger.

@@ -12,10 +12,11 @@ enum USBSerial {
         return (Int(bus) - 1) * 128 + Int(address) - 1
     }
 
-    /// Reads the serial number of the device with this bus number and address; nil if it has none.
+    /// Reads the serial number of the device with this bus number and address.
     ///
-    /// The device is not opened: sysfs has a directory for each device node, named by its major
-    /// number, 189 (`USB_DEVICE_MAJOR`), and its minor number.
+    /// The result is nil if the device has none, or if it is blank, too long, or not UTF-8. The
+    /// device is not opened: sysfs has a directory for each device node, named by its major number,
+    /// 189 (`USB_DEVICE_MAJOR`), and its minor number.
     static func read(bus: UInt8, address: UInt8, sysfs: String = "/sys") -> String? {
         guard let minor = minor(bus: bus, address: address) else { return nil }
         let path = "\(sysfs)/dev/char/189:\(minor)/serial"

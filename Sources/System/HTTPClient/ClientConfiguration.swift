@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whom an `HTTPClient` trusts, how it connects, and its limits.
+/// The authorities that an `HTTPClient` trusts, the way it connects, and its limits.
 package struct ClientConfiguration: Equatable, Sendable {
     /// The certificate authorities that may vouch for a server.
     package enum Authorities: Equatable, Sendable {
@@ -13,7 +13,7 @@ package struct ClientConfiguration: Equatable, Sendable {
 
     /// The proxy on the way to the server.
     package enum Proxy: Equatable, Sendable {
-        /// No proxy, whatever the environment says.
+        /// No proxy; environment variables have no effect.
         case none
         /// This proxy, given as a URL.
         case url(String)
@@ -23,7 +23,10 @@ package struct ClientConfiguration: Equatable, Sendable {
 
     /// The certificate authorities that may vouch for a server.
     package var authorities = Authorities.system
-    /// If set, the server must have one of these keys: `sha256//` and base64, separated by `;`.
+    /// If set, the server must have one of these keys.
+    ///
+    /// Each is `sha256//` and base64; they are separated by `;`. The certificate is verified as
+    /// well.
     package var pinnedKey: String?
     /// The proxy on the way to the server.
     package var proxy = Proxy.none
@@ -31,7 +34,7 @@ package struct ClientConfiguration: Equatable, Sendable {
     package var allowsPlain = false
     /// The time limit for connecting, including TLS.
     package var connectLimit = Duration.seconds(10)
-    /// The time limit for a whole request.
+    /// The time limit for a whole request, including connecting.
     package var totalLimit = Duration.seconds(30)
     /// The maximum size of a response's headers, in bytes.
     package var headerLimit = 32 * 1024

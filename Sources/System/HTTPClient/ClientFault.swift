@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why a server could not be authenticated.
+/// Why the server could not be authenticated.
 package enum TLSRefusal: Equatable, Sendable {
     /// The certificate is not from a trusted authority.
     case unknownAuthority
@@ -9,30 +9,31 @@ package enum TLSRefusal: Equatable, Sendable {
     case expired
     /// The certificate is not valid yet, by this machine's clock.
     case notYetValid
-    /// The server's key is not a pinned one.
+    /// The server's key is not among the pinned ones.
     case anotherKey
-    /// The file of authorities cannot be used.
+    /// The file of authorities cannot be read or has no certificates.
     case unusableAuthorities
     /// Another reason, in libcurl's words.
     case other(String)
 }
 
-/// Why there is no response.
+/// Why there is no response to a request.
 package enum ClientFault: Error, Equatable, Sendable {
     /// The request is invalid and was not sent.
     case badRequest(String)
-    /// No connection, for a reason outside this machine; nothing was sent.
+    /// No connection was made, for a reason outside this machine; nothing was sent.
     case cannotConnect(String)
-    /// This machine has no descriptors, ports or memory left; nothing was sent.
+    /// This machine has no free descriptor, port or memory; nothing was sent.
     case exhausted(String)
     /// The server could not be authenticated; nothing was sent.
     case tlsRefused(TLSRefusal)
-    /// The time is over; `sent` says whether the server may have received the request.
+    /// The time limit was reached; `sent` says whether the server may have received the request.
     case timedOut(sent: Bool)
     /// The response exceeds a limit.
     case tooLarge
-    /// The connection broke, or the response was not HTTP; `sent` says whether the server may have
-    /// received the request.
+    /// The connection broke, or the response was not HTTP.
+    ///
+    /// `sent` says whether the server may have received the request.
     case broken(sent: Bool, String)
     /// The task was cancelled; `sent` says whether the server may have received the request.
     case cancelled(sent: Bool)
@@ -46,9 +47,9 @@ package enum ClientFault: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether there was no connection, and only the way to the server can be the reason.
+    /// Whether there was no connection, and only the network or the server can be the reason.
     ///
-    /// False for anything that an account on this machine could cause, such as exhausted
+    /// It is false for anything that an account on this machine could cause, such as a lack of
     /// descriptors.
     package var isAway: Bool {
         switch self {
@@ -60,7 +61,7 @@ package enum ClientFault: Error, Equatable, Sendable {
 }
 
 extension TLSRefusal: CustomStringConvertible {
-    /// A single line without a full stop and without anything received.
+    /// A single line without a full stop and without anything that was received.
     package var description: String {
         switch self {
         case .unknownAuthority: "its certificate is of no authority that is trusted here"
@@ -75,7 +76,7 @@ extension TLSRefusal: CustomStringConvertible {
 }
 
 extension ClientFault: CustomStringConvertible {
-    /// A single line without a full stop, without headers or body.
+    /// A single line without a full stop, which contains neither headers nor body.
     package var description: String {
         switch self {
         case .badRequest(let reason): "the request cannot be sent: \(reason)"

@@ -5,11 +5,11 @@ package struct ClientRequest: Sendable {
     package var method: String
     /// An absolute URL without a user name, sent unchanged.
     package var url: String
-    /// Names and values; a value may be a secret and never appears in a fault or log.
+    /// Names and values; a value may be a secret, and never appears in a fault or log.
     package var headers: [(name: String, value: String)]
     /// The body; nil for none.
     package var body: [UInt8]?
-    /// A time limit for the whole request, if shorter than the client's.
+    /// A time limit for the whole request; the client's own limit applies if that is shorter.
     package var limit: Duration?
 
     /// Creates a request; it is checked when it is performed.
@@ -27,9 +27,12 @@ package struct ClientRequest: Sendable {
     /// Whether HTTP defines the method as safe, so that repeating the request changes nothing.
     var isSafe: Bool { method == "GET" || method == "HEAD" }
 
-    /// Checks that the request is unambiguous and goes to a permitted scheme.
+    /// Checks that the request is unambiguous and that its scheme is permitted.
     ///
-    /// - Throws: `.badRequest`.
+    /// The method and the header names must be tokens, the URL must consist of visible ASCII, and
+    /// header values must have no control characters except tabs.
+    ///
+    /// - Throws: `.badRequest` otherwise.
     func check(allowsPlain: Bool) throws(ClientFault) {
         guard isToken(method) else { throw .badRequest("the method is no token") }
         guard url.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
@@ -41,7 +44,7 @@ package struct ClientRequest: Sendable {
         }
         for header in headers {
             guard isToken(header.name) else { throw .badRequest("a header's name is no token") }
-            // RFC 9110, section 5.5: no control characters but tabs.
+            // RFC 9110, section 5.5, allows no control characters except tabs.
             guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
                 throw .badRequest("the value of \(header.name) has control characters")
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The response of a server.
 package struct HTTPAnswer: Sendable {
-    /// 100 to 599.
+    /// The status code, from 100 to 599.
     package let status: Int
     /// The headers in the order received, with names in lower case.
     package let headers: [(name: String, value: String)]

@@ -4,12 +4,12 @@ import Synchronization
 
 /// An HTTP/1.1 client on libcurl, with verified TLS, size limits and time limits.
 ///
-/// It follows no redirects and stores no cookies, and the environment has no influence unless the
+/// It follows no redirects and stores no cookies. Environment variables have no effect unless the
 /// configuration permits it. It may be used from any thread: each request takes an idle connection
-/// or makes one.
+/// or makes a new one.
 package final class HTTPClient: Sendable {
     private let configuration: ClientConfiguration
-    /// Transfers that are not in use, with their connections.
+    /// The transfers that are not in use, with their connections.
     private let idle = Mutex<[Transfer]>([])
 
     /// Creates a client; it connects on the first request.
@@ -24,7 +24,9 @@ package final class HTTPClient: Sendable {
         try perform(request, cancelled: CancelFlag())
     }
 
-    /// Performs a request on its own thread; ends within about a second if the task is cancelled.
+    /// Performs a request on a thread of its own.
+    ///
+    /// If the task is cancelled, the request ends within about a second with `cancelled`.
     package func send(_ request: ClientRequest) async throws(ClientFault) -> HTTPAnswer {
         let cancelled = CancelFlag()
         let result = await withTaskCancellationHandler {
@@ -35,7 +37,7 @@ package final class HTTPClient: Sendable {
                             try perform(request, cancelled: cancelled)
                         })
                 }
-                // If no thread can be created, do it on this one.
+                // If no thread can be created, the request runs on this one, which it then blocks.
                 do throws(SystemFault) { try onThread(work) } catch { work() }
             }
         } onCancel: {

@@ -2,7 +2,7 @@
 import Posix
 import Synchronization
 
-/// What has been received of a response, within the limits.
+/// The part of a response that has been received, within the limits.
 final class Reception {
     private let headerLimit: Int
     private let bodyLimit: Int
@@ -11,7 +11,7 @@ final class Reception {
     private(set) var body: [UInt8] = []
     private(set) var isTooLarge = false
     private(set) var isMalformed = false
-    /// Whether this machine had no resources left to connect to any one of the server's addresses.
+    /// Whether this machine lacked the resources to connect to one of the server's addresses.
     private(set) var isExhausted = false
     let cancelled: CancelFlag
 
@@ -21,14 +21,16 @@ final class Reception {
         self.cancelled = cancelled
     }
 
-    /// Creates a socket for a connection; nil if that fails.
+    /// Creates a socket for a connection; nil if that fails, which sets `isExhausted` as
+    /// appropriate.
     func openSocket(family: Int32, type: Int32, protocol: Int32) -> Int32? {
         let socket = OutgoingSocket(family: family, type: type, protocol: `protocol`)
         if socket.isExhausted { isExhausted = true }
         return socket.release()
     }
 
-    /// Parses a header line; returns false to abort the transfer.
+    /// Parses a header line; returns false to abort the transfer if it is malformed or exceeds the
+    /// limit.
     func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
         headerBytes += bytes.count
         guard headerBytes <= headerLimit else {
@@ -41,7 +43,7 @@ final class Reception {
         }
         if unsafe line.isEmpty { return true }
         if unsafe line.starts(with: "HTTP/".utf8) {
-            // Headers so far were those of an interim response; only the last response counts.
+            // The headers so far were those of an interim response; only the last response counts.
             headers = []
             return true
         }
@@ -71,7 +73,7 @@ final class Reception {
     }
 }
 
-/// Set once, from any thread, when the caller no longer waits for the response.
+/// A flag that is set once, from any thread, when the caller no longer waits for the response.
 final class CancelFlag: Sendable {
     private let value = Atomic<Bool>(false)
     var isSet: Bool { value.load(ordering: .relaxed) }

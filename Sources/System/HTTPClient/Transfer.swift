@@ -5,14 +5,15 @@ import Posix
 /// A libcurl easy handle, which keeps its connection open for the next request.
 ///
 /// All options are reset before and after each request, so that nothing of one request, such as a
-/// secret header, can leak into another. Requests that are not safe to repeat use a new connection.
+/// secret header, can leak into another. Requests that are not safe to repeat use a new connection,
+/// because libcurl repeats a request by itself if an old connection turns out to be dead.
 // SAFETY: used by one thread at a time, the one that took it from the client's pool.
 @safe final class Transfer: @unchecked Sendable {
     private let curl: UnsafeMutableRawPointer
 
-    /// Enough descriptors to resolve a name and connect.
+    /// The number of descriptors that resolving a name and connecting may take.
     private static let room = 16
-    /// Whether there are enough descriptors and ports at this moment.
+    /// Whether enough descriptors and ports are free at this moment.
     private static var hasRoom: Bool {
         Posix.hasRoom(forDescriptors: room) && hasDatagramPort()
     }
@@ -29,6 +30,8 @@ import Posix
     deinit { unsafe curl_easy_cleanup(curl) }
 
     /// Performs a request and waits for the response.
+    ///
+    /// - Throws: `ClientFault`; see `fault` for how the cause is determined.
     func perform(
         _ request: ClientRequest, configuration: ClientConfiguration, cancelled: CancelFlag
     ) throws(ClientFault) -> HTTPAnswer {
@@ -56,7 +59,7 @@ import Posix
             verification: unsafe signet_curl_verification(curl), reception: reception)
     }
 
-    /// Runs the transfer; the body is lent to libcurl, not copied.
+    /// Runs the transfer; libcurl reads the body in place, without a copy.
     private func run(_ body: [UInt8]?) -> CURLcode {
         guard let body else { return unsafe curl_easy_perform(curl) }
         return unsafe body.withUnsafeBytes { bytes in
@@ -97,11 +100,13 @@ extension Transfer {
             && set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     }
 
-    /// Verification is on by default; set explicitly because everything depends on it.
+    /// Verification is on by default, and is set here nevertheless, because everything depends on
+    /// it.
     private func setTrust(_ configuration: ClientConfiguration) -> Bool {
         guard set(CURLOPT_SSL_VERIFYPEER, 1), set(CURLOPT_SSL_VERIFYHOST, 2),
             set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
-            // Check trust for each connection anew, without cached authorities or TLS sessions.
+            // Trust is checked anew for each connection, without cached authorities or TLS
+            // sessions.
             set(CURLOPT_CA_CACHE_TIMEOUT, 0), set(CURLOPT_SSL_SESSIONID_CACHE, 0)
         else { return false }
         if let pin = configuration.pinnedKey, !set(CURLOPT_PINNEDPUBLICKEY, pin) { return false }
@@ -119,13 +124,14 @@ extension Transfer {
         }
     }
 
-    /// An empty proxy means none; only an unset one makes libcurl use the environment.
+    /// Sets the schemes and the proxy; to libcurl, an empty proxy means none, and an unset one the
+    /// environment's.
     private func setWay(_ configuration: ClientConfiguration) -> Bool {
         let schemes = configuration.allowsPlain ? "http,https" : "https"
         guard set(CURLOPT_PROTOCOLS_STR, schemes), set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
             set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         else { return false }
-        // Connecting over disabled IPv6 would look as if no port were left.
+        // Connecting over disabled IPv6 would look as if no port were free.
         if isIPv6Off(), !set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4)) { return false }
         switch configuration.proxy {
         case .none: return set(CURLOPT_PROXY, "")
@@ -137,7 +143,7 @@ extension Transfer {
     private func setRequest(_ request: ClientRequest) -> Bool {
         guard set(CURLOPT_URL, request.url) else { return false }
         if request.method == "HEAD" { return set(CURLOPT_NOBODY, 1) }
-        // On a kept connection that has died, libcurl repeats the request by itself.
+        // If a connection that was kept open has died, libcurl repeats the request by itself.
         if !request.isSafe, !set(CURLOPT_FRESH_CONNECT, 1) { return false }
         if request.body != nil, !set(CURLOPT_POST, 1) { return false }
         return set(CURLOPT_CUSTOMREQUEST, request.method)
@@ -183,12 +189,12 @@ private func received(_ context: UnsafeMutableRawPointer?) -> Reception? {
     return unsafe Unmanaged<Reception>.fromOpaque(context).takeUnretainedValue()
 }
 
-/// The request's headers as a libcurl list, which the caller frees.
+/// Makes the request's headers as a libcurl list, which the caller frees.
 private func headerList(
     _ request: ClientRequest
 ) throws(ClientFault) -> UnsafeMutablePointer<curl_slist>? {
     var list: UnsafeMutablePointer<curl_slist>?
-    // Do not wait for "100 Continue", and do not declare every body a form.
+    // libcurl is not to wait for "100 Continue", nor to declare every body a form.
     var lines = ["Expect:"]
     if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
         lines.append("Content-Type:")
@@ -204,7 +210,7 @@ private func headerList(
     return unsafe list
 }
 
-/// Milliseconds, at least one, because 0 means no limit to libcurl.
+/// Converts to milliseconds, at least one, because 0 means no limit to libcurl.
 private func milliseconds(_ duration: Duration) -> Int {
     let (seconds, rest) = duration.components
     return max(1, Int(min(seconds, 1 << 31) * 1000 + rest / 1_000_000_000_000_000))
@@ -213,12 +219,13 @@ private func milliseconds(_ duration: Duration) -> Int {
 /// Translates a failure of libcurl.
 ///
 /// libcurl does not distinguish a name that does not exist from one that could not be resolved for
-/// lack of resources. `hadRoom` says whether this machine had them before and after the transfer.
+/// lack of resources. `hadRoom` says whether this machine had the resources before and after the
+/// transfer; if not, the fault is `exhausted` and not `cannotConnect`.
 private func fault(
     _ code: CURLcode, sent: Bool, connected: Bool, exhausted: Bool, hadRoom: Bool,
     verification: Int, reception: Reception
 ) -> ClientFault {
-    // The general message; libcurl's specific one may quote what was received.
+    // This is the general message; libcurl's specific one may quote what was received.
     let reason = unsafe String(cString: curl_easy_strerror(code))
     if reception.isTooLarge { return .tooLarge }
     switch code {
@@ -242,7 +249,7 @@ private func fault(
     }
 }
 
-/// Why a certificate was refused, if known; the numbers are OpenSSL's verification results.
+/// Returns why a certificate was rejected, if known; `verification` is OpenSSL's result.
 ///
 /// If libcurl's own check of the name fails, OpenSSL's result is still unspecified;
 /// openssl-verification-options(1).

@@ -10,7 +10,7 @@ final class Connection: Sendable {
     let peer: String
     /// The peer's network, by which limits count connections.
     let network: PeerNetwork
-    /// When the connection is cut, in nanoseconds of CLOCK_MONOTONIC.
+    /// The time at which the connection is cut, in nanoseconds of CLOCK_MONOTONIC.
     private let deadline: Atomic<Int64>
 
     init(descriptor: Int32, peer: String, within nanoseconds: Int64) {
@@ -20,25 +20,26 @@ final class Connection: Sendable {
         deadline = Atomic(monotonicNanoseconds() + nanoseconds)
     }
 
-    /// Restarts the time limit, from now.
+    /// Restarts the time limit: the connection is cut when `nanoseconds` from now have passed.
     func allow(_ nanoseconds: Int64) {
         deadline.store(monotonicNanoseconds() + nanoseconds, ordering: .relaxed)
     }
 
-    /// Suspends the time limit while the handler runs.
+    /// Lifts the time limit while the handler runs.
     func allowHandler() { deadline.store(.max, ordering: .relaxed) }
 
     func isOverdue(_ now: Int64) -> Bool { deadline.load(ordering: .relaxed) < now }
 }
 
-/// The connections that are open, with the server's own time limits.
+/// The open connections, with the server's own time limits.
 ///
-/// The library restarts its timeout with every byte. These limits do not, so that a client that
-/// sends one byte per second cannot hold a connection for ever.
+/// The library restarts its timeout with every byte. These limits do not restart, so that a client
+/// that sends one byte per second cannot hold a connection for ever. All methods may be called from
+/// any thread.
 final class Connections: Sendable {
     private struct State {
         var open: [ObjectIdentifier: Connection] = [:]
-        /// How many there are of each network that has some.
+        /// The number of open connections of each network that has any.
         var networks: [PeerNetwork: Int] = [:]
     }
 
@@ -57,7 +58,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// Removes a connection, whose descriptor is not touched any more after that.
+    /// Removes a connection; its descriptor is not used after that.
     func remove(_ connection: Connection) {
         state.withLock { state in
             guard state.open.removeValue(forKey: ObjectIdentifier(connection)) != nil else {
@@ -70,7 +71,8 @@ final class Connections: Sendable {
 
     /// Shuts down overdue connections; the library then sees the end of the stream and closes them.
     ///
-    /// Runs under the lock, because a connection is removed before its descriptor is closed.
+    /// It runs under the lock, and a connection is removed before its descriptor is closed, so that
+    /// a descriptor which the kernel has already reused is never shut down.
     func cutOverdue() {
         let now = monotonicNanoseconds()
         state.withLock { state in

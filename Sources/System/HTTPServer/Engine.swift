@@ -6,14 +6,17 @@ import Synchronization
 
 /// A daemon of libmicrohttpd (MHD_Daemon) with the requests that it serves.
 ///
-/// The daemon holds a retained reference to this object from `start` until `close`.
+/// It can be started once, and is stopped by `stop` or `close`, after which no handler starts and
+/// no request is answered. The daemon holds a retained reference to this object from `start` until
+/// `close`.
 final class Engine: Sendable {
-    /// What changes between start and stop.
+    /// The state that changes between start and stop.
     private struct State {
         /// The `MHD_Daemon` pointer; nil before the start and after the stop.
         var daemon: UInt?
-        /// The library's messages during the start; nil afterwards. Only these are logged verbatim,
-        /// because no client has connected yet.
+        /// The library's messages during the start; nil afterwards.
+        ///
+        /// Only these are logged verbatim, because no client has connected yet.
         var startLines: [String]? = []
         var running: [ObjectIdentifier: Exchange] = [:]
         var isClosed = false
@@ -28,8 +31,8 @@ final class Engine: Sendable {
     private let state = Mutex(State())
     /// The certificates set by `renew`, newest last.
     ///
-    /// A session uses its certificate until it ends, and the library does not report when that is.
-    /// So all are retained until the engine goes.
+    /// A session uses its certificate until it ends, and the library does not report when that is,
+    /// so all of them are retained as long as the engine exists.
     private let renewed = Mutex<[TLSCredentials]>([])
     private let active = Atomic<Int>(0)
     private let stopping = Atomic<Bool>(false)
@@ -44,15 +47,16 @@ final class Engine: Sendable {
         idleNanoseconds = configuration.idleTimeout.nanoseconds + requestNanoseconds
     }
 
-    /// Whether the server is stopping: new requests are refused, connections close after an answer.
+    /// Whether the server is stopping: new requests are refused, and connections close after an
+    /// answer.
     var isStopping: Bool { stopping.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether the engine is closed: no handler is started any more.
+    /// Whether the engine is closed, so that no more handlers are started.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Starts serving on a listening socket, of which the library takes ownership.
     ///
-    /// - Throws: `.identity` or `.library`, with the messages of the library.
+    /// - Throws: `.identity` or `.library`, with the library's messages.
     func start(on socket: consuming Descriptor) throws(ServerFault) {
         // Released in `close`, or below if the start fails.
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
@@ -77,6 +81,9 @@ final class Engine: Sendable {
     }
 
     /// Presents another certificate to new connections; open ones keep theirs.
+    ///
+    /// - Throws: `.library` if the server has no TLS, and the faults of `TLSCredentials.init`; the
+    ///   old certificate then remains in use.
     func renew(_ identity: ServerConfiguration.Identity) throws(ServerFault) {
         guard configuration.identity != nil else { throw .library("there is no TLS") }
         let credentials = try TLSCredentials(identity)
@@ -85,16 +92,19 @@ final class Engine: Sendable {
         }
     }
 
-    /// Sets the newest certificate in a new connection's session; false if there is no memory.
+    /// Sets the newest certificate in a new connection's session; returns false if there is no
+    /// memory.
     func presentNewest(in session: UnsafeMutableRawPointer) -> Bool {
         guard let newest = renewed.withLock({ $0.last }) else { return true }
         return unsafe newest.present(in: session)
     }
 
-    /// Refuses new requests, and waits until those under way are answered or the time is over.
+    /// Refuses new requests, waits until the running ones are answered or the limit is over, and
+    /// closes.
     ///
-    /// The library keeps listening until then: its function to stop that (MHD_quiesce_daemon)
-    /// sometimes ends the process if its thread looks at the socket at the same moment.
+    /// The library keeps listening during the wait: its function to stop listening
+    /// (MHD_quiesce_daemon) sometimes ends the process if its thread looks at the socket at the
+    /// same moment.
     func stop(within limit: Duration) async {
         stopping.store(true, ordering: .sequentiallyConsistent)
         let timer = Task { [self] in
@@ -112,7 +122,7 @@ final class Engine: Sendable {
         close()
     }
 
-    /// Stops at once: handlers that still run are cancelled, and their clients get 503.
+    /// Stops at once: running handlers are cancelled, and their clients get 503.
     func close() {
         stopping.store(true, ordering: .sequentiallyConsistent)
         let (daemon, running) = state.withLock { state in
@@ -130,7 +140,7 @@ extension Engine {
     /// Counts a request whose head has arrived.
     func exchangeBegan() { active.add(1, ordering: .sequentiallyConsistent) }
 
-    /// Counts a request that ended: its answer was sent, or its client is gone.
+    /// Counts the end of a request: its answer was sent, or its client is gone.
     func exchangeEnded() {
         let before = active.subtract(1, ordering: .sequentiallyConsistent).oldValue
         guard before == 1, isStopping else { return }
@@ -151,7 +161,7 @@ extension Engine {
         _ = state.withLock { $0.running.removeValue(forKey: exchange.key) }
     }
 
-    /// Logs a message of the library, without strings, which may come from a client.
+    /// Logs a message of the library, without its strings, which may come from a client.
     func report(form: String, text: String) {
         let isStart = state.withLock { state in
             state.startLines?.append(withoutEnd(text))
@@ -160,7 +170,8 @@ extension Engine {
         configuration.log(withoutEnd(isStart ? text : loggable(form: form, text: text)))
     }
 
-    /// Lends the TLS options; the key is in locked memory, which is wiped after the start.
+    /// Passes the TLS options to `body`; the key is in locked memory, which is wiped after the
+    /// start.
     private func withIdentity(
         _ body: ([MHD_OptionItem]) -> OpaquePointer?
     ) -> OpaquePointer? {

@@ -3,8 +3,10 @@ import CMicrohttpd
 import Glibc
 import Posix
 
-/// The GnuTLS priority string: TLS 1.2 and 1.3, only with forward secrecy and authenticated
-/// encryption, in the server's order of preference.
+/// The GnuTLS priority string, which fixes the versions, ciphers and signatures of TLS.
+///
+/// It allows TLS 1.2 and 1.3, only with forward secrecy and authenticated encryption, in the
+/// server's order of preference.
 let tlsPriorities =
     "NONE:+VERS-TLS1.3:+VERS-TLS1.2:+AEAD:+SHA256:+SHA384:+ECDHE-ECDSA:+ECDHE-RSA"
     + ":+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM"
@@ -40,7 +42,7 @@ func engineOptions(
     return unsafe options
 }
 
-/// One option; `value` is its integer or function pointer.
+/// Makes one option; `value` is its integer or function pointer.
 func item(
     _ option: MHD_OPTION, _ value: Int = 0, _ pointer: UnsafeMutableRawPointer? = nil
 ) -> MHD_OptionItem {
@@ -64,9 +66,10 @@ func signet_mhd_report(
     unsafe engine(context)?.report(form: text(format) ?? "", text: text(line) ?? "")
 }
 
-/// Decides whether a connection is accepted.
+/// Decides whether a connection is accepted: its network must have fewer than `addressLimit`.
 ///
-/// The library's own limit counts single IPv6 addresses, of which a client has any number.
+/// The library's own limit counts single IPv6 addresses, and one client may have any number of
+/// these.
 let acceptCallback:
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<sockaddr>?, socklen_t) -> MHD_Result = {
         context, address, _ in
@@ -76,8 +79,9 @@ let acceptCallback:
             ? .YES : .NO
     }
 
-/// Receives the request target before the library parses it; the returned object represents the
-/// request from then on.
+/// Receives the request target before the library parses it.
+///
+/// The returned object, an `Exchange`, represents the request from then on.
 private let targetCallback:
     @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer?) -> Context? = {
         context, target, connection in
@@ -90,7 +94,7 @@ private let targetCallback:
         return unsafe Unmanaged.passRetained(exchange).toOpaque()
     }
 
-/// Leaves paths undecoded.
+/// Leaves paths undecoded, so that the server sees and matches them as sent.
 private let unescapeCallback:
     @convention(c) (Context?, OpaquePointer?, UnsafeMutablePointer<CChar>?) -> Int = {
         _, _, text in

@@ -7,7 +7,7 @@ import Synchronization
 /// The library calls `advance` on the thread that serves the connection: for the head, for each
 /// part of the body, for its end, and when the connection is resumed. The handler starts on that
 /// thread; if it has to wait, the connection is suspended until `answer`, which may come from any
-/// thread. `phase` synchronises the two.
+/// thread. `phase` synchronises the two, and ensures that at most one response is sent.
 // SAFETY: all but `phase` is accessed by the connection's thread only; `head` does not change once
 // `phase` has left its first state, and may then be read by any thread.
 final class Exchange: @unchecked Sendable {
@@ -33,7 +33,7 @@ final class Exchange: @unchecked Sendable {
     private var body: [UInt8] = []
     private var limit = 0
     private var surplus = 0
-    /// How much of an oversized body is read before the connection is cut.
+    /// How many bytes of an oversized body are read before the connection is cut.
     private static let mostSurplus = 1 << 20
     private let phase = Mutex<Phase>(.arriving)
     var key: ObjectIdentifier { ObjectIdentifier(self) }
@@ -44,7 +44,7 @@ final class Exchange: @unchecked Sendable {
         self.target = target
     }
 
-    /// Processes what the library has received: the head, a part of the body, or the end.
+    /// Processes a call of the library: the head, a part of the body, or its end.
     ///
     /// Returns false if the connection must be cut.
     func advance(_ call: LibraryCall, _ part: UnsafeRawBufferPointer) -> Bool {
@@ -78,18 +78,19 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Answers that the server is stopping, and cancels the handler.
+    /// Answers 503 and cancels the handler, if the handler has not answered yet.
     func abandon() {
         let task = phase.withLock { phase -> Task<Void, Never>? in
             if case .suspended(_, let task) = phase { task } else { nil }
         }
-        // It has an answer already.
+        // There is already an answer.
         guard let task else { return }
         answer(response(to: .stopping, head))
         task.cancel()
     }
 
-    /// Called when the library is done with the request.
+    /// Restarts the idle time limit when the library has finished with the request, answered or
+    /// not.
     func end() {
         connection.allow(engine.idleNanoseconds)
         if head != nil { engine.exchangeEnded() }
@@ -108,13 +109,14 @@ final class Exchange: @unchecked Sendable {
             limit = engine.configuration.bodyLimit(head.method, head.path)
             let length = head.length ?? 0
             // A body that is already on its way is read and discarded: closing the connection
-            // before that could destroy the answer as well.
+            // earlier could destroy the answer as well.
             let isComing = length <= Self.mostSurplus && !head.awaitsLeave
             guard length <= limit || isComing else { throw .tooLarge }
             body.reserveCapacity(min(length, limit))
             self.head = head
             engine.exchangeBegan()
-            // Counted before this check, so that `stop` either waits for it or is noticed.
+            // The request is counted before this check, so that `stop` either waits for it or is
+            // noticed here.
             guard !engine.isStopping else { throw .stopping }
             return true
         } catch {
@@ -122,8 +124,10 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Appends a part of the body. Excess bytes are discarded up to a limit, since the size of a
-    /// chunked body is known only at the end.
+    /// Appends a part of the body, and returns false if the connection must be cut.
+    ///
+    /// Excess bytes are discarded up to a limit, because the size of a chunked body is known only
+    /// at its end.
     private func take(_ part: UnsafeRawBufferPointer) -> Bool {
         guard surplus == 0, body.count + part.count <= limit else {
             body = []
@@ -134,7 +138,7 @@ final class Exchange: @unchecked Sendable {
         return true
     }
 
-    /// Starts the handler on this thread; suspends the connection only if the handler has to wait.
+    /// Starts the handler on this thread, and suspends the connection if the handler has to wait.
     private func handle(_ head: RequestHead, _ call: LibraryCall) -> Bool {
         let request = HTTPRequest(
             method: head.method, target: target, path: head.path, query: head.query,
@@ -176,7 +180,7 @@ final class Exchange: @unchecked Sendable {
         return unsafe queue(bare, closing: true, on: call.connection)
     }
 
-    /// The response that replaces the handler's, with what is known of the request.
+    /// Makes the response that replaces the handler's, from what is known of the request.
     private func response(to refusal: RequestHead.Refusal, _ head: RequestHead?) -> HTTPResponse {
         let request = HTTPRequest(
             method: head?.method ?? "", target: target ?? "", path: head?.path ?? "",
@@ -203,7 +207,7 @@ final class Exchange: @unchecked Sendable {
 /// Pointers that the library lends for the duration of one call.
 @unsafe struct LibraryCall {
     let connection: OpaquePointer
-    /// These three are adjacent in one buffer.
+    /// These three lie in one buffer, in this order.
     let method: UnsafePointer<CChar>?
     let target: UnsafePointer<CChar>?
     let version: UnsafePointer<CChar>?

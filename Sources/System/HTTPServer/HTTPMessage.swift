@@ -31,7 +31,7 @@ package struct HTTPRequest: Sendable {
         self.peer = peer
     }
 
-    /// The value of the header with this name, in lower case; nil if it is missing or repeated.
+    /// Returns the value of the header with this lower-case name; nil if it is missing or repeated.
     package func header(_ name: String) -> String? {
         guard let place = headers.firstIndex(where: { $0.name == name }) else { return nil }
         let isOnly = !headers[(place + 1)...].contains { $0.name == name }
@@ -41,11 +41,14 @@ package struct HTTPRequest: Sendable {
 
 /// The response to a request.
 package struct HTTPResponse: Sendable {
-    /// 200 to 599.
+    /// The status code, from 200 to 599.
     package var status: Int
-    /// Names and values, without Content-Length, Date and Connection, which the server adds.
+    /// The names and values of the headers that the server does not set itself.
+    ///
+    /// A response with Content-Length, Transfer-Encoding, Date, Server or Connection here is not
+    /// sent; the client gets 500.
     package var headers: [(name: String, value: String)]
-    /// The body; not sent with the status 204 or 304.
+    /// The body, which is not sent with status 204 or 304.
     package var body: [UInt8]
 
     /// Creates a response.

@@ -4,6 +4,7 @@ import Synchronization
 
 /// An HTTP/1.1 server on libmicrohttpd that passes complete requests within limits to a handler.
 ///
+/// Ambiguous or oversized requests never reach the handler (`RequestHead`, `ServerConfiguration`).
 /// The handler starts on the thread of the connection and must not block it. When it first awaits
 /// something, it continues in the concurrency pool, and the connection is suspended.
 package final class HTTPServer: Sendable {
@@ -12,7 +13,7 @@ package final class HTTPServer: Sendable {
     /// The port that the server listens on; 0 for a socket that has none.
     package let port: UInt16
 
-    /// Starts serving, until `stop(within:)` or deinit.
+    /// Starts serving; the server runs until `stop(within:)` or until it is deallocated.
     ///
     /// Raises RLIMIT_NOFILE if the connection limit requires it.
     ///
@@ -41,14 +42,16 @@ package final class HTTPServer: Sendable {
 
     /// Presents another certificate to new connections; open ones continue with theirs.
     ///
-    /// - Throws: `.identity` if it cannot be used; nothing has changed then.
+    /// - Throws: `.identity` if it cannot be used, and `.library` if the server has no TLS; the old
+    ///   certificate then remains in use.
     package func renew(_ identity: ServerConfiguration.Identity) throws(ServerFault) {
         try engine.renew(identity)
     }
 
-    /// Stops: new requests are answered with 503, those under way may finish within the limit.
+    /// Stops the server: new requests are answered with 503, running ones may finish within
+    /// `limit`.
     ///
-    /// Handlers that are still running then are cancelled, and their clients get 503.
+    /// Handlers that still run after that are cancelled, and their clients get 503.
     package func stop(within limit: Duration) async {
         await engine.stop(within: limit)
         watch.cancel()

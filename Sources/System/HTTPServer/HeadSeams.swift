@@ -7,8 +7,8 @@ import Glibc
 /// The library replaces the end of each part by NUL in its buffer and passes the parts as C
 /// strings, so a NUL that the client sent would hide everything after it. Here each part must begin
 /// where the one before it ended. libmicrohttpd 0.9 overwrites the whole end of a line with NULs;
-/// 1.0 only its first byte, or the first of the blanks before it, and 1.0 itself refuses NULs in
-/// the input.
+/// 1.0 overwrites only its first byte, or the first of the blanks before it, and itself rejects
+/// NULs in the input.
 // SAFETY: reads only between `end` and `last`, which lie in the library's buffer for the duration
 // of the call that lends them.
 @unsafe struct HeadSeams {
@@ -17,7 +17,7 @@ import Glibc
     /// The position after the whole head, including the empty line.
     private let last: UnsafePointer<CChar>
 
-    /// Takes the request line, whose target has `targetCount` bytes; nil if there are hidden bytes.
+    /// Takes the request line, whose target has `targetCount` bytes; nil if bytes are hidden in it.
     init?(_ call: LibraryCall, targetCount: Int) {
         guard let method = unsafe call.method, let target = unsafe call.target,
             let version = unsafe call.version
@@ -29,7 +29,7 @@ import Glibc
         else { return nil }
     }
 
-    /// Takes a header line; returns false if there are hidden bytes before its name or value.
+    /// Takes a header line; returns false if bytes are hidden before its name or value.
     mutating func take(
         _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
     ) -> Bool {
@@ -47,7 +47,7 @@ import Glibc
         return true
     }
 
-    /// Whether only the ends of the last line and of the empty line follow.
+    /// Whether nothing follows but the ends of the last line and of the empty line.
     var isWhole: Bool {
         guard unsafe end < last else { return false }
         let rest = unsafe UnsafeBufferPointer(start: end, count: last - end)
@@ -56,7 +56,7 @@ import Glibc
         return unsafe lines.elementsEqual([0x0d, 0x0a]) || lines.elementsEqual([0x0a])
     }
 
-    /// Takes a part that follows the end of a line.
+    /// Takes a part that follows the end of a line; returns false if anything else is in between.
     private mutating func take(_ part: UnsafePointer<CChar>, _ count: Int) -> Bool {
         guard unsafe end < part, unsafe part + count <= last else { return false }
         let gap = unsafe UnsafeBufferPointer(start: end, count: part - end)
@@ -65,7 +65,7 @@ import Glibc
         return true
     }
 
-    /// Returns what follows the end of a line; nil if the bytes do not begin with one.
+    /// Returns the bytes after the end of a line; nil if the bytes do not begin with one.
     private func behindLine(
         _ bytes: UnsafeBufferPointer<CChar>
     ) -> Slice<UnsafeBufferPointer<CChar>>? {

@@ -10,7 +10,7 @@ import CMicrohttpd
 
 /// Returns all headers of a request in the order sent, with names in lower case.
 ///
-/// - Parameter seams: must have taken the request line.
+/// - Parameter seams: The check of the head, which must have taken the request line.
 /// - Throws: `.malformed` for a name that is not a token, for a value that is not UTF-8 or contains
 ///   control characters, or for hidden bytes (`HeadSeams`).
 func receivedHeaders(
@@ -61,7 +61,9 @@ private func checkedHeader(
     return (name, value)
 }
 
-/// Decodes UTF-8; nil if it is invalid. Nearly all text is ASCII, which needs no validation.
+/// Decodes UTF-8; nil if it is invalid.
+///
+/// Nearly all text is ASCII, which needs no validation.
 private func text(_ bytes: UnsafeRawBufferPointer) -> String? {
     let isPlain = unsafe bytes.allSatisfy { $0 < 0x80 }
     return unsafe isPlain
@@ -70,7 +72,8 @@ private func text(_ bytes: UnsafeRawBufferPointer) -> String? {
 
 /// Queues a response in the library; returns false if the response is not valid.
 ///
-/// Refuses header values that could start another header, and headers that the library sets itself.
+/// Status codes outside 200 to 599 are not valid, nor are header values with control characters,
+/// which could start another header, nor headers that the library sets itself.
 func queue(_ response: HTTPResponse, closing: Bool, on connection: OpaquePointer) -> Bool {
     guard 200...599 ~= response.status, response.headers.allSatisfy(isFit) else { return false }
     let isBodiless = response.status == 204 || response.status == 304

@@ -10,7 +10,9 @@ import CGnuTLS
 
     deinit { unsafe gnutls_x509_crt_deinit(handle) }
 
-    /// Parses the first certificate of PEM bytes; throws `.identity` if there is none.
+    /// Parses the first certificate of PEM bytes.
+    ///
+    /// - Throws: `.identity` if there is no valid certificate.
     static func read(_ chain: [UInt8]) throws(ServerFault) -> LeafCertificate {
         var made: gnutls_x509_crt_t?
         guard unsafe gnutls_x509_crt_init(&made) == 0, let made = unsafe made else {
@@ -26,8 +28,9 @@ import CGnuTLS
         return leaf
     }
 
-    /// Whether its key may sign, as every handshake here requires (RFC 5280, section 4.2.1.3). A
-    /// certificate without the key usage extension may.
+    /// Whether the certificate's key may sign, as every handshake here requires.
+    ///
+    /// A certificate without the key usage extension may (RFC 5280, section 4.2.1.3).
     var maySign: Bool {
         var usage: UInt32 = 0
         let code = unsafe gnutls_x509_crt_get_key_usage(handle, &usage, nil)
@@ -35,7 +38,7 @@ import CGnuTLS
         return code >= 0 && usage & UInt32(GNUTLS_KEY_DIGITAL_SIGNATURE) != 0
     }
 
-    /// The period in which the certificate is valid.
+    /// The period for which the certificate is valid.
     var validity: CertificateValidity {
         CertificateValidity(
             begins: Int64(unsafe gnutls_x509_crt_get_activation_time(handle)),
@@ -43,18 +46,19 @@ import CGnuTLS
     }
 }
 
-/// The period in which a certificate is valid, in seconds since 1970.
+/// The period for which a certificate is valid, in seconds since 1970.
 package struct CertificateValidity: Equatable, Sendable {
-    /// The first second.
+    /// The first second of the period.
     package let begins: Int64
-    /// The last second.
+    /// The last second of the period.
     package let ends: Int64
 }
 
 extension ServerConfiguration.Identity {
     /// Checks that clients can be served with this identity, and returns its validity.
     ///
-    /// - Throws: `.identity` if certificate or key are missing, do not match, or may not sign.
+    /// - Throws: `.identity` if the certificate or key is missing or invalid, if they do not match,
+    ///   or if the key may not sign.
     package func validity() throws(ServerFault) -> CertificateValidity {
         _ = try TLSCredentials(self)
         return try LeafCertificate.read(chain).validity

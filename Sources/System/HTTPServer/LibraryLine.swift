@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Formats a log message of the library without strings, which may come from a client.
+/// Formats a log message of the library without its strings, which may come from a client.
 ///
-/// Keeps the format's own text and the integers before the first string; `…` replaces each string,
-/// and each number after one.
+/// The result has the format's own text and the integers before the first string. `…` replaces each
+/// string, each number after one, and any other conversion.
+///
+/// - Parameters:
+///   - form: The printf format of the message.
+///   - text: The message that the library made from the format.
 func loggable(form: String, text: String) -> String {
     var form = Array(form.utf8)[...]
     var rest = Array(text.utf8)[...]

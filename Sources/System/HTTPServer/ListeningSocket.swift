@@ -3,11 +3,14 @@ import CMicrohttpd
 import Glibc
 import Posix
 
-/// A listening TCP socket; closed on deinit.
+/// A listening TCP socket, closed when the value is destroyed.
 struct ListeningSocket: ~Copyable, Sendable {
     let descriptor: Descriptor
 
-    /// Binds and listens on an address, or adopts a socket that is listening already.
+    /// Binds and listens on an address, or adopts a socket that is already listening.
+    ///
+    /// - Throws: `.badAddress`, `.portTaken`, `.cannotListen`, or `.notListening` for a descriptor
+    ///   that is no listening stream socket.
     init(_ place: ServerConfiguration.Place) throws(ServerFault) {
         switch place {
         case .address(let address, let port):
@@ -17,7 +20,7 @@ struct ListeningSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Duplicates the descriptor, for the library to close.
+    /// Duplicates the descriptor; the library closes the duplicate.
     func duplicate() throws(ServerFault) -> Descriptor {
         do { return try descriptor.duplicate() } catch { throw .cannotListen(error) }
     }
@@ -93,7 +96,7 @@ func allowConnections(_ count: Int) throws(ServerFault) {
         throw .cannotListen(.current("getrlimit"))
     }
     if limit.rlim_cur >= needed { return }
-    // Only root can raise the hard limit; otherwise the fault says how much is missing.
+    // Only root can raise the hard limit; for other users the fault says how many are needed.
     var wanted = rlimit(rlim_cur: needed, rlim_max: max(limit.rlim_max, needed))
     if unsafe setrlimit(resource, &wanted) != 0 {
         throw .tooFewDescriptors(allowed: Int(clamping: limit.rlim_max), needed: Int(needed))
@@ -103,7 +106,9 @@ func allowConnections(_ count: Int) throws(ServerFault) {
 /// The number of online processors.
 func processorCount() -> Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-/// The numeric address of a peer without its port; an IPv4-mapped IPv6 address as IPv4.
+/// Returns the numeric address of a peer without its port; an IPv4-mapped IPv6 address as IPv4.
+///
+/// An address of another family is returned as an empty string.
 func peerName(_ address: UnsafePointer<sockaddr>?) -> String {
     guard let address = unsafe address else { return "" }
     let family = Int32(unsafe address.pointee.sa_family)

@@ -2,26 +2,27 @@
 import Posix
 import Synchronization
 
-/// A network has used up its calls.
+/// The caller's network has used up its calls for now.
 package struct TooManyRequests: Error, Equatable {
-    /// How long to wait, in seconds.
+    /// The time to wait until the next call, in seconds.
     package let seconds: Int
 }
 
-/// Limits the calls of one address per minute; of IPv6, those of one /64 network.
+/// Limits the calls per minute of one IPv4 address or one IPv6 /64 network.
 ///
-/// A token bucket per network, refilled continuously. Whatever the number of calling addresses:
-/// - There are at most 16,384 buckets for single networks, and 256 shared ones for the rest, so a
-///   flood increases neither memory nor the cost of a call beyond that.
+/// Each network has a token bucket, which is refilled continuously. For any number of calling
+/// addresses:
+/// - There are at most 16,384 buckets for single networks, and 256 shared ones for the rest, so
+///   that a flood increases neither memory nor the cost of a call beyond that.
 /// - A bucket is dropped only when it is full again. So no count is lost, and a network that has a
 ///   bucket keeps it during a flood.
 /// - When there is no room, a new network shares a bucket with the networks around it
-///   (`surroundings`). A flood from one of these empties one shared bucket; a flood from all over
-///   the world empties all of them, and new networks then wait until it ends.
+///   (`surroundings`). A flood from one of these surroundings empties one shared bucket; a flood
+///   from all over the world empties all of them, and new networks then wait until it ends.
 package final class RateLimit: Sendable {
     /// The maximum number of networks with a bucket of their own.
     private static let mostNetworks = 16_384
-    /// The number of buckets shared by the networks that come when there is no room.
+    /// The number of buckets shared by the networks that arrive when there is no room.
     private static let shared = 256
     private static let minute = Duration.seconds(60)
     /// The minimum time between two searches for full buckets while there is no room.
@@ -52,7 +53,7 @@ package final class RateLimit: Sendable {
         var swept: Duration
     }
 
-    /// Permits `perMinute` calls a minute, and a burst of as many.
+    /// Permits a burst of `perMinute` calls, and on average `perMinute` calls a minute.
     package init(perMinute: Int, clock: Clock) {
         self.perMinute = Int64(perMinute)
         self.clock = clock
@@ -82,7 +83,7 @@ package final class RateLimit: Sendable {
         return Admission(place: place)
     }
 
-    /// Returns a token, for a call whose proof was valid.
+    /// Returns a token, for a call that is not to be counted because its proof was valid.
     package func giveBack(_ admission: Admission) {
         let now = clock.sinceBoot()
         table.withLock { table in
@@ -99,7 +100,7 @@ package final class RateLimit: Sendable {
         }
     }
 
-    /// The number of buckets.
+    /// The number of buckets in memory.
     package var count: Int { table.withLock { $0.own.count + $0.shared.count } }
 
     /// Removes full buckets; at most once a minute, or once a second while there is no room.

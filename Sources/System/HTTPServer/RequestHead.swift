@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The head of a request, validated.
+/// The validated head of a request.
 ///
-/// Anything that two programs could interpret differently (RFC 9112, section 11.2, request
-/// smuggling) is refused.
+/// A head that two programs could interpret differently is rejected, because that allows request
+/// smuggling (RFC 9112, section 11.2).
 struct RequestHead: Sendable {
     let method: String
     let path: String
@@ -38,6 +38,11 @@ struct RequestHead: Sendable {
     }
 
     /// Parses the method and the target of the request line.
+    ///
+    /// The method must be a token. The target must begin with `/`, consist of visible ASCII without
+    /// `#`, and decode to valid text.
+    ///
+    /// - Throws: `.malformed` otherwise.
     init(method: String, target: String) throws(Refusal) {
         guard isToken(method.utf8), target.utf8.first == UInt8(ascii: "/"),
             target.utf8.allSatisfy(isTargetByte)
@@ -46,13 +51,19 @@ struct RequestHead: Sendable {
         let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
         self.method = method
         path = String(target[..<mark])
-        // The path is matched as sent; decoded it must at least be valid text.
+        // The path is matched as sent, but it must decode to valid text.
         guard percentDecoded(target[..<mark].utf8) != nil else { throw .malformed }
         query = mark == bytes.endIndex ? [] : try parsedQuery(target[bytes.index(after: mark)...])
     }
 
-    /// Checks the headers that delimit the body: at most one of `Content-Length` and
-    /// `Transfer-Encoding`, and at most one `Host`.
+    /// Checks the headers that delimit the body, and sets `length`.
+    ///
+    /// There may be at most one of `Content-Length` and `Transfer-Encoding`, and at most one
+    /// `Host`.
+    ///
+    /// - Throws: `.malformed` for more of these or a length that is not a decimal number,
+    ///   `.unknownCoding` for a transfer coding other than chunked, `.tooLarge` for a length beyond
+    ///   `Int`.
     mutating func settleLength() throws(Refusal) {
         var lengths: [String] = []
         var codings: [String] = []
@@ -91,7 +102,7 @@ private func parsedQuery(
     return result
 }
 
-/// Percent-decodes a text; nil for a broken escape, an encoded NUL, or if the result is not UTF-8.
+/// Percent-decodes a text; nil for a broken escape, an encoded NUL, or a result that is not UTF-8.
 func percentDecoded(_ text: Substring.UTF8View) -> String? {
     guard text.contains(UInt8(ascii: "%")) else { return String(Substring(text)) }
     var bytes: [UInt8] = []
@@ -138,7 +149,7 @@ private func isTargetByte(_ byte: UInt8) -> Bool {
     0x21...0x7e ~= byte && byte != UInt8(ascii: "#")
 }
 
-/// Whether the bytes contain no control characters but tabs (RFC 9110, section 5.5).
+/// Whether the bytes contain no control characters except tabs (RFC 9110, section 5.5).
 func isHeaderValue(_ bytes: some Collection<UInt8>) -> Bool {
     bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// Where and within which limits an `HTTPServer` serves.
+/// Where an `HTTPServer` listens, and the limits within which it serves.
 package struct ServerConfiguration: Sendable {
     /// The source of connections.
     package enum Place: Sendable {
@@ -33,9 +33,10 @@ package struct ServerConfiguration: Sendable {
     package var connectionLimit = 12_000
     /// The maximum number of connections per `PeerNetwork`; more are closed. 0 disables the limit.
     package var addressLimit = 0
-    /// After this time without traffic a connection is closed; in whole seconds.
+    /// The time without traffic after which a connection is closed, in whole seconds, at least one.
     package var idleTimeout = Duration.seconds(60)
-    /// The time for a request to arrive, from its first line, and again for sending its response.
+    /// The time for a request to arrive, from its first line, and again for its response to be
+    /// sent.
     package var requestLimit = Duration.seconds(30)
     /// The buffer of a connection in bytes, which limits request line and headers.
     ///
@@ -43,19 +44,21 @@ package struct ServerConfiguration: Sendable {
     package var headerLimit = 8 * 1024
     /// The number of threads that serve connections; by default one per processor.
     package var threads: Int
-    /// The maximum size of a body in bytes, by method and path as sent; called before reading it.
+    /// Returns the most bytes that a body may have, by method and path as sent; called before
+    /// reading it.
     package var bodyLimit: @Sendable (_ method: String, _ path: String) -> Int
-    /// Makes the response to a request that the server refuses itself: 400 for an invalid or
-    /// ambiguous request, 413, 501 for an unknown transfer coding, or 503 while it is stopping.
+    /// Makes the response to a request that the server itself answers with an error.
     ///
-    /// The request has what is known so far and no body; method and path may be empty.
+    /// The status is 400 for an invalid or ambiguous request, 413 for a body beyond its limit, 501
+    /// for an unknown transfer coding, or 503 while the server is stopping. The request has what is
+    /// known so far and no body; method and path may be empty.
     package var refusal: @Sendable (_ status: Int, _ request: HTTPRequest) -> HTTPResponse = {
         status, _ in HTTPResponse(status: status)
     }
     /// Receives the library's messages, which contain nothing sent by a client.
     package var log: @Sendable (String) -> Void
 
-    /// Creates a configuration with the default limits; bodies may have 64 KiB.
+    /// Creates a configuration with the default limits; a body may have 64 KiB.
     package init(
         place: Place, identity: Identity? = nil,
         bodyLimit: @escaping @Sendable (_ method: String, _ path: String) -> Int = { _, _ in

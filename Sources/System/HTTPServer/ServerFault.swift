@@ -13,9 +13,9 @@ package enum ServerFault: Error, Equatable, Sendable {
     case notListening(descriptor: Int32)
     /// RLIMIT_NOFILE permits fewer descriptors than the connection limit needs.
     case tooFewDescriptors(allowed: Int, needed: Int)
-    /// Certificate or key cannot be read, do not match or may not sign; mostly GnuTLS's message.
+    /// The certificate or key cannot be read, they do not match, or the key may not sign.
     case identity(String)
-    /// Another refusal by the library, with its message.
+    /// Another fault of the library, with its message.
     case library(String)
     /// The server has been stopped.
     case stopped

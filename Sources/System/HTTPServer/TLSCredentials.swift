@@ -11,10 +11,12 @@ import Posix
 
     /// Loads an identity.
     ///
-    /// A certificate that may not sign is refused because it could serve no client, and because a
-    /// session that GnuTLS was given one for cannot use TLS 1.3 with any other afterwards.
+    /// A certificate whose key may not sign is rejected for two reasons: it could serve no client,
+    /// and a session that was once given such a certificate cannot use TLS 1.3 with any other
+    /// afterwards.
     ///
-    /// - Throws: `.identity` if certificate or key are invalid, do not match, or may not sign.
+    /// - Throws: `.identity` if the certificate or key is invalid, if they do not match, or if the
+    ///   key may not sign.
     init(_ identity: ServerConfiguration.Identity) throws(ServerFault) {
         guard try LeafCertificate.read(identity.chain).maySign else {
             throw .identity(
@@ -34,7 +36,7 @@ import Posix
 
     deinit { unsafe gnutls_certificate_free_credentials(pointer) }
 
-    /// Sets the credentials in a session before its handshake; false if there is no memory.
+    /// Sets the credentials in a session before its handshake; returns false if there is no memory.
     ///
     /// The credentials must outlive the session.
     func present(in session: UnsafeMutableRawPointer) -> Bool {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// Fires once after a delay in which time asleep counts, unlike with `Timer`.
+/// Fires once after a delay that includes time asleep, unlike that of a `Timer`.
 ///
-/// It does not fire if it is released or cancelled before.
+/// It does not fire if it is released or cancelled before. If the machine is asleep when the delay
+/// ends, it fires after waking.
 package final class Alarm: Sendable {
-    // Declared first, so that it is detached from the loop before the descriptor is closed.
+    // Declared first, so that the source is detached from the loop before the descriptor is closed.
     private let source = Source()
     private let time: BootTimer
 
@@ -23,8 +24,9 @@ package final class Alarm: Sendable {
         }
     }
 
-    /// Cancels the alarm. Called on the service's thread, it guarantees that the alarm does not
-    /// fire.
+    /// Cancels the alarm.
+    ///
+    /// If this is called on the service's thread, the alarm is guaranteed not to fire.
     package func cancel() {
         source.cancel()
     }

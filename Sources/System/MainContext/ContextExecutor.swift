@@ -2,14 +2,13 @@
 import CGLib
 import Synchronization
 
-/// Runs Swift jobs on the thread that iterates a GLib main context, in the order in which they
-/// arrive.
+/// Runs Swift jobs on the thread that iterates a GLib main context, in the order of their arrival.
 ///
-/// As the preference of a task it also runs what the Swift runtime resumes on no actor, which
-/// happens after each wait; otherwise the runtime would start a pool of threads for it. While no
-/// job is queued it costs nothing, because its source has no ready time.
+/// As the preferred executor of a task, it also runs the parts that the Swift runtime resumes on no
+/// actor, which happens after each wait; otherwise the runtime would start a pool of threads for
+/// them. While no job is queued it costs nothing, because its source has no ready time.
 ///
-/// SAFETY: `context` is a reference held for the process's life and is only handed to GLib calls
+/// SAFETY: `context` is a reference held for the process's life and is only passed to GLib calls
 /// that lock it; every other property is immutable or behind the mutex.
 @safe package final class ContextExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// The executor of the default main context, which libfprint itself iterates.
@@ -24,7 +23,7 @@ import Synchronization
         return reader.isIsolatingCurrentContext() == true ? reader : nil
     }
 
-    /// The number of batches of jobs before other sources get their turn.
+    /// The number of batches of jobs that run before other sources get their turn.
     private static let rounds = 16
 
     let context: OpaquePointer?
@@ -39,7 +38,7 @@ import Synchronization
         }
     }
 
-    /// Queues a job. May be called from any thread.
+    /// Queues a job; it may be called from any thread.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.withLock { jobs in
@@ -58,10 +57,13 @@ import Synchronization
         unsafe g_main_context_is_owner(context) != 0
     }
 
-    /// Runs the queued jobs. The source is only put to rest when the queue is seen empty under the
-    /// lock, so no wake-up is lost.
+    /// Runs the queued jobs.
+    ///
+    /// The source's ready time is cleared only when the queue is seen to be empty under the lock,
+    /// so that no wake-up is lost.
     private func drain() {
-        // As both kinds of executor: a task that prefers this one can then continue without a hop.
+        // The job runs on both kinds of executor, so that a task which prefers this one can
+        // continue without a hop.
         let executor = unsafe asUnownedSerialExecutor()
         let preference = unsafe asUnownedTaskExecutor()
         for _ in 0..<Self.rounds {

@@ -5,7 +5,7 @@ import CGLib
 ///
 /// The descriptor remains the caller's, and must stay open for as long as the watch exists.
 package final class FileWatch: Sendable {
-    /// What a descriptor is watched for, or ready for.
+    /// The conditions that a descriptor is watched for, or ready for.
     package struct Readiness: OptionSet, Sendable {
         package let rawValue: UInt8
 
@@ -13,17 +13,17 @@ package final class FileWatch: Sendable {
             self.rawValue = rawValue
         }
 
-        /// There is something to read, or the end of the stream.
+        /// There are bytes to read, or the stream has ended.
         package static let readable = Readiness(rawValue: 1)
         /// Writing would not block.
         package static let writable = Readiness(rawValue: 2)
-        /// The other end is gone, or the descriptor is faulty. This is always watched for.
+        /// The other end is closed, or the descriptor is faulty; this is always watched for.
         package static let hungUp = Readiness(rawValue: 4)
     }
 
     private let source = Source()
 
-    /// Watches `descriptor`. With an empty interest, a hang-up is still reported; poll(2).
+    /// Watches `descriptor`; a hang-up is reported even if `interest` is empty, poll(2).
     @ServiceActor
     package init(
         _ descriptor: Int32, for interest: Readiness,
@@ -35,13 +35,13 @@ package final class FileWatch: Sendable {
         }
     }
 
-    /// Changes what is watched for, from the next iteration of the loop on.
+    /// Changes the conditions to watch for, from the next iteration of the loop on.
     @ServiceActor
     package func watch(for interest: Readiness) {
         source.watch(for: interest)
     }
 
-    /// Ends the watch. The body does not run again.
+    /// Ends the watch; the body does not run again.
     @ServiceActor
     package func cancel() {
         source.cancel()
@@ -49,7 +49,7 @@ package final class FileWatch: Sendable {
 
     /// Waits until `descriptor` is ready.
     ///
-    /// - Returns: What it is ready for; empty if the task was cancelled.
+    /// - Returns: The conditions that it is ready for; empty if the task was cancelled.
     @ServiceActor
     package static func ready(_ descriptor: Int32, for interest: Readiness) async -> Readiness {
         let source = Source()

@@ -16,7 +16,7 @@ package struct GioFault: Error, Sendable {
             && code == Int32(G_IO_ERROR_CANCELLED.rawValue)
     }
 
-    /// The fault for calls from any other thread, where their end would never be reported.
+    /// The fault for calls on any other thread, where the end of the call would never be reported.
     static let noContext = GioFault(
         domain: "signet-loop", code: 0, message: "the calling thread runs no main context")
 
@@ -49,8 +49,8 @@ package struct GioFault: Error, Sendable {
 /// - Parameters:
 ///   - start: Makes the `…_async` call, with the arguments that every such function takes.
 ///   - finish: Makes the matching `…_finish` call, with the result and a place for the error.
-/// - Throws: an error that `finish` left, whatever it returned; `noContext` on any other thread,
-///   where nothing is called.
+/// - Throws: the error that `finish` reported, even if it returned a value; `noContext` on any
+///   other thread, where nothing is called.
 package func gioAsync<Value>(
     isolation: isolated (any Actor)? = #isolation,
     start: (UnsafeMutablePointer<GCancellable>?, @escaping GAsyncReadyCallback, gpointer) -> Void,

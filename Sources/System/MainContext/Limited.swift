@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs `body`, and cancels it after `limit` or when the caller's task is cancelled.
 ///
-/// The caller waits for `body` in any case, so it must end soon after it is cancelled.
+/// The caller waits for `body` in any case, so `body` must end soon after it is cancelled.
 ///
-/// - Returns: What `body` returned, and whether the time ran out.
+/// - Returns: The result of `body`, and whether the time ran out.
 @ServiceActor
 package func limited<Value: Sendable>(
     to limit: Duration, _ body: @escaping @ServiceActor () async -> Value
@@ -25,7 +25,8 @@ package func interruptible<Value: Sendable>(
     by interruption: Interruption, _ body: @escaping @ServiceActor () async -> Value
 ) async -> Value {
     await withTaskCancellationHandler {
-        // Not by awaiting the task's value, which would resume this task on a pool of threads.
+        // The task's value is not awaited, because that would resume this task on a pool of
+        // threads.
         await withCheckedContinuation { continuation in
             interruption.task = onService { continuation.resume(returning: await body()) }
             if Task.isCancelled || interruption.isRaised { interruption.task?.cancel() }
@@ -59,17 +60,17 @@ private final class Waiting {
     }
 }
 
-/// A means to cancel what runs in `interruptible`, whether it has started or not.
+/// Cancels the body of `interruptible`, whether that has started or not.
 @ServiceActor
 package final class Interruption {
     fileprivate var task: Task<Void, Never>?
-    /// Whether it has been raised.
+    /// Whether `raise` was called.
     package private(set) var isRaised = false
 
-    /// An interruption that has not been raised.
+    /// Creates an interruption that has not been raised.
     package init() {}
 
-    /// Cancels what runs in `interruptible`, or will run there later.
+    /// Cancels the body that runs in `interruptible`, or that will run there later.
     package func raise() {
         isRaised = true
         task?.cancel()

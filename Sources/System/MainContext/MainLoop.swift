@@ -20,16 +20,16 @@ package enum MainLoop {
         unsafe g_thread_join(thread)
     }
 
-    /// Makes `run()` return after the jobs queued before this call have run.
+    /// Makes `run()` return after the reader's jobs queued before this call have run.
     ///
-    /// May be called from any thread, even before `run()`.
+    /// It may be called from any thread, even before `run()`.
     package static func quit() {
         onReader { unsafe g_main_loop_quit(reader) }
     }
 
     /// Calls `run()` on a new thread, for processes whose main thread is not available.
     ///
-    /// The first call starts it; further calls do nothing.
+    /// Only the first call has an effect.
     package static func runInBackground() {
         background
     }
@@ -48,7 +48,8 @@ package enum MainLoop {
         unsafe g_thread_new(
             "service",
             { _ in
-                // GIO delivers results to the thread-default context at the time of the call.
+                // GIO delivers results to the context that is the thread's default at the time of
+                // the call.
                 unsafe g_main_context_push_thread_default(ContextExecutor.service.context)
                 unsafe g_main_loop_run(MainLoop.service)
                 unsafe g_main_context_pop_thread_default(ContextExecutor.service.context)

@@ -4,10 +4,10 @@
 /// SAFETY: the continuation is used by the loop's thread alone and forgotten as it is resumed.
 @safe final class Parked<Value: Sendable> {
     private var continuation: UnsafeContinuation<Value, Never>?
-    /// A value that arrived before the wait began, since other jobs run during an await.
+    /// A value that arrived before the wait began, because other jobs run during an await.
     private var early: Value?
 
-    /// Resumes the waiting task, or the one that is about to wait. Further calls do nothing.
+    /// Resumes the waiting task, or the one that is about to wait; further calls have no effect.
     func resume(_ value: Value) {
         guard let waiting = unsafe continuation else {
             early = early ?? value
@@ -23,7 +23,8 @@
     /// functions are not compiled with the caller's isolation as the default.
     ///
     /// - Parameters:
-    ///   - start: Starts what leads to `resume`. Runs once the task is waiting.
+    ///   - start: Starts the work that leads to `resume`. It runs once the task is waiting, and not
+    ///     if `resume` was already called.
     ///   - cancelled: Runs on any thread when the task is cancelled, and must lead to `resume` as
     ///     well.
     func wait(

@@ -8,10 +8,10 @@ package final class Pending<Value: Sendable> {
     private var value: Value?
     private var waiting: [CheckedContinuation<Value, Never>] = []
 
-    /// A result that has not arrived.
+    /// Creates a result that has not arrived.
     package init() {}
 
-    /// Delivers the result to all tasks that wait now or later. Only the first call counts.
+    /// Delivers the result to all tasks that wait now or later; only the first call has an effect.
     package func settle(_ value: Value) {
         guard self.value == nil else { return }
         self.value = value
@@ -20,11 +20,12 @@ package final class Pending<Value: Sendable> {
         for continuation in waiting { continuation.resume(returning: value) }
     }
 
-    /// Waits for the result.
+    /// Waits for the result; cancelling the task does not end the wait.
     package func wait() async -> Value {
         if let value { return value }
         return await withCheckedContinuation { continuation in
-            // It may have arrived by now: other jobs run during an await, even on the same actor.
+            // It may have arrived by now, because other jobs run during an await, even on the same
+            // actor.
             if let value { return continuation.resume(returning: value) }
             waiting.append(continuation)
         }

@@ -2,24 +2,26 @@
 import CGLib
 import Synchronization
 
-/// Runs blocking calls, one after another, on a thread beside the two loops.
+/// Runs blocking calls, one after another, on a thread besides the two loops.
 ///
-/// The thread is started by a call, and ends when no calls are left.
+/// The thread is started by a call, and ends when no calls are left. A call that hangs never blocks
+/// the service's thread: its caller gets nil after the limit, and so do later callers, at once.
 @ServiceActor
 package final class SideThread {
     private let calls = Calls()
     /// The number of calls that have exceeded their limit and have not returned.
     private var overdue = 0
 
-    /// Creates no thread yet.
+    /// Creates the queue; the thread is started by the first call.
     package init() {}
 
     /// Runs a call after all earlier ones.
     ///
     /// A result that arrives too late is destroyed on the thread, because that may block as well.
     ///
-    /// - Returns: nil if the call takes longer than the limit, which includes waiting for earlier
-    ///   ones; nil at once while an earlier call has exceeded its limit and not returned.
+    /// - Parameter limit: The time for everything, the wait for earlier calls included.
+    /// - Returns: nil if the limit is exceeded; nil at once while an earlier call has exceeded its
+    ///   limit and has not returned.
     package func run<Value: Sendable>(
         limit: Duration, _ body: @escaping @Sendable () -> Value
     ) async -> Value? {
@@ -42,13 +44,13 @@ package final class SideThread {
         }
     }
 
-    /// Runs a call after all earlier ones, without a result.
+    /// Runs a call without a result after all earlier ones.
     package func later(_ body: @escaping @Sendable () -> Void) {
         calls.add(body)
     }
 }
 
-/// The result of a call until it is taken or destroyed. Destroying it may take as long as the call.
+/// The result of a call until it is taken or destroyed; destroying it may take as long as the call.
 private final class Handed<Value: Sendable>: Sendable {
     private let value: Mutex<Value?>
 
@@ -89,7 +91,8 @@ private final class Calls: Sendable {
                 return nil
             }, reference.toOpaque(), nil)
         guard let thread = unsafe thread else {
-            // The caller runs into its limit; the next call tries to start the thread again.
+            // The call stays queued, and `add` tries to start the thread again for the next one.
+            // Once this call has exceeded its limit, `run` adds no more, so that only `later` does.
             unsafe reference.release()
             return state.withLock { $0.isRunning = false }
         }
@@ -111,13 +114,13 @@ private final class Calls: Sendable {
     }
 }
 
-/// The outcome of a call: only the first one counts.
+/// The outcome of a call; only the first one stored has an effect.
 @ServiceActor
 private final class Outcome<Value: Sendable> {
     var continuation: CheckedContinuation<Value?, Never>?
     private var isSettled = false
 
-    /// Stores an outcome; false if there is one already.
+    /// Stores an outcome; returns false if there already is one.
     func settle(_ value: Value?) -> Bool {
         guard !isSettled else { return false }
         isSettled = true

@@ -9,10 +9,10 @@ import CGLib
 /// SAFETY: the pointer is a counted reference that lives as long as this object, and GLib guards
 /// every `g_source_…` call used here with the context's own lock.
 @safe final class Source: @unchecked Sendable {
-    /// Runs on the context's thread. Returning false detaches the source.
+    /// Runs on the context's thread, and returns false to detach the source.
     typealias Body = (FileWatch.Readiness) -> Bool
 
-    /// Owned by the GSource, so that it survives when the source is released during its own
+    /// The body, owned by the GSource, so that it survives if the source is released during its own
     /// dispatch.
     ///
     /// SAFETY: the tag is only used with the source that it came from, while that is alive.
@@ -54,7 +54,7 @@ import CGLib
         unsafe g_source_unref(pointer)
     }
 
-    /// Attaches the source to the context. The body does not run before the source is ready.
+    /// Attaches the source to the context; the body does not run before the source is ready.
     func attach(
         to context: ContextExecutor, watching descriptor: Int32? = nil,
         for interest: FileWatch.Readiness = [], body: @escaping Body
@@ -78,19 +78,20 @@ import CGLib
         unsafe g_source_set_ready_time(pointer, due)
     }
 
-    /// Clears the time until the next `ready(in:)`.
+    /// Clears the ready time until the next `ready(in:)`.
     func rest() {
         unsafe g_source_set_ready_time(pointer, -1)
     }
 
-    /// Changes what the descriptor is watched for, which may be nothing.
+    /// Changes the conditions that the descriptor is watched for, which may be none.
     func watch(for interest: FileWatch.Readiness) {
         guard let tag = unsafe tag else { return }
         unsafe g_source_modify_unix_fd(pointer, tag, interest.condition)
     }
 
-    /// Detaches the source. Called on the context's thread, it guarantees that the body does not
-    /// run again.
+    /// Detaches the source.
+    ///
+    /// If this is called on the context's thread, the body is guaranteed not to run again.
     func cancel() {
         unsafe g_source_destroy(pointer)
     }

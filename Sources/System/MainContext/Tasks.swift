@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Starts a task on the reader's actor that stays on the two threads.
+/// Starts a task on the reader's actor whose continuations all run on the two loops' threads.
 ///
-/// The runtime resumes a waiting task on its preferred executor and, without one, on a pool of
-/// threads.
+/// The runtime resumes a waiting task on its preferred executor; without one, it would use a pool
+/// of threads.
 @discardableResult
 package func onReader<Value: Sendable>(
     _ operation: @escaping @Sendable @ReaderActor () async -> Value
@@ -10,7 +10,7 @@ package func onReader<Value: Sendable>(
     Task(executorPreference: ContextExecutor.reader) { await operation() }
 }
 
-/// Starts a task on the service's actor that stays on the two threads, as `onReader` does.
+/// Starts a task on the service's actor whose continuations all run on the two loops' threads.
 @discardableResult
 package func onService<Value: Sendable>(
     _ operation: @escaping @Sendable @ServiceActor () async -> Value
@@ -21,8 +21,8 @@ package func onService<Value: Sendable>(
 /// Runs `body` on the reader's actor, in a task of its own, and waits for its result.
 ///
 /// The task is cancelled with the caller's. A plain call would have the same effect but be slower:
-/// after each wait on the reader's thread, the runtime first resumes a task on its preferred
-/// executor, the service's, which sends it back.
+/// after each wait on the reader's thread, the runtime would first resume the task on its preferred
+/// executor, the service's, which would send it back.
 @ServiceActor
 package func runOnReader<Value: Sendable>(
     _ body: @escaping @Sendable @ReaderActor () async -> Value

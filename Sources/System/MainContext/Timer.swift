@@ -15,7 +15,7 @@ package final class Timer: Sendable {
         source.ready(in: delay)
     }
 
-    /// Runs `fire` on the reader's thread after `delay`. A match on the host may delay it.
+    /// Runs `fire` on the reader's thread after `delay`; a match on the host may delay it further.
     @ReaderActor
     package init(onReaderAfter delay: Duration, fire: @escaping @ReaderActor () -> Void) {
         source.attach(to: .reader) { _ in
@@ -25,15 +25,15 @@ package final class Timer: Sendable {
         source.ready(in: delay)
     }
 
-    /// Cancels the timer. Called on the thread on which it would fire, it guarantees that it does
-    /// not.
+    /// Cancels the timer.
+    ///
+    /// If this is called on the thread on which it would fire, it is guaranteed not to fire.
     package func cancel() {
         source.cancel()
     }
 
-    /// Waits for `delay` on the service's thread.
-    ///
-    /// A delay of zero gives all other ready sources a turn.
+    /// Waits for `delay` on the service's thread; a delay of zero lets all other ready sources run
+    /// once.
     ///
     /// - Throws: `CancellationError`, immediately when the task is cancelled.
     @ServiceActor

@@ -3,8 +3,8 @@ import Glibc
 
 /// A user account as the name service knows it; passwd(5).
 ///
-/// Lookups go through NSS, so they may ask a directory server and block. A name service that does
-/// not know the account is not an error: the result is nil. `SystemFault` means that it could not
+/// Lookups go through NSS, so they may ask a directory server and block. If the name service does
+/// not know the account, the result is nil. A `SystemFault` means that the name service could not
 /// answer.
 package struct Account: Equatable, Sendable {
     /// The login name.
@@ -16,7 +16,7 @@ package struct Account: Equatable, Sendable {
     /// The home directory.
     package let home: String
 
-    /// Looks an account up by its exact name; nil if there is none. getpwnam_r(3)
+    /// Looks an account up by its exact name, getpwnam_r(3); nil if there is none.
     package static func named(_ name: String) throws(SystemFault) -> Account? {
         guard !name.isEmpty, !name.utf8.contains(0) else { return nil }
         let found = try unsafe lookUp("getpwnam_r", on: name) { record, room, size, result in
@@ -27,7 +27,7 @@ package struct Account: Equatable, Sendable {
         return found
     }
 
-    /// Looks an account up by its uid; nil if there is none. getpwuid_r(3)
+    /// Looks an account up by its uid, getpwuid_r(3); nil if there is none.
     package static func with(uid: UInt32) throws(SystemFault) -> Account? {
         try unsafe lookUp("getpwuid_r", on: String(uid)) { record, room, size, result in
             unsafe getpwuid_r(uid, record, room, size, result)
@@ -39,7 +39,7 @@ package struct Account: Equatable, Sendable {
         UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>
     ) -> Int32
 
-    /// Makes the query, with a buffer that is doubled up to 1 MiB while it is too small.
+    /// Calls `query` with a buffer of 1 KiB, which is doubled up to 1 MiB while it is too small.
     private static func lookUp(
         _ operation: String, on subject: String, query: Query
     ) throws(SystemFault) -> Account? {

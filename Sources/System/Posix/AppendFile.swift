@@ -4,20 +4,18 @@ import Glibc
 
 /// A private file that only grows at its end, such as a log of receipts.
 ///
-/// One owner writes it. Appended bytes can be read at once, but are on disk only after
-/// `synchronise` has returned.
+/// It has a single writer. Appended bytes can be read at once, but they are certain to be on disk
+/// only after `synchronise` has returned.
 package struct AppendFile: ~Copyable, Sendable {
     private let descriptor: Descriptor
     private let name: String
     private let path: String
     private let faults: DurableFaults
 
-    /// Opens a file of the directory, with the checks of `Directory`; it must be inaccessible to
-    /// group and others.
+    /// Opens a file of the directory, or creates it with mode 0600 if it is missing.
     ///
-    /// If it is missing, it is created with mode 0600.
-    ///
-    /// A new file's name is on disk when this returns.
+    /// It is checked as in `Directory`, and must be inaccessible to group and others. A new file's
+    /// name is on disk when this returns.
     package init(in directory: Directory, name: String) throws(FileFault) {
         try directory.checkName(name)
         try directory.fault(.create, name: name)
@@ -49,7 +47,7 @@ package struct AppendFile: ~Copyable, Sendable {
 
     /// Writes bytes at the end, without waiting for the disk.
     ///
-    /// If that fails, the file is truncated to its previous size.
+    /// If that fails, the file is truncated to its previous size as far as the disk permits.
     package borrowing func append(_ bytes: [UInt8]) throws(FileFault) {
         let before = try size()
         let half = bytes.count / 2
@@ -81,7 +79,7 @@ package struct AppendFile: ~Copyable, Sendable {
         }
     }
 
-    /// Reads up to `count` bytes from an offset, fewer at the end of the file; pread(2).
+    /// Reads up to `count` bytes from an offset, or fewer at the end of the file; pread(2).
     package borrowing func read(at offset: Int, count: Int) throws(FileFault) -> [UInt8] {
         guard offset >= 0, count >= 0 else { return [] }
         var bytes = [UInt8](repeating: 0, count: count)
@@ -102,7 +100,7 @@ package struct AppendFile: ~Copyable, Sendable {
         return bytes
     }
 
-    /// Truncates the file; the new size is on disk when this returns. ftruncate(2)
+    /// Truncates the file, ftruncate(2); the new size is on disk when this returns.
     package borrowing func truncate(to size: Int) throws(FileFault) {
         do {
             try faults.before(.truncate, name)

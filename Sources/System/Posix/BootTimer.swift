@@ -2,13 +2,14 @@
 import CLinux
 import Glibc
 
-/// A descriptor that becomes readable after a delay, in which time asleep counts; timerfd_create(2)
-/// with CLOCK_BOOTTIME.
+/// A descriptor that becomes readable after a delay, which continues while the machine sleeps.
+///
+/// timerfd_create(2) with CLOCK_BOOTTIME.
 package final class BootTimer: Sendable {
     /// Readable when the delay is over.
     package let descriptor: Descriptor
 
-    /// Starts the delay now. A delay of zero or less is over at once.
+    /// Starts the delay now; a delay of zero or less is over at once.
     package init(after delay: Duration) throws(SystemFault) {
         let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)
         descriptor = try Descriptor(

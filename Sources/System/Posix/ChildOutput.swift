@@ -2,22 +2,23 @@
 import CLinux
 import Glibc
 
-/// The result of running a program for its output.
+/// The result of running a program to read its output.
 package enum ChildAnswer: Equatable, Sendable {
-    /// The program succeeded; this is all of its output.
+    /// The program exited with status 0, and this is all of its output.
     case said([UInt8])
-    /// The program could not be started, or ended with a failure.
+    /// The program could not be started, exited with another status, or was killed by a signal.
     case failed
     /// The program wrote too much or took too long, and was killed.
     case unfinished
 }
 
-/// Runs a program for its standard output, which is taken in full or not at all.
+/// Runs a program and reads its standard output, either in full or not at all.
 package enum ChildOutput {
-    /// Runs a program and waits for it; posix_spawn(3).
+    /// Runs a program and waits for its end; posix_spawn(3).
     ///
-    /// It gets an empty environment, and /dev/null as standard input and error. It is killed if it
-    /// writes more than `cap` bytes or runs longer than `limit`.
+    /// The program gets an empty environment, and /dev/null as standard input and error. It is
+    /// killed if it writes more than `cap` bytes, or does not close its standard output within
+    /// `limit`.
     ///
     /// - Parameter path: The program's absolute path.
     package static func of(

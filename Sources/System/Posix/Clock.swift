@@ -2,14 +2,15 @@
 import CLinux
 import Glibc
 
-/// The clocks that decisions depend on. Only tests replace the closures.
+/// The clocks that decisions depend on, which only tests replace.
 package struct Clock: Sendable {
-    /// The kernel's id of this boot, a UUID. When it changes, `sinceBoot` has started again from
-    /// zero.
+    /// The kernel's id of this boot, a UUID.
+    ///
+    /// When it changes, `sinceBoot` has started again from zero.
     package var boot: @Sendable () throws(SystemFault) -> String
-    /// The time since boot, including sleep; CLOCK_BOOTTIME. It cannot be set back.
+    /// The time since boot, including sleep, CLOCK_BOOTTIME; it cannot be set back.
     package var sinceBoot: @Sendable () -> Duration
-    /// Seconds since 1970 UTC. For display only: this clock can be set.
+    /// The seconds since 1970 UTC, for display only, because this clock can be set.
     package var wallSeconds: @Sendable () -> Int64
 
     /// Combines three clocks.

@@ -7,12 +7,12 @@ package struct Descriptor: ~Copyable, Sendable {
     /// The descriptor's number, valid for as long as the owner exists.
     package let number: Int32
 
-    /// Takes ownership of an open descriptor. Nothing else may close it from now on.
+    /// Takes ownership of an open descriptor, which nothing else may close from now on.
     package init(adopting number: Int32) {
         self.number = number
     }
 
-    /// Takes ownership of the result of a call that returns a descriptor, or -1 and `errno`.
+    /// Takes ownership of the result of a call that returns a descriptor, or -1 and sets `errno`.
     init(
         result: Int32, of operation: String, on subject: String = ""
     ) throws(SystemFault) {

@@ -2,12 +2,13 @@
 import CLinux
 import Glibc
 
-/// An open directory that one program owns. All its files are opened relative to it.
+/// An open directory that belongs to one program, and whose files are opened relative to it.
 ///
 /// Names must be plain: no slash, no leading dot, no space or control character, at most 200 bytes;
 /// others throw `badName`. Files must be regular, have one link, belong to root or the given owner,
-/// and not be writable by group or others; others throw `untrusted`. The effects of
-/// `makeDirectory`, `replace`, `add` and the functions that remove are on disk when they return.
+/// and not be writable by group or others; otherwise `untrusted` is thrown. When `makeDirectory`,
+/// `replace`, `add` or a function that removes has changed something, the change is on disk when it
+/// returns.
 package final class Directory: Sendable {
     /// The path by which it was opened, for messages.
     package let path: String
@@ -24,8 +25,11 @@ package final class Directory: Sendable {
         self.faults = faults
     }
 
-    /// Opens a directory by its absolute path, with every directory from `/` checked as in
-    /// `TrustedFile`.
+    /// Opens a directory by its absolute path.
+    ///
+    /// Every directory from `/` on is checked as in `TrustedFile`.
+    ///
+    /// - Parameter owner: A uid that may own it and its files, besides root.
     package static func open(
         _ path: String, owner: UInt32 = 0, faults: DurableFaults = .none
     ) throws(FileFault) -> Directory {
@@ -36,8 +40,8 @@ package final class Directory: Sendable {
     /// Opens a subdirectory.
     ///
     /// - Parameter isPrivate: Whether group and others must have no access at all.
-    /// - Throws: `untrusted` for a symbolic link, another owner, or a directory that others may
-    ///   write to.
+    /// - Throws: `untrusted` for a symbolic link, another owner, or a directory that group or
+    ///   others may write to.
     package func directory(
         _ name: String, isPrivate: Bool = true
     ) throws(FileFault) -> Directory {
@@ -56,13 +60,14 @@ package final class Directory: Sendable {
     /// Creates a subdirectory durably if it is missing, and opens it.
     ///
     /// - Parameter mode: The exact mode of a new directory, regardless of the umask. If it gives
-    ///   group and others no access, an existing directory must not either.
+    ///   group and others no access, an existing directory must not give them any either.
     package func makeDirectory(_ name: String, mode: UInt32) throws(FileFault) -> Directory {
         try checkName(name)
         try fault(.makeDirectory, name: name)
         let number = descriptor.number
         if unsafe mkdirat(number, name, mode) == 0 {
-            // mkdirat(2) applies the umask, which is as strict as possible in the daemon.
+            // mkdirat(2) applies the umask, which removes all access for group and others in the
+            // daemon.
             guard unsafe fchmodat(number, name, mode, 0) == 0 else {
                 throw failed("fchmodat", name: name)
             }
@@ -76,7 +81,8 @@ package final class Directory: Sendable {
     /// Reads a whole file; nil if there is none.
     ///
     /// - Parameter isPrivate: Whether group and others must have no access at all.
-    /// - Throws: `tooLarge` if the file has more than `cap` bytes.
+    /// - Throws: `tooLarge` if the file has more than `cap` bytes, and `untrusted` if a check
+    ///   fails.
     package func read(
         _ name: String, cap: Int, isPrivate: Bool = true
     ) throws(FileFault) -> [UInt8]? {
@@ -105,7 +111,8 @@ package final class Directory: Sendable {
         return code == 0
     }
 
-    /// The modification time of an entry in seconds since 1970; nil if there is none. fstatat(2)
+    /// Returns the modification time of an entry, fstatat(2), in seconds since 1970; nil if there
+    /// is none.
     package func modified(_ name: String) throws(FileFault) -> Int64? {
         try checkName(name)
         var status = stat()
@@ -134,12 +141,14 @@ package final class Directory: Sendable {
         guard code == 0 else { throw failed("utimensat", name: name) }
     }
 
-    /// The plain names in this directory, sorted. Names with a leading dot are left out.
+    /// Lists the plain names in this directory, sorted, and leaves out others, such as temporary
+    /// files.
     package func list() throws(FileFault) -> [String] {
         try entries().filter(isPlainName).sorted()
     }
 
-    /// All names except `.` and `..`, sorted, including those that may not be used.
+    /// Lists all names except `.` and `..`, sorted, including those that the other functions
+    /// reject.
     package func listAll() throws(FileFault) -> [String] { try entries().sorted() }
 
     /// The path of a name in this directory, for messages.
@@ -165,21 +174,22 @@ package final class Directory: Sendable {
         guard isPlainName(name) else { throw .badName(name) }
     }
 
-    /// Gives tests the opportunity to make a step fail.
+    /// Lets tests make a step fail.
     func fault(_ step: DurableStep, name: String) throws(FileFault) {
         do {
             try faults.before(step, name)
         } catch { throw .system(error) }
     }
 
-    /// The fault for the current `errno`, about a name in this directory.
+    /// Makes the fault for the current `errno`, about a name in this directory.
     func failed(_ operation: String, name: String) -> FileFault {
         .system(SystemFault.current(operation, on: location(name)))
     }
 
-    /// All names except `.` and `..`; readdir(3).
+    /// Reads all names except `.` and `..`; readdir(3).
     func entries() throws(FileFault) -> [String] {
-        // A descriptor of its own, because the stream closes it and moves its offset.
+        // The stream gets a descriptor of its own, because it moves the offset and closes the
+        // descriptor.
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
         let stream = unsafe fdopendir(
             try openRelative(descriptor, name: ".", flags: flags, path: path).release())

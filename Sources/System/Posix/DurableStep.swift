@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The steps of a durable change, at each of which a machine or a disk may fail.
+/// The steps of a durable change, before or at which the machine or the disk may fail.
 package enum DurableStep: Equatable, Sendable, CaseIterable {
     /// Before the temporary file, or the file to append to, is opened.
     case create
@@ -21,9 +21,9 @@ package enum DurableStep: Equatable, Sendable, CaseIterable {
     case synchroniseDirectory
 }
 
-/// Faults that tests inject into durable changes. Programs use `none`.
+/// Faults that tests inject into durable changes; programs use `none`.
 package struct DurableFaults: Sendable {
-    /// Called before each step with the file's name; throws to make the step fail.
+    /// Called before each step with the file's name; it throws to make the step fail.
     package let before: @Sendable (DurableStep, String) throws(SystemFault) -> Void
 
     /// Injects the faults that `before` throws.

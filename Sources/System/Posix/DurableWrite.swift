@@ -5,9 +5,9 @@ import Glibc
 extension Directory {
     /// Writes a file durably, in place of any file of that name.
     ///
-    /// When this returns, the new file is on disk. After a throw, or a crash at any point, either
-    /// the old or the new file is there, and complete: open(2) O_EXCL, write(2), fsync(2),
-    /// rename(2), and fsync(2) of the directory.
+    /// When this returns, the new file is on disk. After an error, or a crash at any point, either
+    /// the old or the new file exists, and it is complete. The steps are open(2) O_EXCL, write(2),
+    /// fsync(2), rename(2), and fsync(2) of the directory.
     ///
     /// - Parameter mode: The exact mode of the file, regardless of the umask.
     package func replace(
@@ -23,7 +23,8 @@ extension Directory {
     /// If several callers do this at once, exactly one succeeds: renameat2(2) with
     /// RENAME_NOREPLACE, or link(2) on file systems such as NFS that do not support it.
     ///
-    /// - Returns: false if an entry of that name exists; it is left unchanged.
+    /// - Returns: false if an entry of that name exists, which is left unchanged; its name is on
+    ///   disk.
     package func add(
         _ name: String, bytes: [UInt8], mode: UInt32 = 0o600
     ) throws(FileFault) -> Bool {
@@ -35,8 +36,9 @@ extension Directory {
         }
     }
 
-    /// Fills a temporary file and calls `rename` to give it its name; false if that fails with
-    /// EEXIST.
+    /// Fills a temporary file and calls `rename` to move it to its name.
+    ///
+    /// - Returns: false if `rename` fails with EEXIST; the temporary file is then removed.
     private func put(
         _ name: String, bytes: [UInt8], mode: UInt32,
         _ rename: (_ old: String, _ new: String, _ number: Int32) -> Int32
@@ -59,18 +61,18 @@ extension Directory {
             _ = unsafe unlinkat(descriptor.number, temporary, 0)
             guard isThere else { throw error }
         }
-        // Also for an existing file: the caller relies on its being on disk.
+        // An existing entry is synchronised too, because the caller relies on it being on disk.
         try synchroniseSelf(name)
         return !isThere
     }
 
-    /// Removes a file durably. A missing file is not an error.
+    /// Removes a file durably; a missing file is not an error.
     package func remove(_ name: String) throws(FileFault) {
         try checkName(name)
         try unlink(name, flags: 0)
     }
 
-    /// Removes an empty directory durably. A missing directory is not an error.
+    /// Removes an empty directory durably; a missing directory is not an error.
     package func removeDirectory(_ name: String) throws(FileFault) {
         try checkName(name)
         try unlink(name, flags: AT_REMOVEDIR)
@@ -78,7 +80,7 @@ extension Directory {
 
     /// Removes temporary files that a crash left behind.
     ///
-    /// Only the directory's sole writer may call this.
+    /// Only the directory's single writer may call this, and not during a write of its own.
     package func sweep() throws(FileFault) {
         for name in try entries() where name.hasPrefix(temporaryPrefix) {
             guard unsafe unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT else {

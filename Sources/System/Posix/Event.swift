@@ -2,18 +2,18 @@
 import CLinux
 import Glibc
 
-/// A one-time event that a thread can wait for; eventfd(2).
+/// A one-time event that threads can wait for; eventfd(2).
 package final class Event: Sendable {
     /// Readable from the moment the event has happened.
     package let descriptor: Descriptor
 
-    /// An event that has not happened yet.
+    /// Creates an event that has not happened yet.
     package init() throws(SystemFault) {
         descriptor = try Descriptor(
             result: eventfd(0, Int32(EFD_CLOEXEC)), of: "eventfd")
     }
 
-    /// Signals the event. Further calls have no effect.
+    /// Signals the event; further calls have no effect.
     package func happen() {
         _ = eventfd_write(descriptor.number, 1)
     }

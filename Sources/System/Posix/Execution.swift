@@ -3,7 +3,7 @@ import Glibc
 
 /// Replaces this process with a program, without arguments and with the same environment; execv(3).
 ///
-/// Returns only if that fails.
+/// It returns only if that fails.
 package func becomeProgram(_ path: String) -> SystemFault {
     let name = unsafe strdup(path)
     defer { unsafe free(name) }

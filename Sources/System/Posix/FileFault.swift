@@ -5,12 +5,14 @@ import Glibc
 package enum FileFault: Error, Equatable, Sendable {
     /// A system call failed.
     case system(SystemFault)
-    /// The path leads to something that another user could have put there.
+    /// Another user could have put what the path leads to there, or could change it.
     case untrusted(path: String, Distrust)
     /// The file is larger than the caller accepts.
     case tooLarge(path: String)
-    /// The name is empty, longer than 200 bytes, begins with a dot, or contains a slash, space or
-    /// control character.
+    /// The name is not plain.
+    ///
+    /// It is empty, longer than 200 bytes, begins with a dot, or contains a slash, space or control
+    /// character.
     case badName(String)
 }
 
@@ -18,11 +20,11 @@ package enum FileFault: Error, Equatable, Sendable {
 package enum Distrust: Equatable, Sendable {
     /// The path is relative or has empty, `.` or `..` components.
     case notAbsolute
-    /// It is a symbolic link, or not of the expected kind.
+    /// It is a symbolic link, or not a regular file or directory as expected.
     case wrongKind
     /// The owner is neither root nor the account that was allowed.
     case owner(UInt32)
-    /// Group or others may write to it or, where it must be private, have any access to it.
+    /// Group or others may write to it, or have any access to one that must be private.
     ///
     /// The value is the permission bits.
     case mode(UInt32)

@@ -2,7 +2,7 @@
 import CLinux
 import Glibc
 
-/// Reads from the file's offset to its end; nil if that is more than `cap` bytes.
+/// Reads from the file's offset to its end; nil if there are more than `cap` bytes.
 func readWhole(
     _ file: borrowing Descriptor, cap: Int, name: String
 ) throws(SystemFault) -> [UInt8]? {
@@ -14,11 +14,11 @@ func readWhole(
     return bytes
 }
 
-/// Reads at most `count` bytes from the file's offset.
+/// Reads from the file's offset to its end, but at most `count` bytes.
 func readBeginning(
     _ file: borrowing Descriptor, count: Int, name: String
 ) throws(SystemFault) -> [UInt8] {
-    // Most files are much smaller than their limit, so the buffer starts small.
+    // Most files are much smaller than their limit, so the buffer starts small and grows.
     var bytes = [UInt8](repeating: 0, count: min(count, 16_384))
     var filled = try fill(file, bytes: &bytes, from: 0, name: name)
     while filled == bytes.count, filled < count {
@@ -48,7 +48,7 @@ private func fill(
     return filled
 }
 
-/// Writes all bytes at the descriptor's offset, in as many calls as it takes; write(2).
+/// Writes all bytes at the descriptor's offset, in as many calls of write(2) as necessary.
 func writeWhole(
     _ bytes: [UInt8], to file: borrowing Descriptor, name: String
 ) throws(SystemFault) {

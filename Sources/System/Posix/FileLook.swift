@@ -2,12 +2,12 @@
 import CLinux
 import Glibc
 
-/// The attributes of a file, as seen by a caller that only inspects it; lstat(2) or stat(2).
+/// The attributes of a file, for a caller that only reports them; lstat(2) or stat(2).
 ///
-/// Unlike `Directory` and `TrustedFile`, this makes no trust checks. It is for reporting, never as
-/// a check before a file is used.
+/// Unlike `Directory` and `TrustedFile`, this makes no trust checks, and a file may be replaced
+/// after it was inspected. Never use it as a check before a file is used.
 package struct FileLook: Equatable, Sendable {
-    /// The kinds that are distinguished.
+    /// The kinds of file that are distinguished.
     package enum Kind: Equatable, Sendable {
         case file, directory, link, socket, device, other
     }
@@ -35,9 +35,10 @@ package struct FileLook: Equatable, Sendable {
         self.init(status)
     }
 
-    /// Whether nothing is at a path, as far as the caller may tell; lstat(2).
+    /// Whether no entry exists at a path, as far as the caller has access; lstat(2).
     ///
-    /// False if the caller may not search one of the directories.
+    /// The result is false if that cannot be determined, such as when the caller may not search one
+    /// of the directories.
     package static func isMissing(_ path: String) -> Bool {
         var status = stat()
         return unsafe lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
@@ -59,8 +60,9 @@ package struct FileLook: Equatable, Sendable {
         modified = Int64(status.st_mtim.tv_sec)
     }
 
-    /// The creation time of a path in seconds since 1970; nil if its file system does not record
-    /// it, or the path cannot be inspected. statx(2)
+    /// Returns the creation time of a path, statx(2), in seconds since 1970.
+    ///
+    /// The result is nil if the file system does not record it, or the path cannot be inspected.
     package static func birth(of path: String) -> Int64? {
         var status = statx()
         let mask = UInt32(STATX_BTIME)
@@ -72,7 +74,8 @@ package struct FileLook: Equatable, Sendable {
 
     /// Reads at most `cap` bytes from the start of a regular file; nil for anything else.
     ///
-    /// Symbolic links are followed. The call never blocks, whatever the path names.
+    /// Symbolic links are followed. The call does not wait, even if the path names a FIFO or a
+    /// device.
     package static func beginning(of path: String, cap: Int) -> [UInt8]? {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let opened = retryingInterrupted { unsafe open(path, flags) }
@@ -84,9 +87,9 @@ package struct FileLook: Equatable, Sendable {
         return try? readBeginning(file, count: cap, name: path)
     }
 
-    /// The names in a directory, sorted, without `.` and `..`; nil if it cannot be read.
+    /// Lists the names in a directory, sorted, without `.` and `..`; nil if it cannot be read.
     ///
-    /// At most `cap` names are read, in the directory's own order.
+    /// At most `cap` names are read: the first in the directory's own order.
     package static func names(in path: String, cap: Int) -> [String]? {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK
         let opened = unsafe open(path, flags)
@@ -108,7 +111,7 @@ package struct FileLook: Equatable, Sendable {
         return names.sorted()
     }
 
-    /// The target of a symbolic link; nil if there is no link.
+    /// Returns the target of a symbolic link; nil if the path is not one.
     package static func target(of path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -118,7 +121,7 @@ package struct FileLook: Equatable, Sendable {
         return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 
-    /// The type of the file system that contains a path, as numbered by statfs(2).
+    /// Returns the type of the file system that contains a path, as numbered by statfs(2).
     package static func fileSystem(of path: String) -> UInt64? {
         var status = statfs()
         guard unsafe statfs(path, &status) == 0 else { return nil }
@@ -126,7 +129,7 @@ package struct FileLook: Equatable, Sendable {
     }
 }
 
-/// Whether the clock is synchronised; nil if the kernel does not say. ntp_adjtime(3)
+/// Whether the clock is synchronised, ntp_adjtime(3); nil if the kernel does not report it.
 package func isClockSynchronised() -> Bool? {
     var times = timex()
     let state = unsafe ntp_adjtime(&times)

@@ -4,20 +4,20 @@ import Glibc
 
 /// Identifies a file and its content without reading it, to notice when either changes.
 ///
-/// A file that is replaced has another inode. One that is written in place, truncated or given
-/// other permissions has another change time, which no call can set to a chosen value: utimensat(2)
-/// sets the modification time, and the change time to now.
+/// A file that is replaced has another inode. A file that is written in place, truncated or given
+/// other permissions has another change time, which no system call can set to a chosen value:
+/// utimensat(2) sets the modification time, and sets the change time to now.
 package struct FileStamp: Equatable, Sendable {
-    /// The file's identity, and who may access it.
+    /// The file's identity, owner and mode.
     package struct Identity: Equatable, Sendable {
         let device: UInt64, inode: UInt64
         let mode: UInt32, owner: UInt32
     }
 
-    /// All that needs comparing for a directory: the entries have stamps of their own.
+    /// The part to compare for a directory, whose entries have stamps of their own.
     package let identity: Identity
     let size: Int
-    /// In nanoseconds since 1970.
+    /// The modification and change times, in nanoseconds since 1970.
     let modified: Int64, changed: Int64
 
     init(_ status: stat) {
@@ -32,18 +32,18 @@ package struct FileStamp: Equatable, Sendable {
     /// Whether any change after `moment` would change this stamp.
     ///
     /// The kernel stamps files with the time of its last tick, up to 10 ms ago. A second change
-    /// within the same tick leaves the time as it is, and a file that is replaced twice may get its
-    /// first inode back. A stamp from the tick of `moment`, or from a later one, therefore proves
-    /// nothing.
+    /// within the same tick leaves the time unchanged, and a file that is replaced twice may get
+    /// its first inode back. So a stamp from the tick of `moment`, or from a later one, proves
+    /// nothing, and the result is false.
     package func isSettled(at moment: FileMoment) -> Bool { max(modified, changed) < moment.tick }
 }
 
-/// The kernel's current tick, as it stamps files; clock_gettime(2) CLOCK_REALTIME_COARSE.
+/// The time of the kernel's current tick, with which it stamps files.
 package struct FileMoment: Sendable {
-    /// In nanoseconds since 1970.
+    /// The time in nanoseconds since 1970.
     let tick: Int64
 
-    /// The current tick.
+    /// Reads the current tick; clock_gettime(2) CLOCK_REALTIME_COARSE.
     package static func now() -> FileMoment {
         var time = timespec()
         // The clock cannot fail on a kernel that runs this program.
@@ -58,8 +58,9 @@ extension timespec {
 }
 
 extension FileStamp {
-    /// The stamp of an absolute path, of a symbolic link itself; nil if it cannot be inspected.
-    /// lstat(2)
+    /// Takes the stamp of an absolute path, lstat(2); nil if it cannot be inspected.
+    ///
+    /// For a symbolic link, it is the stamp of the link itself.
     package init?(ofFileAt path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
@@ -68,7 +69,7 @@ extension FileStamp {
 }
 
 extension Directory {
-    /// The stamp of an entry, of a symbolic link itself; nil if there is none. fstatat(2)
+    /// Takes the stamp of an entry, fstatat(2), of a symbolic link itself; nil if there is none.
     package func stamp(_ name: String) throws(FileFault) -> FileStamp? {
         try checkName(name)
         var status = stat()
@@ -77,7 +78,7 @@ extension Directory {
         return code == 0 ? FileStamp(status) : nil
     }
 
-    /// The stamp of this directory itself, wherever it has been moved; fstat(2).
+    /// Takes the stamp of this directory itself, even if it has been moved; fstat(2).
     package func stampOfSelf() throws(FileFault) -> FileStamp {
         var status = stat()
         guard unsafe fstat(descriptor.number, &status) == 0 else { throw failed("fstat", name: "") }

@@ -2,9 +2,10 @@
 import CLinux
 import Glibc
 
-/// The version of the file at a path, which differs after any change; stat(2).
+/// The version of the file at a path, which differs after a change; stat(2).
 ///
-/// A change within one step of the file system's clock is missed if it leaves the size unchanged.
+/// A change within one step of the file system's clock is missed if it leaves the size unchanged;
+/// `FileStamp` can tell when that is possible.
 package struct FileVersion: Equatable, Sendable {
     private let device: UInt
     private let node: UInt
@@ -23,7 +24,7 @@ package struct FileVersion: Equatable, Sendable {
         changed = Self.nanoseconds(status.st_ctim)
     }
 
-    /// Wraps, which is harmless because the value is only compared.
+    /// Returns nanoseconds, which wrap; that is harmless because they are only compared.
     private static func nanoseconds(_ time: timespec) -> Int64 {
         Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }

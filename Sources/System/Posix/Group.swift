@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Groups as the name service knows them; group(5).
+/// Lookups of groups as the name service knows them; group(5).
 ///
-/// As for `Account`, lookups may block, and `SystemFault` means that the name service could not
+/// As for `Account`, lookups may block, and a `SystemFault` means that the name service could not
 /// answer.
 package enum Group {
-    /// The most groups of one account: the kernel's limit, NGROUPS_MAX.
+    /// The largest number of groups of one account: the kernel's limit, NGROUPS_MAX.
     private static let most: Int32 = 65_536
 
-    /// The id of a group; nil if there is none of that name. getgrnam_r(3)
+    /// Returns the id of the group of this name, getgrnam_r(3); nil if there is none.
     package static func number(of name: String) throws(SystemFault) -> UInt32? {
         guard !name.isEmpty, !name.utf8.contains(0) else { return nil }
         var size = 1024
@@ -32,7 +32,7 @@ package enum Group {
         throw SystemFault("getgrnam_r", on: name, code: ERANGE)
     }
 
-    /// The ids of all groups that an account is a member of; getgrouplist(3).
+    /// Returns the ids of all groups that an account is a member of; getgrouplist(3).
     package static func numbers(of account: Account) throws(SystemFault) -> Set<UInt32> {
         var count: Int32 = 64
         while count <= most {
@@ -45,7 +45,8 @@ package enum Group {
         throw SystemFault("getgrouplist", on: account.name, code: ERANGE)
     }
 
-    /// The named groups that an account is a member of. Names that no group has are left out.
+    /// Returns the named groups that an account is a member of; names of unknown groups are
+    /// ignored.
     package static func memberships(
         of account: Account, among names: Set<String>
     ) throws(SystemFault) -> Set<String> {

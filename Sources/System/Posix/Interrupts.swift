@@ -4,23 +4,24 @@ import Synchronization
 
 /// What a signal asks the program to do.
 package enum SignalMeaning: Equatable, Sendable {
-    /// SIGHUP: to exit, or for a service, to read its files again.
+    /// SIGHUP asks a program to exit, and a service to read its files again.
     case hangUp
-    /// Any other signal: to exit.
+    /// Any other signal asks it to exit.
     case end
 }
 
 /// Turns the signals that end a program into a readable descriptor.
 ///
-/// The program can then restore the terminal and tell the daemon before it exits. At most one per
-/// process.
+/// The program can then restore the terminal and tell the daemon before it exits. A process may
+/// have at most one instance.
 package struct Interrupts: ~Copyable {
     /// Readable once a signal has arrived.
     package let descriptor: Descriptor
 
     private static let writeEnd = Atomic<Int32>(-1)
 
-    /// Installs handlers for SIGINT, SIGTERM, SIGHUP and SIGQUIT; sigaction(2).
+    /// Installs handlers for SIGINT, SIGTERM, SIGHUP and SIGQUIT, unless they are ignored;
+    /// sigaction(2).
     package static func take() throws(SystemFault) -> Interrupts {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw SystemFault.current("pipe") }
@@ -30,7 +31,8 @@ package struct Interrupts: ~Copyable {
         }
         writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-            // A program that was started with a signal ignored, as by nohup(1), keeps ignoring it.
+            // A program that was started with a signal ignored, as by nohup(1), continues to ignore
+            // it.
             if try isIgnored(signal) { continue }
             var action = sigaction()
             unsafe action.__sigaction_handler.sa_handler = { Interrupts.note($0) }
@@ -51,7 +53,7 @@ package struct Interrupts: ~Copyable {
         return unsafe unsafeBitCast(handler, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self)
     }
 
-    /// The signal handler. Async-signal-safe: one atomic load and one write(2).
+    /// Handles a signal; it is async-signal-safe, with one atomic load and one write(2).
     private static func note(_ signal: Int32) {
         let saved = errno
         var byte = UInt8(truncatingIfNeeded: signal)
@@ -60,7 +62,7 @@ package struct Interrupts: ~Copyable {
     }
 }
 
-/// Takes the oldest signal that has not been taken; nil if there is none.
+/// Takes the oldest signal that has not been taken yet; nil if there is none.
 package func nextSignal(_ interrupts: Int32) -> SignalMeaning? {
     var byte: UInt8 = 0
     guard unsafe read(interrupts, &byte, 1) == 1 else { return nil }

@@ -4,25 +4,25 @@ import Glibc
 
 /// A socket that is about to be connected to a server.
 ///
-/// It is created separately from connect(2) so that a lack of local resources can be told from an
-/// unreachable server.
+/// It is created separately from connect(2) so that a lack of local resources can be distinguished
+/// from an unreachable server.
 package struct OutgoingSocket: ~Copyable {
-    /// The socket, bound to a local port if one was available; nil if it could not be created.
+    /// The socket, bound to a local port if one was free; nil if it could not be created.
     package let descriptor: Descriptor?
-    /// Whether the machine had no descriptor, port or memory for it.
+    /// Whether the machine had no descriptor, port or memory for the socket.
     ///
-    /// Without a port of its own, the socket can share the port of a connection to another address,
-    /// so connect(2) may still succeed.
+    /// A socket without a port of its own can share the port of a connection to another address, so
+    /// connect(2) may still succeed.
     package let isExhausted: Bool
 
     /// Creates a socket for IPv4 or IPv6 (socket(2)) and takes a local port for it (bind(2)).
     ///
-    /// connect(2) would take the port itself, but it reports a lack of ports like other failures,
-    /// and where a name has several addresses only the last error is reported.
+    /// connect(2) would take the port itself, but it does not report a lack of ports distinctly,
+    /// and for a name with several addresses only the last error is reported.
     package init(family: Int32, type: Int32, protocol: Int32) {
         let number = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
         guard number >= 0 else {
-            // Not a shortage either: an address family that this machine does not have.
+            // An address family that this machine does not support is no lack of resources.
             isExhausted = Self.isWant(errno)
             descriptor = nil
             return

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Writes a line to standard error, ignoring failures; write(2).
+/// Writes a line to standard error, and ignores failures; write(2).
 package func complain(_ line: String) {
     writeAll(Array((line + "\n").utf8), to: 2)
 }
 
-/// Writes all bytes; false if writing fails. write(2)
+/// Writes all bytes, write(2); returns false if writing fails.
 @discardableResult
 package func writeAll(_ bytes: [UInt8], to number: Int32) -> Bool {
     var rest = bytes[...]
@@ -20,16 +20,16 @@ package func writeAll(_ bytes: [UInt8], to number: Int32) -> Bool {
     return true
 }
 
-/// Opens whichever of standard input, output and error are closed, on /dev/null.
+/// Opens /dev/null in place of those of standard input, output and error that are closed.
 ///
 /// Otherwise a file that is opened later would get the number of one of them. Reading or writing
-/// the placeholder fails. Call it at the start of `main`, before anything is opened; open(2).
+/// the placeholder fails. Call this at the start of `main`, before anything is opened; open(2).
 ///
 /// - Returns: false if a descriptor could not be opened.
 package func fillStandardDescriptors() -> Bool {
     for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 {
-        // Opened for the wrong direction, so that using it fails; open(2) returns the lowest free
-        // number.
+        // It is opened for the wrong direction, so that using it fails; open(2) returns the lowest
+        // free number.
         let direction = number == 0 ? O_WRONLY : O_RDONLY
         guard unsafe open("/dev/null", direction) == number else { return false }
     }

@@ -6,9 +6,9 @@ import Glibc
 package enum Received: Equatable, Sendable {
     /// A complete packet.
     case packet([UInt8])
-    /// A packet that exceeds the limit. It is lost; close the connection.
+    /// A packet that exceeds the limit and is lost, so that the connection should be closed.
     case tooLong
-    /// No packet yet: wait until the descriptor is readable.
+    /// There is no packet yet: wait until the descriptor is readable.
     case wouldBlock
     /// The peer has closed its end.
     case end
@@ -24,7 +24,7 @@ package enum Sent: Equatable, Sendable {
 
 /// A connected Unix SOCK_SEQPACKET socket, which preserves packet boundaries; unix(7).
 ///
-/// It is close-on-exec, never blocks and never raises SIGPIPE.
+/// It is close-on-exec, and sending and receiving never block and never raise SIGPIPE.
 package struct PacketSocket: ~Copyable, Sendable {
     /// The descriptor, for polling and for `PeerCredentials`.
     package let descriptor: Descriptor
@@ -36,8 +36,8 @@ package struct PacketSocket: ~Copyable, Sendable {
 
     /// Connects to the listening socket at a path; connect(2).
     ///
-    /// - Parameter namingSenders: Whether the kernel is to report the sender of every packet, from
-    ///   the first one on; unix(7), SO_PASSCRED.
+    /// - Parameter namingSenders: Whether the kernel reports the sender of every packet, from the
+    ///   first one on; unix(7), SO_PASSCRED.
     /// - Throws: EAGAIN immediately if the listener's queue is full, ECONNREFUSED if nothing
     ///   listens.
     package static func connect(
@@ -66,7 +66,8 @@ package struct PacketSocket: ~Copyable, Sendable {
 
     /// Sends one packet of at least one byte; send(2) with MSG_NOSIGNAL.
     ///
-    /// - Throws: EPIPE if the peer is gone, EMSGSIZE if the packet does not fit a buffer.
+    /// - Throws: EPIPE if the peer has closed the connection, EMSGSIZE if the packet exceeds the
+    ///   send buffer, EINVAL if it is empty.
     package borrowing func send(_ packet: [UInt8]) throws(SystemFault) -> Sent {
         guard !packet.isEmpty else { throw SystemFault("send", code: EINVAL) }
         let number = descriptor.number
@@ -83,11 +84,10 @@ package struct PacketSocket: ~Copyable, Sendable {
         return .whole
     }
 
-    /// Does what `receive(limit:)` does, and returns the uid of the packet's sender; nil if the
-    /// kernel did not report it.
+    /// Receives one packet like `receive(limit:)`, and reports the uid of its sender.
     ///
-    /// The socket must have been connected with `namingSenders`. Descriptors that come with a
-    /// packet are closed.
+    /// The socket must have been connected with `namingSenders`; the uid is nil if the kernel did
+    /// not report it. Descriptors that are passed with a packet are closed.
     package borrowing func receiveWithSender(
         limit: Int
     ) throws(SystemFault) -> (received: Received, sender: UInt32?) {
@@ -102,11 +102,13 @@ package struct PacketSocket: ~Copyable, Sendable {
     /// shutdown(2).
     package borrowing func shutDown() { _ = shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 
-    /// Ends the sending direction: the peer reads what was sent, then the end; shutdown(2).
+    /// Ends the sending direction, so that the peer reads what was sent and then the end;
+    /// shutdown(2).
     package borrowing func endSending() { _ = shutdown(descriptor.number, Int32(SHUT_WR)) }
 
-    /// Receives one packet; recv(2) with MSG_TRUNC, which reveals a packet longer than `limit`
-    /// bytes.
+    /// Receives one packet of at most `limit` bytes; recv(2).
+    ///
+    /// MSG_TRUNC makes the kernel report the full length, which reveals a longer packet.
     package borrowing func receive(limit: Int) throws(SystemFault) -> Received {
         try unsafe receive(limit: limit) { number, bytes, flags in
             unsafe recv(number, bytes.baseAddress, bytes.count, flags)
@@ -155,24 +157,24 @@ package struct PacketListener: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// The length of the queue of connections waiting to be accepted; listen(2) caps it at
-    /// net.core.somaxconn.
+    /// The length of the queue of connections that wait to be accepted.
     ///
-    /// Anyone may connect, and a user who fills the queue while the owner is busy locks everyone
-    /// else out. A process with its 1,024 descriptors cannot fill a queue of this length.
+    /// listen(2) caps it at net.core.somaxconn. Every user may connect, and a user who fills the
+    /// queue while the owner is busy locks out everyone else. A process with the usual 1,024
+    /// descriptors cannot fill a queue of this length.
     package static let backlog: Int32 = 4_096
 
     /// Binds a socket to a path, which must not exist, and listens; bind(2), listen(2).
     ///
-    /// - Parameter mode: The exact mode of the node, regardless of the umask.
+    /// - Parameter mode: The exact mode of the socket's file, regardless of the umask.
     package static func listen(
         at path: String, mode: UInt32, backlog: Int32 = PacketListener.backlog
     ) throws(SystemFault) -> PacketListener {
         let address = try SocketAddress(path: path)
         let descriptor = try packetSocket()
         let number = descriptor.number
-        // The mode before bind(2) limits that of the node, so it is never more accessible than
-        // this.
+        // The mode set before bind(2) limits that of the socket's file, so that the file is at no
+        // time more accessible than `mode` says.
         guard fchmod(number, mode) == 0 else { throw SystemFault.current("fchmod", on: path) }
         let bound = unsafe address.withAddress { unsafe bind(number, $0, $1) }
         guard bound == 0 else { throw SystemFault.current("bind", on: path) }
@@ -183,7 +185,7 @@ package struct PacketListener: ~Copyable, Sendable {
         return try PacketListener(adopting: descriptor)
     }
 
-    /// Accepts the next connection; nil if none is waiting. accept4(2)
+    /// Accepts the next connection, accept4(2); nil if none is waiting.
     package borrowing func accept() throws(SystemFault) -> PacketSocket? {
         let number = descriptor.number
         let kind = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)

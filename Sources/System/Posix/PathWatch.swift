@@ -23,9 +23,10 @@ package struct PathWatch: ~Copyable, Sendable {
         self.name = name
     }
 
-    /// Takes the events since the last call; true if any concerned the name.
+    /// Takes the events since the last call; returns true if any of them concerned the name.
     ///
-    /// Also true if the kernel dropped events, or reports one about the directory itself.
+    /// It also returns true if the kernel dropped events, or reports one about the directory
+    /// itself.
     package borrowing func take() throws(SystemFault) -> Bool {
         var isAbout = false
         while true {
@@ -56,7 +57,8 @@ package struct PathWatch: ~Copyable, Sendable {
             rest = rest.dropFirst(16)
             guard Int(length) <= rest.count else { return true }
             let text = rest.prefix(Int(length)).prefix { $0 != 0 }
-            // Without a name, the event is about the directory itself, or the queue overflowed.
+            // An event without a name is about the directory itself, or reports that the queue
+            // overflowed.
             if text.isEmpty || Array(text) == name { return true }
             rest = rest.dropFirst(Int(length))
         }

@@ -2,9 +2,9 @@
 import CLinux
 import Glibc
 
-/// The process at the other end of a Unix socket when it connected, as the kernel recorded it.
+/// The process at the other end of a Unix socket, as the kernel recorded it when it connected.
 package struct PeerCredentials: Equatable, Sendable {
-    /// The process id. The process may have ended since, and the number may be reused.
+    /// The process id; the process may have ended since, and another may have its number.
     package let pid: Int32
     /// The effective uid at the time of connect(2) or listen(2).
     package let uid: UInt32
@@ -20,7 +20,7 @@ package struct PeerCredentials: Equatable, Sendable {
 
     /// Asks the kernel; unix(7) SO_PEERCRED.
     ///
-    /// - Throws: ENOTCONN or the call's own error if this is not a connected Unix socket.
+    /// - Throws: ENOTCONN or the error of getsockopt(2) if this is not a connected Unix socket.
     package init(of socket: borrowing Descriptor) throws(SystemFault) {
         var peer = ucred()
         var size = socklen_t(MemoryLayout<ucred>.size)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The network of a client, by which limits are counted: an IPv4 address, or the first 64 bits of
-/// an IPv6 address, since a client with one of those addresses has all of them (RFC 6177).
+/// The network of a client, by which limits are counted.
 ///
-/// All texts that are not addresses count as one network. The size is fixed, whatever was sent.
+/// It is an IPv4 address, or the first 64 bits of an IPv6 address, because a client that has one
+/// address of such a network has all of them (RFC 6177). All texts that are not addresses count as
+/// one network. The value has a fixed size for any text.
 package struct PeerNetwork: Hashable, Sendable {
     private enum Family: UInt8 {
         case none, four, six
@@ -13,16 +14,19 @@ package struct PeerNetwork: Hashable, Sendable {
     private let family: Family
     private let bits: UInt64
 
-    /// Whether a text is a numeric address of IPv4 or IPv6, without port and interface.
+    /// Whether a text is a numeric address of IPv4 or IPv6, without a port or an interface.
     package static func isAddress(_ text: String) -> Bool {
-        // The C function would not see what follows a null byte.
+        // inet_pton(3) would ignore everything after a NUL byte.
         text.utf8.allSatisfy { isHexadecimalDigit($0) || $0 == 0x2e || $0 == 0x3a }
             && PeerNetwork(text).family != .none
     }
 
     /// Parses an address without a port, as a socket or a proxy reports it.
+    ///
+    /// An interface name after `%` is ignored. An IPv4-mapped IPv6 address counts as the IPv4
+    /// address.
     package init(_ address: String) {
-        // Room for the longest form of an address with an interface name after it.
+        // The longest address with an interface name after it fits.
         let plain = address.utf8.count <= 80 ? String(address.prefix { $0 != "%" }) : ""
         var four = in_addr()
         if unsafe inet_pton(AF_INET, plain, &four) == 1 {
@@ -48,14 +52,15 @@ package struct PeerNetwork: Hashable, Sendable {
         }
     }
 
-    /// A unique encoding of nine bytes, suitable for storage.
+    /// An encoding in nine bytes for storage, which is different for each network.
     package var bytes: [UInt8] {
         [family.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
     }
 
-    /// The surrounding network: 256 IPv4 addresses, or 32 bits of IPv6, a provider's minimum.
+    /// The surrounding network: 256 IPv4 addresses, or the first 32 bits of an IPv6 address.
     ///
-    /// A customer who rents a machine may have 65,536 networks of 64 bits within those.
+    /// 32 bits are the least that a provider gets. A customer who rents one machine may have 65,536
+    /// of its networks of 64 bits.
     package var surroundings: PeerNetwork {
         switch family {
         case .none: self

@@ -4,8 +4,8 @@ import Glibc
 
 /// A process, held by a pidfd so that a reused process id is noticed; pidfd_open(2).
 ///
-/// The kernel reuses the number of a process once it has been waited for. Whatever is looked up by
-/// number is therefore valid only if `hasEnded` is false afterwards. The functions that read
+/// The kernel reuses the number of a process once it has been waited for. Anything that was looked
+/// up by number is therefore valid only if `hasEnded` is false afterwards. The functions that read
 /// proc(5) check this themselves, and throw ESRCH.
 package final class ProcessHandle: Sendable {
     /// The process id in this process's pid namespace.
@@ -17,9 +17,9 @@ package final class ProcessHandle: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Holds the process that currently has this id; pidfd_open(2).
+    /// Opens a handle on the process that has this id now; pidfd_open(2).
     ///
-    /// - Throws: ESRCH if there is none, also for ids that are not positive.
+    /// - Throws: ESRCH if there is none, and for ids that are not positive.
     package static func holding(_ pid: Int32) throws(SystemFault) -> ProcessHandle {
         guard pid > 0 else { throw SystemFault("pidfd_open", on: String(pid), code: ESRCH) }
         let result = retryingInterrupted { pidfd_open(pid, 0) }
@@ -28,11 +28,11 @@ package final class ProcessHandle: Sendable {
             descriptor: try Descriptor(result: result, of: "pidfd_open", on: String(pid)))
     }
 
-    /// Holds the process that connected a Unix socket; unix(7) SO_PEERPIDFD, Linux 6.5.
+    /// Opens a handle on the process that connected a Unix socket; unix(7) SO_PEERPIDFD, Linux 6.5.
     ///
-    /// Older kernels report only the number. There, a process that ends between connecting and this
-    /// call may have had its number reused; calling this right after accept(2) keeps that window
-    /// short.
+    /// Older kernels report only the number. On these, another process may have the number if the
+    /// one that connected has ended before this call; calling this right after accept(2) keeps that
+    /// window short.
     package static func holding(
         peerOf socket: borrowing Descriptor, peer: PeerCredentials
     ) throws(SystemFault) -> ProcessHandle {
@@ -50,15 +50,15 @@ package final class ProcessHandle: Sendable {
 
     /// Whether the process has ended.
     ///
-    /// Also true if this cannot be determined, in which case nothing that was looked up by its
-    /// number is valid.
+    /// It is also true if this cannot be determined, so that nothing which was looked up by number
+    /// is taken as valid.
     package var hasEnded: Bool {
         var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         return retryingInterrupted { unsafe poll(&entry, 1, 0) } != 0
     }
 }
 
-/// SO_PEERPIDFD of <asm-generic/socket.h>, which Debian 12's headers lack.
+/// SO_PEERPIDFD of <asm-generic/socket.h>, which the headers of Debian 12 do not define.
 private let peerPIDDescriptor: Int32 = 77
 
 /// A device number; makedev(3).
@@ -74,38 +74,38 @@ package struct DeviceNumber: Equatable, Sendable {
         self.minor = minor
     }
 
-    /// Decodes the form that proc(5) uses for `tty_nr`.
+    /// Decodes the encoding that proc(5) uses for `tty_nr`.
     init(encoded: UInt32) {
         major = encoded >> 8 & 0xFFF
         minor = encoded & 0xFF | encoded >> 12 & 0xFFF00
     }
 
-    /// The number of the virtual console that this is; nil for any other device. console(4)
+    /// The number of this virtual console, console(4); nil for any other device.
     package var virtualConsole: UInt32? {
         major == 4 && (1...63).contains(minor) ? minor : nil
     }
 }
 
-/// What the kernel reveals to everyone about a process; proc(5). None of it needs a capability.
+/// Properties of a process that the kernel reveals to every user; proc(5).
 extension ProcessHandle {
-    /// The longest file that is read.
+    /// The largest file that is read, in bytes.
     private static let cap = 8_192
 
-    /// The id of its parent process.
+    /// Reads the id of the parent process.
     package func parent() throws(SystemFault) -> Int32 {
         let fields = try statusFields()
         guard let parent = Int32(fields[1]) else { throw malformed("stat") }
         return parent
     }
 
-    /// Its controlling terminal; nil if it has none.
+    /// Reads the controlling terminal; nil if the process has none.
     package func terminal() throws(SystemFault) -> DeviceNumber? {
         let fields = try statusFields()
         guard let number = Int32(fields[4]) else { throw malformed("stat") }
         return number == 0 ? nil : DeviceNumber(encoded: UInt32(bitPattern: number))
     }
 
-    /// Its real uid.
+    /// Reads the real uid.
     package func realUID() throws(SystemFault) -> UInt32 {
         // The line has "Uid:" and the real, effective, saved and file system uid, each after a tab.
         // It is parsed as bytes because this runs after each touch, and as text it takes ten times
@@ -122,9 +122,9 @@ extension ProcessHandle {
         throw malformed("status")
     }
 
-    /// The user who logged in, whatever uid the process has taken since.
+    /// Reads the uid with which the user logged in, whatever uid the process has taken since.
     ///
-    /// Nil if the process does not descend from a login, or the kernel does not record it.
+    /// It is nil if the process does not descend from a login, or the kernel does not record it.
     package func loginUID() throws(SystemFault) -> UInt32? {
         let text: String
         do {
@@ -139,10 +139,10 @@ extension ProcessHandle {
         return uid == UInt32.max ? nil : uid
     }
 
-    /// The fields of `stat` after the program's name, starting with the state; at least five.
+    /// Reads the fields of `stat` after the program's name, starting with the state; at least five.
     private func statusFields() throws(SystemFault) -> [Substring] {
         let text = String(decoding: try contents("stat"), as: UTF8.self)
-        // The program chooses the name, which may contain parentheses and spaces.
+        // The program chooses its name, which may contain parentheses and spaces.
         guard let end = text.lastIndex(of: ")") else { throw malformed("stat") }
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count >= 5 else { throw malformed("stat") }

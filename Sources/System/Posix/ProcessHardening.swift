@@ -8,9 +8,10 @@ package func hardenProcess() throws(SystemFault) {
     _ = umask(0o077)
 }
 
-/// Disables core dumps of this process and access to its memory by debuggers.
+/// Disables core dumps of this process, and access to its memory by other processes of its user.
 ///
-/// prctl(2) PR_SET_DUMPABLE, setrlimit(2) RLIMIT_CORE.
+/// prctl(2) PR_SET_DUMPABLE, setrlimit(2) RLIMIT_CORE. Processes with CAP_SYS_PTRACE still have
+/// access.
 package func hardenMemory() throws(SystemFault) {
     guard set_dumpable(0) == 0 else { throw SystemFault.current("prctl") }
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
@@ -36,7 +37,7 @@ package func clearEnvironment(keeping names: Set<String>) throws(SystemFault) {
     }
 }
 
-/// The value of an environment variable; nil if it is unset or not UTF-8. getenv(3)
+/// Reads an environment variable, getenv(3); nil if it is unset or not UTF-8.
 package func environmentValue(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(validatingCString: value)

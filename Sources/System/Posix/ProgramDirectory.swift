@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The directory of the running program, from /proc/self/exe; readlink(2).
+/// Returns the directory of the running program, from /proc/self/exe; readlink(2).
 ///
-/// Empty if the kernel does not tell, so that no file is found in it.
+/// It is empty if the kernel does not report it, so that no file is found in it.
 package func programDirectory() -> String {
     var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let length = unsafe path.withUnsafeMutableBytes { bytes -> Int in

@@ -2,7 +2,7 @@
 import CLinux
 import Glibc
 
-/// Random bytes from the kernel; getrandom(2), which blocks only early in boot.
+/// Returns random bytes from the kernel; getrandom(2), which blocks only early in boot.
 package func randomBytes(_ count: Int) throws(SystemFault) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let filled = unsafe bytes.withUnsafeMutableBytes { unsafe fillRandom($0) }
@@ -10,8 +10,9 @@ package func randomBytes(_ count: Int) throws(SystemFault) -> [UInt8] {
     return bytes
 }
 
-/// Fills a buffer with random bytes from the kernel; on failure returns false and leaves `errno`
-/// set.
+/// Fills a buffer with random bytes from the kernel.
+///
+/// On failure it returns false and leaves `errno` set.
 func fillRandom(_ buffer: UnsafeMutableRawBufferPointer) -> Bool {
     var rest = unsafe buffer[...]
     while unsafe !rest.isEmpty {

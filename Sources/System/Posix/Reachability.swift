@@ -2,10 +2,11 @@
 import CLinux
 import Glibc
 
-/// Why a path cannot be used as a device or socket, for a message; nil if there is no such reason.
+/// Returns why a path cannot be used as a device or socket, for a message; nil if no reason is
+/// found.
 ///
-/// A character device is opened for reading and writing and closed again; for anything else, it is
-/// enough that it exists. open(2), stat(2)
+/// A character device is opened for reading and writing and closed again; open(2). For anything
+/// else, it is enough that it exists; stat(2).
 package func reachabilityFault(of path: String) -> SystemFault? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return SystemFault.current("stat", on: path) }

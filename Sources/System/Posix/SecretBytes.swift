@@ -6,7 +6,8 @@ import Synchronization
 /// Secret bytes that never reach swap or a core dump, and are wiped when the owner is destroyed.
 ///
 /// They are on memory pages of their own: mlock(2), madvise(2) MADV_DONTDUMP, explicit_bzero(3).
-/// The bytes never change after the initialiser has returned.
+/// They do not change after the initialiser has returned. Copies that a caller makes are not
+/// protected.
 // SAFETY: the storage is written only inside `init`, before the reference is shared; afterwards it
 // is only read, and freed once, in `deinit`. Its address is lent as spans only.
 @safe package final class SecretBytes: @unchecked Sendable {
@@ -53,17 +54,17 @@ import Synchronization
 
 /// Memory that never reaches swap or a core dump.
 ///
-/// A few unused single pages are kept, wiped, because mapping and locking a page takes longer than
-/// most of its uses.
+/// A few unused single pages are retained, wiped, because mapping and locking a page takes longer
+/// than most uses of it.
 private enum LockedPages {
     /// The size of a page in bytes.
     static let size = Int(sysconf(Int32(_SC_PAGESIZE)))
-    /// The most pages that are kept.
+    /// The largest number of unused pages that are retained.
     private static let most = 8
-    // The addresses of kept pages, each mapped, locked and full of zeros.
+    // The addresses of the retained pages, each mapped, locked and full of zeros.
     private static let free = Mutex<[UInt]>([])
 
-    /// Takes memory of whole pages, full of zeros. `count` is in bytes.
+    /// Takes `count` bytes of memory, a multiple of the page size, full of zeros.
     static func take(_ count: Int) throws(SystemFault) -> UnsafeMutableRawPointer {
         if count == size, let kept = free.withLock({ $0.popLast() }),
             let address = unsafe UnsafeMutableRawPointer(bitPattern: kept)
@@ -99,7 +100,7 @@ private enum LockedPages {
 }
 
 extension SecretBytes {
-    /// Copies bytes. The caller has to wipe the original.
+    /// Copies bytes; the caller has to wipe the original.
     package convenience init(copying bytes: RawSpan) throws(SystemFault) {
         try self.init(count: bytes.byteCount) { target in
             unsafe target.withUnsafeMutableBytes { to in
@@ -108,13 +109,13 @@ extension SecretBytes {
         }
     }
 
-    /// Moves bytes out of an array, which is wiped and left empty, even if this throws.
+    /// Moves bytes out of an array, which is wiped and left empty even if this throws.
     package convenience init(moving bytes: inout [UInt8]) throws(SystemFault) {
         defer { wipe(&bytes) }
         try self.init(copying: unsafe bytes.span.bytes)
     }
 
-    /// Concatenates secrets, which remain as they are.
+    /// Concatenates secrets, which remain unchanged.
     package convenience init(joining parts: [SecretBytes]) throws(SystemFault) {
         let count = parts.reduce(0) { $0 + $1.count }
         try self.init(count: count) { target in
@@ -134,7 +135,7 @@ extension SecretBytes {
         }
     }
 
-    /// Random bytes from the kernel; getrandom(2).
+    /// Creates a secret of random bytes from the kernel; getrandom(2).
     package static func random(_ count: Int) throws(SystemFault) -> SecretBytes {
         var filled = false
         let secret = try SecretBytes(count: count) { target in

@@ -4,12 +4,12 @@ import Glibc
 
 /// Why an account has no usable password; shadow(5).
 package enum PasswordLack: Sendable {
-    /// It has none.
+    /// The account has no password: the field is empty, or holds only `*` or exclamation marks.
     case none
-    /// It has one, which was locked with `passwd -l` or `usermod -L`.
+    /// The account has a password, which was locked with `passwd -l` or `usermod -L`.
     case locked
 
-    /// Interprets the password field of shadow(5); nil if it holds a hash, or refers elsewhere.
+    /// Interprets the password field of shadow(5); nil if it holds a hash or refers elsewhere.
     package init?(field: String) {
         let hash = field.drop { $0 == "!" }
         switch true {
@@ -23,7 +23,7 @@ package enum PasswordLack: Sendable {
 
 /// An account's password hash from shadow(5), which only root can read.
 package struct ShadowEntry: Sendable {
-    /// The hash as it is stored: `$y$…`.
+    /// The hash as stored, for example `$y$…`.
     package let hash: SecretBytes
     /// The day of the last change, in days since 1970; 0 or -1 if it is not recorded.
     package let changed: Int
@@ -34,17 +34,19 @@ package struct ShadowEntry: Sendable {
         self.changed = changed
     }
 
-    /// The entry of an account; nil if it has no password in the shadow file. getspnam_r(3)
+    /// Looks up the password hash of an account, getspnam_r(3); nil if there is no usable one.
     ///
-    /// That is so if it has none at all, a locked one, or one kept elsewhere, as accounts of a
-    /// directory do.
+    /// That is so if the account has no password, a locked one, or one that is stored elsewhere, as
+    /// accounts of a directory do. `SystemFault` means that the lookup failed, for example because
+    /// the caller may not read the shadow file.
     package static func named(_ name: String) throws(SystemFault) -> ShadowEntry? {
         try unsafe record(of: name) { (record) throws(SystemFault) in
             try unsafe ShadowEntry(record, named: name)
         } ?? nil
     }
 
-    /// Why an account has no usable password; nil if it has one, or the shadow file does not say.
+    /// Looks up why an account has no usable password; nil if it has one or the shadow file has no
+    /// entry.
     package static func lack(of name: String) throws(SystemFault) -> PasswordLack? {
         try unsafe record(of: name) { (record) throws(SystemFault) in
             guard let field = unsafe record.sp_pwdp else { return nil }
@@ -79,7 +81,7 @@ package struct ShadowEntry: Sendable {
         throw SystemFault("getspnam_r", on: name, code: ERANGE)
     }
 
-    /// Copies a C record; nil if it is another account's, or has no hash.
+    /// Copies a C record; nil if it belongs to another account or has no hash.
     private init?(_ record: spwd, named name: String) throws(SystemFault) {
         guard let found = unsafe record.sp_namp, unsafe strcmp(found, name) == 0,
             let text = unsafe record.sp_pwdp

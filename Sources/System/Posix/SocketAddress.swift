@@ -23,7 +23,7 @@ struct SocketAddress {
         unsafe withUnsafeMutableBytes(of: &storage.sun_path) { unsafe $0.copyBytes(from: bytes) }
     }
 
-    /// Lends the address to bind(2) or connect(2).
+    /// Passes the address to a call such as bind(2) or connect(2).
     func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         unsafe withUnsafePointer(to: storage) { pointer in
             let size = socklen_t(MemoryLayout<sockaddr_un>.size)

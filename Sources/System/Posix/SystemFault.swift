@@ -5,7 +5,7 @@ import Glibc
 package struct SystemFault: Error, Equatable, Sendable {
     /// The C function, e.g. `openat`.
     package let operation: String
-    /// What it was applied to, a path or a name; empty if there is none.
+    /// The path or name that it was applied to; empty if there is none.
     package let subject: String
     /// The `errno` value.
     package let code: Int32
@@ -26,7 +26,7 @@ package struct SystemFault: Error, Equatable, Sendable {
 extension SystemFault: CustomStringConvertible {
     /// One line without a full stop, e.g. `version cannot be opened: Permission denied`.
     ///
-    /// Calls that only programmers know are reported by name.
+    /// Functions that mean something only to programmers are reported by name.
     package var description: String {
         guard let what = SystemFault.verbs[operation] else {
             let call = subject.isEmpty ? operation : "\(operation) \(subject)"
@@ -35,7 +35,7 @@ extension SystemFault: CustomStringConvertible {
         return "\(subject.isEmpty ? "it" : subject) \(what): \(errorText(code))"
     }
 
-    /// What failed, by C function, as a predicate for the subject.
+    /// The predicate that says what failed, by C function; its subject is the path or name.
     private static let verbs = [
         "open": "cannot be opened", "openat": "cannot be opened", "read": "cannot be read",
         "write": "cannot be written", "connect": "takes no connection",

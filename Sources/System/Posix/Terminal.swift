@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The width of a terminal in columns; nil if the descriptor is not a terminal. ioctl_tty(2)
-/// TIOCGWINSZ
+/// Returns the width of a terminal in columns; nil if the descriptor is not a terminal.
 ///
-/// A terminal that does not know its width counts as 80 columns wide.
+/// A terminal that does not know its width counts as 80 columns wide; ioctl_tty(2) TIOCGWINSZ.
 package func terminalColumns(_ number: Int32) -> Int? {
     var size = winsize()
     guard isatty(number) == 1 else { return nil }
@@ -34,7 +33,8 @@ package struct QuietTerminal: ~Copyable {
         let before = mode
         mode.c_lflag &= ~tcflag_t(ECHO)
         mode.c_lflag |= tcflag_t(ECHONL | ICANON | ISIG)
-        // ^Z is disabled (10 is VSUSP): a suspended program would leave the shell without echo.
+        // ^Z is disabled (10 is VSUSP), because suspending the program would leave the shell
+        // without echo.
         mode.c_cc.10 = 0
         guard unsafe tcsetattr(descriptor.number, TCSAFLUSH, &mode) == 0 else {
             throw SystemFault.current("tcsetattr", on: path)
@@ -44,7 +44,7 @@ package struct QuietTerminal: ~Copyable {
 
     deinit {
         var before = before
-        // Discards input beyond the line, which must not reach the shell.
+        // Input beyond the line is discarded, so that it does not reach the shell.
         _ = unsafe tcsetattr(descriptor.number, TCSAFLUSH, &before)
     }
 }

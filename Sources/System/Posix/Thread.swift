@@ -3,7 +3,7 @@ import Glibc
 
 /// Runs `body` on a new, detached thread that ends with it; pthread_create(3).
 ///
-/// - Throws: the fault, such as EAGAIN, if no thread can be created; `body` does not run then.
+/// - Throws: the fault, such as EAGAIN, if no thread can be created; `body` then does not run.
 package func onThread(_ body: @escaping @Sendable () -> Void) throws(SystemFault) {
     let context = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
     var attributes = pthread_attr_t()

@@ -2,12 +2,12 @@
 import CLinux
 import Glibc
 
-/// Files that only root, or one named account, can have put where they are.
+/// Opens files that only root, or one named account, can have put where they are.
 ///
 /// Every directory from `/` on, and the file itself, must be owned by root or the account, must not
 /// be writable by group or others, and must not be a symbolic link. Each one is opened relative to
-/// the one before, so nothing can be exchanged between check and use; openat(2), fstat(2). Anything
-/// else throws `FileFault.untrusted`.
+/// the one before, so that nothing can be exchanged between check and use; openat(2), fstat(2).
+/// Anything else throws `FileFault.untrusted`.
 package enum TrustedFile {
     /// Reads a regular file with a single link and at most `cap` bytes.
     ///

@@ -5,7 +5,7 @@ import Glibc
 package enum Awaited: Equatable, Sendable {
     /// The awaited descriptor is readable, or its other end is gone.
     case readable
-    /// The interrupting descriptor is readable. It takes precedence if both are.
+    /// The interrupting descriptor is readable; this takes precedence if both are.
     case interrupted
     /// The deadline has passed.
     case timedOut
@@ -13,7 +13,7 @@ package enum Awaited: Equatable, Sendable {
 
 /// Waits until one of two descriptors is readable or the deadline has passed; poll(2).
 ///
-/// A negative descriptor is never readable. Without a deadline, the wait can be endless. A failure
+/// A negative descriptor is never readable. If `deadline` is nil, there is no time limit. A failure
 /// of poll(2) is reported as `timedOut`.
 package func wait(
     for number: Int32, or interrupts: Int32, until deadline: ContinuousClock.Instant?
@@ -31,7 +31,7 @@ package func wait(
     }
 }
 
-/// Waits until a descriptor is writable; false if it is not before the deadline. poll(2)
+/// Waits until a descriptor is writable, poll(2); returns false if it is not before the deadline.
 package func isWritable(_ number: Int32, until deadline: ContinuousClock.Instant) -> Bool {
     while true {
         var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
@@ -70,12 +70,13 @@ package func readByte(from number: Int32) throws(SystemFault) -> ReceivedByte {
     }
 }
 
-/// Appends up to `count` bytes that are available, and returns how many; read(2).
+/// Reads up to `count` bytes that are available, and appends them to an array; read(2).
 ///
-/// The temporary buffer is wiped. Reserve capacity in the array if the bytes are secret, because it
-/// leaves a copy behind when it grows.
+/// The temporary buffer is wiped. If the bytes are secret, reserve enough capacity in the array
+/// first, because an array that grows leaves a copy of its bytes in freed memory.
 ///
-/// - Returns: 0 at the end of the stream, nil if nothing is available yet.
+/// - Returns: the number of bytes read, 0 at the end of the stream, nil if nothing is available
+///   yet.
 package func readSome(
     from number: Int32, into bytes: inout [UInt8], count: Int
 ) throws(SystemFault) -> Int? {

@@ -3,8 +3,8 @@ import CPostgreSQL
 
 /// The parameters of a connection, parsed from a connection string by libpq (PQconninfoParse).
 ///
-/// Adds timeouts and keepalives where the string sets none, and always uses UTF-8. Remembers the
-/// passwords in the string so that `redact` can keep them out of messages.
+/// Timeouts and keepalives are added where the string sets none, and the encoding is always UTF-8.
+/// The passwords in the string are remembered, so that `redact` can keep them out of messages.
 struct ConnectionParameters: Sendable {
     /// The keywords, by libpq's names.
     private(set) var keywords: [String] = []
@@ -12,7 +12,7 @@ struct ConnectionParameters: Sendable {
     private(set) var values: [String] = []
     private var secrets: [String] = []
 
-    /// Defaults that limit how long a dead server is waited for.
+    /// Defaults that limit how long to wait for a server that does not respond.
     private static let defaults = [
         ("application_name", "signet-server"), ("connect_timeout", "5"),
         ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
@@ -21,7 +21,7 @@ struct ConnectionParameters: Sendable {
 
     /// Parses a connection string: `host=… dbname=… sslmode=verify-full …`, or `postgresql://…`.
     ///
-    /// - Throws: `.broken` without quoting the string, which may contain a password.
+    /// - Throws: `.broken` without a quotation of the string, which may contain a password.
     init(_ string: String) throws(DatabaseFault) {
         var problem: UnsafeMutablePointer<CChar>?
         defer { unsafe PQfreemem(problem) }
@@ -44,7 +44,9 @@ struct ConnectionParameters: Sendable {
         values.append("UTF8")
     }
 
-    /// Makes one line of at most 300 characters from a message of libpq, without passwords.
+    /// Makes one line of at most 300 characters from a message of libpq.
+    ///
+    /// A message that contains a password is replaced as a whole.
     func redact(_ text: String) -> String {
         let isTelling = secrets.contains { text.contains($0) }
         guard !isTelling else { return "the connection failed" }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A value of a column or of a statement's parameter.
+/// A value of a column or of a parameter of a statement.
 package enum Value: Equatable, Sendable {
     case null
     case integer(Int64)
-    /// A text without NUL, which PostgreSQL cannot store; a NUL is refused for SQLite as well.
+    /// A text without NUL: PostgreSQL cannot store one, and for SQLite it is rejected as well.
     case text(String)
     case bytes([UInt8])
 }
@@ -14,17 +14,18 @@ package enum DatabaseFault: Error, Equatable {
     ///
     /// If the connection broke during a commit, the transaction may or may not have been committed.
     case unavailable(String)
-    /// There is no space left.
+    /// There is no space left on the disk.
     case full
-    /// The database was migrated by a later version of the program.
+    /// The database was migrated by a later version of the program; the numbers are schema
+    /// versions.
     case newer(found: Int, known: Int)
-    /// An answer that a sound database would not give: a fault of the program or of the data.
+    /// A sound program and database would not cause this: one of them has a fault.
     case broken(String)
 }
 
-/// A transaction: all of its changes are committed, or none.
+/// A transaction: either all of its changes are committed, or none.
 ///
-/// It is valid only until the body that it was passed to returns. After a failed statement the
+/// It is valid only until the body that received it returns. After a failed statement the
 /// transaction is rolled back, even if the body continues and returns normally.
 package protocol Transaction {
     /// Runs one statement and returns its rows.
@@ -44,13 +45,13 @@ package protocol Transaction {
 
     /// Runs one statement whose result is not needed.
     ///
-    /// PostgreSQL receives it together with the next statement. So a failure may show only there or
-    /// at the commit; the transaction is rolled back all the same.
+    /// PostgreSQL receives it together with the next statement, so a failure may be reported only
+    /// there or at the commit; the transaction is rolled back in any case.
     func add(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault)
 
     /// Whether no other transaction can write before this one ends, as with SQLite.
     ///
-    /// Rows then need no locks, and SQLite has no syntax for them.
+    /// Rows then need no locks, for which SQLite has no syntax.
     var isAlone: Bool { get }
 }
 
@@ -60,7 +61,7 @@ extension Transaction {
     package func run(_ sql: StaticString) throws(DatabaseFault) -> [Row] { try run(sql, []) }
 }
 
-/// The kind of access that a transaction needs.
+/// The access that a transaction needs.
 package enum Access: Sendable {
     /// Read a snapshot of everything that was committed when the transaction began.
     case read
@@ -68,11 +69,11 @@ package enum Access: Sendable {
     case write
 }
 
-/// SQLite in a file, or PostgreSQL; callers need not know which.
+/// A database, SQLite in a file or PostgreSQL; callers need not know which.
 package protocol Database: Sendable {
-    /// Runs `body` in a transaction and returns when that has ended.
+    /// Runs `body` in a transaction and returns when the transaction has ended.
     ///
-    /// `read` and `write` are more convenient, as they return the body's result.
+    /// `read` and `write` are more convenient, because they return the body's result.
     func perform(
         _ access: Access,
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Void
@@ -81,7 +82,7 @@ package protocol Database: Sendable {
     /// Figures since the database was opened.
     var figures: DatabaseFigures { get }
 
-    /// Completes the transactions under way, then closes all connections.
+    /// Completes the running transactions, then closes all connections.
     func close() async
 }
 
@@ -99,7 +100,7 @@ extension Database {
     /// Runs `body` in a transaction, and returns when its changes are durable.
     ///
     /// If `body` throws, nothing is changed. `body` may run more than once, if another transaction
-    /// conflicted with it, so it must have no other side effects.
+    /// conflicts with it or shares its commit, so it must have no other side effects.
     @inlinable
     @discardableResult
     package func write<T: Sendable>(
@@ -111,7 +112,7 @@ extension Database {
     }
 }
 
-/// Holds what the body of a transaction returned when it last ran.
+/// Holds the result of a transaction's body, from the last time that it ran.
 // SAFETY: set by the one thread that runs the body, and read when that is over.
 package final class TransactionResult<T: Sendable>: @unchecked Sendable {
     /// The value; nil before the body has run.

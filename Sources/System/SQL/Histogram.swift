@@ -2,7 +2,7 @@
 import Glibc
 import Synchronization
 
-/// Counts values by range, and adds them up; safe to use from any thread.
+/// Counts values by range, and adds them up; any thread may use it.
 package final class Histogram: Sendable {
     private struct State {
         var counts: [Int]
@@ -28,9 +28,9 @@ package final class Histogram: Sendable {
         }
     }
 
-    /// The counts per range, the last one for values above all bounds, and the sum of all values.
+    /// The counts per range, not cumulative, and the sum of all values.
     ///
-    /// The counts are not cumulative.
+    /// The last count is for values above all bounds.
     package var snapshot: (counts: [Int], sum: Int64) {
         state.withLock { ($0.counts, $0.sum) }
     }
@@ -38,22 +38,22 @@ package final class Histogram: Sendable {
 
 /// Figures of a database since it was opened.
 package final class DatabaseFigures: Sendable {
-    /// How long transactions waited for a connection, in nanoseconds.
+    /// The times that transactions waited for a connection, in nanoseconds.
     package let waits = Histogram(
         bounds: [100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000])
-    /// How many writes shared a commit.
+    /// The numbers of writes that shared a commit.
     package let batches = Histogram(bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
 
-    /// The calls under way, each of which may soon write.
+    /// The calls that are being answered, each of which may soon write.
     package let callers = Callers()
 
     /// Creates empty figures.
     package init() {}
 }
 
-/// The number of calls that are being answered; each may write before it is done.
+/// The number of calls that are being answered, each of which may still write.
 ///
-/// SQLite's writer uses it to decide how long a commit waits for others to join.
+/// SQLite's writer uses it to decide how long a commit waits for other writes to join.
 package final class Callers: Sendable {
     private let underway = Atomic(0)
 

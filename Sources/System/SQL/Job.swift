@@ -4,7 +4,7 @@ final class Job: Sendable {
     typealias Body = @Sendable (any Transaction) throws(DatabaseFault) -> Void
     typealias End = CheckedContinuation<DatabaseFault?, Never>
 
-    /// When it was queued, in nanoseconds of CLOCK_MONOTONIC.
+    /// The time at which it was queued, in nanoseconds of CLOCK_MONOTONIC.
     let arrival = monotonicNanoseconds()
     private let body: Body
     private let end: End
@@ -17,7 +17,7 @@ final class Job: Sendable {
     /// Runs the body, which may run again if the transaction has to be repeated.
     func run(in transaction: any Transaction) throws(DatabaseFault) { try body(transaction) }
 
-    /// Resumes the caller with the fault, if any. Call this exactly once.
+    /// Resumes the caller with the fault, if any; this must be called exactly once.
     func finish(_ fault: DatabaseFault?) { end.resume(returning: fault) }
 }
 

@@ -10,10 +10,10 @@ import Glibc
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let arrival: UnsafeMutablePointer<pthread_cond_t>
     private var jobs: [Job] = []
-    /// How many of `jobs`, from the front, have been taken.
+    /// The number of jobs, from the front of `jobs`, that have been taken.
     private var taken = 0
     private var isClosed = false
-    /// How many untaken jobs there must be before a thread is woken.
+    /// The number of untaken jobs at which a thread is woken.
     private var wanted = 1
     private var threads = 0
     private var awaitingEnd: [CheckedContinuation<Void, Never>] = []
@@ -51,7 +51,8 @@ import Glibc
         }
     }
 
-    /// Waits for jobs and takes up to `limit`; returns none when the queue is closed and empty.
+    /// Waits for jobs and takes up to `limit` of them; returns none when the queue is closed and
+    /// empty.
     func take(upTo limit: Int) -> [Job] {
         noted(
             locked {
@@ -60,10 +61,10 @@ import Glibc
             })
     }
 
-    /// Takes jobs that are queued, or arrive before `moment` (in terms of `monotonicNanoseconds`).
+    /// Takes jobs that are queued, or that arrive before `moment` (as of `monotonicNanoseconds`).
     ///
-    /// Waits until there are `count` or the time is over; may return none. Only for a queue with a
-    /// single thread that takes.
+    /// It waits until there are `count` jobs or the time is over, and may return none. It is only
+    /// for a queue with a single thread that takes jobs.
     func takeMore(upTo limit: Int, awaiting count: Int, until moment: Int64) -> [Job] {
         noted(
             locked {
@@ -89,7 +90,8 @@ import Glibc
     private func front(upTo limit: Int) -> [Job] {
         let batch = Array(jobs[taken..<min(jobs.count, taken + limit)])
         taken += batch.count
-        // Removed once it is most of the array, so that no job is moved more than twice.
+        // Taken jobs are removed once they are most of the array, so that no job is moved more than
+        // twice.
         if taken == jobs.count {
             jobs.removeAll(keepingCapacity: jobs.count <= 4096)
             taken = 0
@@ -100,7 +102,7 @@ import Glibc
         return batch
     }
 
-    /// Accepts no more jobs; those in the queue are still done.
+    /// Closes the queue to new jobs; those in it are still run.
     func close() {
         locked {
             isClosed = true
@@ -169,8 +171,9 @@ private final class ThreadWork: Sendable {
         self.work = work
     }
 
-    /// Runs the work and releases it, which closes the thread's connections, before the end of the
-    /// thread is reported. Consumes the retained `context`.
+    /// Runs the work, and releases it before the end of the thread is reported.
+    ///
+    /// Releasing it closes the thread's connections. This consumes the retained `context`.
     static func finish(_ context: UnsafeMutableRawPointer) -> JobQueue {
         let own = unsafe Unmanaged<ThreadWork>.fromOpaque(context).takeRetainedValue()
         own.work(own.queue)
@@ -178,7 +181,7 @@ private final class ThreadWork: Sendable {
     }
 }
 
-/// Identifies a prepared statement in a cache by its address: string literals never move.
+/// Identifies a prepared statement in a cache by its address, because string literals never move.
 struct StatementKey: Hashable {
     private let address: Int
     private let count: Int

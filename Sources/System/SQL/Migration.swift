@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// One step of the schema's history.
 package struct Migration: Sendable {
-    /// The number of the step, from 1 without gaps; the schema's version afterwards.
+    /// The number of the step, from 1 without gaps, which is the schema's version afterwards.
     package let number: Int
-    /// The statements to run, each of which may consist of several.
+    /// The scripts to run, each of one or several statements.
     ///
-    /// `{bytes}` stands for the type of byte strings, `{serial}` for that of an automatic integer
-    /// key, and `{clustered}`, after a table, has its rows stored in the order of the primary key
-    /// where supported.
+    /// `{bytes}` stands for the type of byte strings, and `{serial}` for that of an automatic
+    /// integer key. `{clustered}`, after a table, stores its rows in the order of the primary key
+    /// where that is supported.
     package let statements: [String]
 
     /// Creates a step from its number and statements.
@@ -49,7 +49,7 @@ protocol MigratingTransaction: Transaction {
 extension Database {
     /// Migrates the database to the last step, each step in a transaction of its own.
     ///
-    /// If several programs do this at once, one of them takes each step.
+    /// If several programs do this at once, each step is done by one of them.
     ///
     /// - Throws: `.newer` if the database has a later version than `migrations`.
     package func migrate(_ migrations: [Migration]) async throws(DatabaseFault) {
@@ -64,7 +64,7 @@ extension Database {
         }
     }
 
-    /// The number of the last migration that was done; 0 if there was none.
+    /// Returns the number of the last migration that was done; 0 if there was none.
     ///
     /// - Throws: `.broken` if the database has never been migrated, so that the table is missing.
     package func schemaVersion() async throws(DatabaseFault) -> Int {
@@ -74,7 +74,7 @@ extension Database {
     }
 }
 
-/// Takes the next step; returns true if there is none left.
+/// Does the next step in the transaction; returns true if no step is left.
 private func step(
     _ migrations: [Migration], in transaction: any Transaction
 ) throws(DatabaseFault) -> Bool {

@@ -2,7 +2,7 @@
 import CPostgreSQL
 import Glibc
 
-/// A connection to PostgreSQL in pipeline mode; closed on deinit. Not for concurrent use.
+/// A connection to PostgreSQL in pipeline mode, for one thread at a time.
 ///
 /// Statements are sent without waiting and answered together (`settle`), which saves round trips.
 /// After `.lost` or `.late` the connection must be discarded.
@@ -10,22 +10,25 @@ import Glibc
 @safe final class PostgreSQLConnection: @unchecked Sendable {
     private let handle: OpaquePointer
     private let parameters: ConnectionParameters
-    /// When the connection is given up, in nanoseconds of CLOCK_MONOTONIC.
+    /// The time at which the connection is given up, in nanoseconds of CLOCK_MONOTONIC.
     ///
-    /// The deadline applies to a whole transaction, so many statements have no more time than one.
+    /// It applies to a whole transaction, so that many statements have no more time than one.
     private var deadline: Int64
-    /// Names of the statements that the server has confirmed as prepared; they survive a rollback.
+    /// The names of the statements that the server has confirmed as prepared; they survive a
+    /// rollback.
     private var statements: [StatementKey: String] = [:]
-    /// Names of statements sent to be prepared, not confirmed yet.
+    /// The names of the statements that were sent to be prepared and are not confirmed yet.
     private var fresh: [StatementKey: String] = [:]
     private var named = 0
-    /// The answers still expected, in order: the statement to be prepared, nil for other commands.
+    /// The expected answers in order: the statement to be prepared, or nil for another command.
     private var awaited: [StatementKey?] = []
-    /// Whether nothing of this transaction has been answered yet. A connection found lost in this
-    /// state may have broken before the transaction, so none of it has happened.
+    /// Whether nothing of this transaction has been answered yet.
+    ///
+    /// If the connection turns out to be lost in this state, it may have broken before the
+    /// transaction, so that none of the transaction has happened.
     private(set) var isUntried = true
 
-    /// Connects, within a few seconds per address; `patience` is the limit for the settings.
+    /// Connects, within a few seconds per address; `patience` is the time limit for the settings.
     init(
         _ parameters: ConnectionParameters, patience: Duration
     ) throws(PostgreSQLFault) {
@@ -44,14 +47,16 @@ import Glibc
             throw .lost(parameters.redact(unsafe String(cString: PQerrorMessage(opened))))
         }
         try execute(Self.settings)
-        // Makes a server that is alive report a slow statement before the deadline passes.
+        // A server that works then reports a slow statement before the deadline passes.
         try execute("SET statement_timeout = '\(max(1, patience.components.seconds * 4 / 5))s'")
     }
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Session settings. A commit must be on disk when it is answered, whatever the role or the
-    /// database is configured to do.
+    /// The settings of the session.
+    ///
+    /// A commit must be on disk when it is answered, whatever the configuration of the role or
+    /// database.
     private static let settings = """
         SET client_min_messages = warning;
         SET idle_in_transaction_session_timeout = '60s';
@@ -61,7 +66,8 @@ import Glibc
 
     /// Queues one statement, which is prepared on its first use; `settle` returns the result.
     ///
-    /// Statements without a needed result are sent together with the next one that is waited for.
+    /// Statements whose result is not needed are sent together with the next one that is waited
+    /// for.
     func send(_ sql: StaticString, _ values: [Value]) throws(PostgreSQLFault) {
         let key: StatementKey
         let parameters: PostgreSQLParameters
@@ -75,7 +81,7 @@ import Glibc
         if let known = statements[key] ?? fresh[key] {
             name = known
         } else {
-            // A new name each time: a statement whose preparation failed may or may not exist.
+            // The name is new each time: a statement whose preparation failed may or may not exist.
             named += 1
             name = "s\(named)"
             let text = unsafe UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
@@ -103,7 +109,8 @@ import Glibc
 
     /// Waits for all expected answers and returns the last one.
     ///
-    /// - Throws: the first failure. PostgreSQL skips what was sent after a failed statement.
+    /// - Throws: the first failure. PostgreSQL skips everything that was sent after a failed
+    ///   statement.
     @discardableResult
     func settle() throws(PostgreSQLFault) -> PostgreSQLResult {
         guard unsafe PQpipelineSync(handle) == 1 else { throw .lost(lastError) }
@@ -111,7 +118,8 @@ import Glibc
         var result = try next()
         for (place, prepared) in awaited.enumerated() {
             if result.succeeded {
-                // Recorded even if a later statement fails: preparing it again would be an error.
+                // It is recorded even if a later statement fails, because preparing it again would
+                // be an error.
                 if let prepared { statements[prepared] = fresh[prepared] }
             } else if fault == nil {
                 fault = result.fault
@@ -120,7 +128,7 @@ import Glibc
             try wait()
             guard unsafe PQgetResult(handle) == nil else { throw .lost("an answer too many") }
             let later = try next()
-            // After the last one comes the result of the pipeline synchronisation.
+            // The result of the pipeline synchronisation follows the last one.
             let isLast = place == awaited.count - 1
             guard later.isEnd == isLast else { throw .lost("answers out of order") }
             if !isLast { result = later }
@@ -133,7 +141,7 @@ import Glibc
         return result
     }
 
-    /// Rolls back the transaction under way, if any, in whatever state it is.
+    /// Rolls back the open transaction, if any, whatever its state.
     func rollBack() throws(PostgreSQLFault) {
         if !awaited.isEmpty {
             do throws(PostgreSQLFault) {
@@ -149,7 +157,7 @@ import Glibc
 
     /// Runs several statements without values, outside pipeline mode, and discards their results.
     ///
-    /// `limit` extends the deadline of the transaction to at least so long from now.
+    /// `limit` extends the transaction's deadline to at least that long from now.
     func execute(_ script: String, within limit: Duration? = nil) throws(PostgreSQLFault) {
         if let limit { deadline = max(deadline, monotonicNanoseconds() + limit.nanoseconds) }
         if !awaited.isEmpty { try settle() }
@@ -166,7 +174,7 @@ import Glibc
         if let fault { throw fault }
     }
 
-    /// Sends something to which one more answer is expected.
+    /// Calls `send`, and notes that one more answer is expected.
     private func sent(
         _ prepared: StatementKey? = nil, _ send: () -> Int32
     ) throws(PostgreSQLFault) {
@@ -174,7 +182,8 @@ import Glibc
         awaited.append(prepared)
     }
 
-    /// Returns the next answer. A server that hangs keeps the connection, so the deadline applies.
+    /// Returns the next answer, or throws `.late` at the deadline, because a server that hangs
+    /// keeps the connection open.
     private func next() throws(PostgreSQLFault) -> PostgreSQLResult {
         try wait()
         guard let answer = unsafe PQgetResult(handle) else { throw .lost(lastError) }
@@ -199,19 +208,23 @@ import Glibc
     }
 }
 
-/// Why a transaction on PostgreSQL failed, and whether repeating it can help.
+/// Why a transaction on PostgreSQL failed, which determines whether it is repeated.
 enum PostgreSQLFault: Error {
     /// A fault that repeating does not change.
     case fault(DatabaseFault)
     /// A conflict with another transaction; repeating may succeed.
     case conflict(String)
-    /// A unique key exists already. Another transaction may have inserted it after this one looked;
-    /// if repeating fails in the same way, it is a fault of the program.
+    /// A unique key exists already.
+    ///
+    /// Another transaction may have inserted it after this one looked. If repeating fails in the
+    /// same way, the program has a fault.
     case double(String)
     /// The connection broke.
     case lost(String)
-    /// The deadline has passed, and the connection is unusable. Not repeated, because that would
-    /// double the load of a server that cannot cope.
+    /// The deadline has passed, and the connection is unusable.
+    ///
+    /// The transaction is not repeated, because that would double the load of a server that is too
+    /// slow.
     case late
 
     /// The fault as reported to the caller.

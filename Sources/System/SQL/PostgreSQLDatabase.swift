@@ -4,9 +4,9 @@ import Synchronization
 
 /// A PostgreSQL server, which several processes may use at the same time.
 ///
-/// Each thread has a connection of its own, made when it is needed. While the server cannot be
-/// reached, transactions fail with `.unavailable`. Writes run at READ COMMITTED, reads at
-/// REPEATABLE READ.
+/// Each thread has a connection of its own, which it opens when it needs one. While the server
+/// cannot be reached, transactions fail with `.unavailable`. Writes run at READ COMMITTED, reads at
+/// REPEATABLE READ. A transaction that conflicts with others is repeated, up to ten times.
 package final class PostgreSQLDatabase: Database {
     /// How often a transaction is attempted when others conflict with it.
     private static let attempts = 10
@@ -16,17 +16,18 @@ package final class PostgreSQLDatabase: Database {
     private let writes: JobQueue
     private let reads: JobQueue
 
-    /// Starts the threads; does not wait for the server.
+    /// Starts the threads, and does not wait for the server.
     ///
     /// Writes that wait for the disk at the same time share one flush, so more connections permit
     /// more writes per second. No fault contains a password.
     ///
     /// - Parameters:
-    ///   - connection: a connection string of libpq, TLS settings included.
+    ///   - connection: a connection string of libpq, which includes the TLS settings.
     ///   - connections: the number of connections for writing; a quarter of it is added for
     ///     reading.
     ///   - patience: the time for one transaction, and for its wait in the queue, in whole seconds.
-    /// - Throws: `.broken` if libpq cannot parse the string.
+    /// - Throws: `.broken` if libpq cannot parse the string, `.unavailable` if a thread cannot be
+    ///   started.
     package init(
         connection: String, connections: Int = 16, patience: Duration = .seconds(10)
     ) throws(DatabaseFault) {
@@ -84,7 +85,7 @@ package final class PostgreSQLDatabase: Database {
 private final class Outage: Sendable {
     private let last = Mutex<(until: ContinuousClock.Instant, text: String)?>(nil)
 
-    /// The reason of a recent failure to connect; nil if there was none.
+    /// The reason for a recent failure to connect; nil if there was none.
     var text: String? {
         last.withLock { last in
             guard let known = last, known.until > .now else { return nil }
@@ -95,7 +96,7 @@ private final class Outage: Sendable {
     func note(_ text: String) { last.withLock { $0 = (.now + .milliseconds(200), text) } }
 }
 
-/// A thread's connection, made when it is needed.
+/// A thread's connection, opened when it is needed.
 private struct Session: Sendable {
     let parameters: ConnectionParameters
     let outage: Outage
@@ -112,9 +113,9 @@ private struct Session: Sendable {
         self.begin = begin
     }
 
-    /// Runs a job as a transaction, repeated where that can help; returns the fault.
+    /// Runs a job as a transaction, and repeats it where that can help; returns the fault, if any.
     mutating func run(_ job: Job, attempts: Int) -> DatabaseFault? {
-        // Jobs that have waited too long behind others fail at once.
+        // A job that has waited too long behind others fails at once.
         guard monotonicNanoseconds() - job.arrival < patience.nanoseconds
         else { return PostgreSQLFault.late.plain }
         var isFresh = connection == nil
@@ -130,13 +131,16 @@ private struct Session: Sendable {
                 left -= 1
                 switch error {
                 case .conflict where left > 0 && monotonicNanoseconds() < deadline ?? 0:
-                    // Wait, or the next attempt would conflict with the same transaction again.
+                    // Without a pause, the next attempt would conflict with the same transaction
+                    // again.
                     let most = min(200, 10 << (attempts - left))
                     _ = poll(nil, 0, Int32.random(in: 5...Int32(most)))
-                // The transaction that inserted the row has committed, so repeating sees it.
+                // The transaction that inserted the row has committed, so the next attempt sees the
+                // row.
                 case .double where !metDouble:
                     metDouble = true
-                // The connection broke before this transaction began, so none of it has happened.
+                // COMMIT was not sent, so nothing of the transaction has happened. An old
+                // connection may have broken long ago.
                 case .lost where !isFresh && !isCommitting:
                     connection = nil
                     isFresh = true
@@ -150,7 +154,7 @@ private struct Session: Sendable {
         }
     }
 
-    /// Runs the job once. The time for all attempts together begins with the first connection.
+    /// Runs the job once; the time for all attempts together begins with the first connection.
     private mutating func runOnce(
         _ job: Job, _ deadline: inout Int64?, _ isCommitting: inout Bool
     ) throws(PostgreSQLFault) {
@@ -168,7 +172,7 @@ private struct Session: Sendable {
             }
         } catch {
             if error.endsConnection { throw error }
-            // Keep the original fault, whether or not the rollback succeeds.
+            // The original fault is reported, whether or not the rollback succeeds.
             do throws(PostgreSQLFault) {
                 try connection.rollBack()
             } catch { self.connection = nil }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The values of a statement in the layout that libpq requires, in one buffer.
+/// The values of a statement as libpq requires them, in one buffer.
 struct PostgreSQLParameters {
     private var buffer: [UInt8] = []
-    /// Where each value begins in the buffer; -1 for null.
+    /// The place at which each value begins in the buffer; -1 for null.
     private var offsets: [Int] = []
     private var lengths: [Int32] = []
     private var formats: [Int32] = []
 
-    /// Encodes the values: integers as text, so that columns may have any width, others as binary.
+    /// Encodes the values: integers as text, so that columns may have any width, the others as
+    /// binary.
     ///
-    /// - Throws: `.broken` for a text with a NUL, or for too many or too long values.
+    /// - Throws: `.broken` for a text with a NUL, for more than 65,535 values, or for a value of
+    ///   more than 2 GiB.
     init(_ values: [Value]) throws(DatabaseFault) {
         guard values.count <= 0xffff else { throw .broken("a statement has too many values") }
         buffer.reserveCapacity(values.count * 64)
@@ -36,7 +38,7 @@ struct PostgreSQLParameters {
         }
     }
 
-    /// Lends the arrays for libpq: count, values, lengths, and formats (1 is binary).
+    /// Passes the arrays to libpq: count, values, lengths, and formats (1 means binary).
     func withPointers<Result>(
         _ body: (
             Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPostgreSQL
 
-/// PostgreSQL's result for one command (PGresult); cleared on deinit.
+/// PostgreSQL's result for one command (PGresult), which is cleared with the value.
 // SAFETY: `handle` is valid from `init` to `deinit`, and owned by this value alone.
 @safe struct PostgreSQLResult: ~Copyable {
     private let handle: OpaquePointer
@@ -19,7 +19,7 @@ import CPostgreSQL
         }
     }
 
-    /// Whether this is the pipeline's synchronisation point, and not the result of a command.
+    /// Whether this is the pipeline's synchronisation point, not the result of a command.
     var isEnd: Bool { unsafe PQresultStatus(handle) == PGRES_PIPELINE_SYNC }
 
     /// The command tag, for example "COMMIT" or "ROLLBACK".
@@ -28,13 +28,13 @@ import CPostgreSQL
         return unsafe String(cString: tag)
     }
 
-    /// How many rows were inserted, updated or deleted.
+    /// The number of rows that were inserted, updated or deleted.
     var changes: Int {
         guard let count = unsafe PQcmdTuples(handle) else { return 0 }
         return Int(unsafe String(cString: count)) ?? 0
     }
 
-    /// Why the command failed, by its SQLSTATE. The primary message names tables, not values.
+    /// Why the command failed, by its SQLSTATE; the text names tables, but no values.
     var fault: PostgreSQLFault {
         let code = field("C")
         let text = "\(field("M")) (\(code))"
@@ -43,13 +43,13 @@ import CPostgreSQL
         case "40001", "40P01": return .conflict(text)
         // unique_violation
         case "23505": return .double(text)
-        // disk_full; the other insufficient resources are temporary
+        // disk_full; a lack of other resources is temporary
         case "53100": return .fault(.full)
         // query_canceled (a time limit), lock_not_available, read_only_sql_transaction (a standby)
         case "57014", "55P03", "25006": return .fault(.unavailable(text))
         default: break
         }
-        // Another process has migrated: the statements prepared on this connection are invalid.
+        // Another process has migrated the database, so the statements prepared here are invalid.
         if code == "0A000" && field("R") == "RevalidateCachedQuery" { return .lost(text) }
         // invalid_sql_statement_name, duplicate_prepared_statement: a connection pooler in between,
         // or something in the database, has discarded or mixed up the session's prepared

@@ -2,13 +2,14 @@
 /// A PostgreSQL transaction, valid while one body runs.
 final class PostgreSQLTransaction: MigratingTransaction {
     private let connection: PostgreSQLConnection
-    /// The first fault of a statement; the transaction is then rolled back whatever the body does.
+    /// The first fault of a statement; the transaction is then rolled back, even if the body
+    /// returns.
     private(set) var fault: PostgreSQLFault?
     private var isOver = false
 
     init(_ connection: PostgreSQLConnection) { self.connection = connection }
 
-    /// Runs a job's body; throws its fault, or that of one of its statements.
+    /// Runs a job's body, and throws its fault or that of one of its statements.
     static func run(
         _ job: Job, on connection: PostgreSQLConnection
     ) throws(PostgreSQLFault) {
@@ -53,7 +54,7 @@ final class PostgreSQLTransaction: MigratingTransaction {
             """)
     }
 
-    // A migration, here or in another process that is waited for, may take long.
+    // A migration may take long, here or in another process that this one waits for.
     private static let migrationSeconds: Int64 = 600
 
     func execute(_ script: String) throws(DatabaseFault) {

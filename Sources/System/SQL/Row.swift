@@ -9,7 +9,7 @@ package struct Row: Equatable, Sendable {
         self.values = values
     }
 
-    /// An integer column; throws `.broken` if it is absent, null or of another type.
+    /// Returns an integer column; throws `.broken` if it is absent, null or of another type.
     package func integer(_ column: Int) throws(DatabaseFault) -> Int64 {
         guard case .integer(let number) = try value(column) else {
             throw unexpected(column, "a number")
@@ -17,35 +17,37 @@ package struct Row: Equatable, Sendable {
         return number
     }
 
-    /// A text column; throws `.broken` if it is absent, null or of another type.
+    /// Returns a text column; throws `.broken` if it is absent, null or of another type.
     package func text(_ column: Int) throws(DatabaseFault) -> String {
         guard case .text(let text) = try value(column) else { throw unexpected(column, "a text") }
         return text
     }
 
-    /// The words of a text column, separated by spaces; throws `.broken` if it is not a text.
+    /// Splits a text column into words at spaces; throws `.broken` if it is not a text.
     package func words(_ column: Int) throws(DatabaseFault) -> [String] {
         let text = try text(column)
         return text.isEmpty ? [] : text.split(separator: " ").map(String.init)
     }
 
-    /// A bytes column; throws `.broken` if it is absent, null or of another type.
+    /// Returns a bytes column; throws `.broken` if it is absent, null or of another type.
     package func bytes(_ column: Int) throws(DatabaseFault) -> [UInt8] {
         guard case .bytes(let bytes) = try value(column) else { throw unexpected(column, "bytes") }
         return bytes
     }
 
-    /// An integer column, or nil for null.
+    /// Returns an integer column, or nil for null; throws `.broken` if it is absent or of another
+    /// type.
     package func optionalInteger(_ column: Int) throws(DatabaseFault) -> Int64? {
         try isNull(column) ? nil : integer(column)
     }
 
-    /// A text column, or nil for null.
+    /// Returns a text column, or nil for null; throws `.broken` if it is absent or of another type.
     package func optionalText(_ column: Int) throws(DatabaseFault) -> String? {
         try isNull(column) ? nil : text(column)
     }
 
-    /// A bytes column, or nil for null.
+    /// Returns a bytes column, or nil for null; throws `.broken` if it is absent or of another
+    /// type.
     package func optionalBytes(_ column: Int) throws(DatabaseFault) -> [UInt8]? {
         try isNull(column) ? nil : bytes(column)
     }
@@ -61,17 +63,16 @@ package struct Row: Equatable, Sendable {
         return values[column]
     }
 
-    // Does not contain the value, which may be a secret.
+    // The message does not contain the value, which may be a secret.
     private func unexpected(_ column: Int, _ wanted: String) -> DatabaseFault {
         .broken("column \(column) of an answer is not \(wanted)")
     }
 }
 
-/// Reads a text of `count` bytes from a library that appends a NUL; nil if it is not UTF-8 or
-/// contains a NUL.
+/// Reads a text of `count` bytes from a library that appends a NUL.
 ///
-/// Uses the conversion from C strings, because the generic one that takes a count is three times as
-/// slow.
+/// The result is nil if the text is not UTF-8 or contains a NUL. The conversion from C strings is
+/// used, because the generic one that takes a count is three times slower.
 func checkedText(_ start: UnsafeRawPointer?, _ count: Int) -> String? {
     guard let start = unsafe start,
         let text = unsafe String(validatingCString: start.assumingMemoryBound(to: CChar.self)),

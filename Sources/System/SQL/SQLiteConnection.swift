@@ -2,9 +2,9 @@
 import CSQLite
 import Glibc
 
-/// A connection to SQLite; closed on deinit.
+/// A connection to SQLite, which is closed when it is destroyed.
 ///
-/// Only one thread at a time may use it: it is opened without SQLite's own mutexes.
+/// Only one thread at a time may use it, because it is opened without SQLite's own mutexes.
 // SAFETY: `handle` is open from `init` to `deinit`, and used by one thread at a time.
 @safe final class SQLiteConnection: @unchecked Sendable {
     private let handle: OpaquePointer
@@ -28,7 +28,8 @@ import Glibc
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// Whether no transaction is open; SQLite itself ends one in some errors, as on a full disk.
+    /// Whether no transaction is open; SQLite itself ends one after some errors, such as a full
+    /// disk.
     private var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
     /// Runs one statement, which is prepared once and cached.
@@ -81,7 +82,7 @@ import Glibc
         return unsafe SQLiteStatement(owning: prepared)
     }
 
-    /// Translates an error code. SQLite's messages name tables, not values.
+    /// Translates an error code; SQLite's messages name tables, but no values.
     private func fault(_ code: Int32) -> DatabaseFault {
         let text = unsafe String(cString: sqlite3_errmsg(handle))
         let cause = unsafe sqlite3_system_errno(handle)

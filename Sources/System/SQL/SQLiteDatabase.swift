@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An SQLite database in WAL mode; a write is durable when it returns, even if power fails.
+/// An SQLite database in WAL mode, where a write is durable when it returns, even if power fails.
 ///
-/// One thread writes, and combines all waiting writes into one commit. Other threads read
-/// meanwhile.
+/// One thread writes, and combines all waiting writes into one commit. Other threads read in the
+/// meantime. Other processes may use the file too; the writers take turns (`SQLiteTurn`).
 package final class SQLiteDatabase: Database {
-    /// How long a commit waits at most for other writes to join it.
+    /// The default of the longest time that a commit waits for other writes to join it.
     package static let gathering: Duration = .milliseconds(2)
-    /// How many reads share a snapshot at most, which leaves some to the other threads.
+    /// The most reads that share a snapshot, which leaves some to the other threads.
     private static let readBatch = 8
 
     /// Figures since the database was opened.
@@ -17,13 +17,13 @@ package final class SQLiteDatabase: Database {
     /// Opens or creates a database file.
     ///
     /// - Parameters:
-    ///   - path: an absolute path. The file gets mode 0600; others must not be able to write to its
-    ///     directory.
+    ///   - path: an absolute path. The file gets mode 0600; users other than root and this account
+    ///     must not be able to write to its directory.
     ///   - readers: the number of threads that read.
-    ///   - gathering: how long a commit waits at most for more writes, while it has fewer than a
-    ///     quarter of `figures.callers`.
-    /// - Throws: `.broken` if the file is damaged, belongs to another program, or others could
-    ///   alter it.
+    ///   - gathering: the longest time that a commit waits for more writes, while fewer than a
+    ///     quarter of `figures.callers` have joined it.
+    /// - Throws: `.broken` if the file is damaged or belongs to another program, or if other users
+    ///   could alter it; `.full` or `.unavailable` if it cannot be opened.
     package init(
         path: String, readers: Int = 2, gathering: Duration = SQLiteDatabase.gathering
     ) throws(DatabaseFault) {
@@ -34,7 +34,7 @@ package final class SQLiteDatabase: Database {
         try SQLiteFile.prepare(path)
         let turn = try SQLiteTurn(beside: path)
         let writer = try SQLiteConnection(path)
-        // Another process may be doing the same at this moment.
+        // Another process may do the same at this moment.
         try writer.execute("PRAGMA busy_timeout = 5000")
         try SQLiteFile.claim(writer, turn)
         try Self.configure(writer)
@@ -94,7 +94,7 @@ package final class SQLiteDatabase: Database {
             """)
     }
 
-    /// Runs jobs on one snapshot, which is not older than any of them.
+    /// Runs jobs on one snapshot, which is at least as recent as the arrival of each.
     private static func read(_ jobs: [Job], on connection: SQLiteConnection) {
         do {
             _ = try connection.run("BEGIN", [])

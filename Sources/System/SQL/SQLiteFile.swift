@@ -4,13 +4,16 @@ import Posix
 
 /// Creates and checks the file of an SQLite database.
 enum SQLiteFile {
-    /// "Sgnt", the application id in the file's header, by which other databases are recognised.
+    /// "Sgnt", the application id in the file's header, which distinguishes it from other
+    /// databases.
     static let application: Int32 = 0x5367_6e74
 
-    /// Creates the file if it is missing, and makes sure that only this account can access it.
+    /// Creates the file if it is missing, and ensures that only this account (and root) can access
+    /// it.
     ///
-    /// - Throws: `.broken` if the file or its directory belongs to another account, or others may
-    ///   write to the directory; `.full` or `.unavailable` if it cannot be opened.
+    /// - Throws: `.broken` if the file belongs to another account, the directory belongs neither to
+    ///   root nor to this account, or group or others may write to it; `.full` or `.unavailable` if
+    ///   the file cannot be opened.
     static func prepare(_ path: String) throws(DatabaseFault) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard path.hasPrefix("/"), parts.count > 1, !path.utf8.contains(0) else {
@@ -43,9 +46,11 @@ enum SQLiteFile {
         }
     }
 
-    /// Marks an empty database with the application id; throws `.broken` for another program's.
+    /// Marks an empty database with the application id.
     ///
-    /// A database that has the mark is only read, so that it need not wait for other writers.
+    /// A database that has the mark is only read, so that this need not wait for other writers.
+    ///
+    /// - Throws: `.broken` for another program's database.
     static func claim(
         _ connection: SQLiteConnection, _ turn: SQLiteTurn
     ) throws(DatabaseFault) {

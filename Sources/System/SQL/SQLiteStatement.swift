@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
 
-/// A prepared statement; finalised on deinit, before its connection is closed.
+/// A prepared statement, which is finalised before its connection is closed.
 // SAFETY: `handle` is valid from `init` to `deinit`; used by its connection's thread only.
 @safe final class SQLiteStatement {
     private let handle: OpaquePointer
-    /// For each parameter of the statement, the index of its value: 0 for `$1`.
+    /// The index of the value for each parameter of the statement: 0 for `$1`.
     private let places: [Int]
 
     /// Takes ownership of a statement from sqlite3_prepare_v3.
@@ -24,7 +24,8 @@ import CSQLite
 
     /// Runs the statement to its end and resets it; `fault` translates an error code.
     ///
-    /// - Throws: `.broken` if the values do not match the parameters, or a column has another type.
+    /// - Throws: `.broken` if the values do not match the parameters, or a column has an unknown
+    ///   type.
     func run(
         _ values: [Value], _ fault: (Int32) -> DatabaseFault
     ) throws(DatabaseFault) -> [Row] {

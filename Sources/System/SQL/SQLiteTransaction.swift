@@ -2,13 +2,14 @@
 /// An SQLite transaction, valid while one body runs.
 final class SQLiteTransaction: MigratingTransaction {
     private let connection: SQLiteConnection
-    /// The first fault of a statement; the transaction is then rolled back whatever the body does.
+    /// The first fault of a statement; the transaction is then rolled back, even if the body
+    /// returns.
     private(set) var fault: DatabaseFault?
     private var isOver = false
 
     init(_ connection: SQLiteConnection) { self.connection = connection }
 
-    /// Runs a job's body; throws its fault, or that of one of its statements.
+    /// Runs a job's body, and throws its fault or that of one of its statements.
     static func run(_ job: Job, on connection: SQLiteConnection) throws(DatabaseFault) {
         let transaction = SQLiteTransaction(connection)
         defer { transaction.isOver = true }
@@ -30,10 +31,10 @@ final class SQLiteTransaction: MigratingTransaction {
 
     var dialect: Dialect { .sqlite }
 
-    // There is only one writer.
+    // A file has only one writer at a time.
     var isAlone: Bool { true }
 
-    // BEGIN IMMEDIATE has locked the database.
+    // BEGIN IMMEDIATE has already locked the database.
     func lockForm() {}
 
     func execute(_ script: String) throws(DatabaseFault) {

@@ -5,12 +5,15 @@ import Posix
 /// Makes the programs that write to a database file take turns, by a lock on a file beside it.
 ///
 /// SQLite grants its write lock to the process that asks at the right moment; all others sleep and
-/// ask again. Beside a program that commits without a pause, another could miss every such moment,
-/// until SQLite reports that the database is locked. With this lock, held from asking for SQLite's
-/// lock until it is granted, the program that has just written waits behind those that ask.
+/// ask again. If one program commits without a pause, another could miss every such moment, until
+/// SQLite reports that the database is locked. With this lock, which is held from the request for
+/// SQLite's lock until it is granted, the program that has just written waits behind those that
+/// already wait.
 final class SQLiteTurn: Sendable {
-    /// How many milliseconds a turn is waited for at most. The lock is a courtesy: a process that
-    /// was stopped while holding it must not lock others out.
+    /// The longest time to wait for a turn, in milliseconds.
+    ///
+    /// The lock is voluntary: a process that was stopped while it held the lock must not lock out
+    /// others, so after this time a program writes without its turn.
     private static let patience = 1_000
     private let file: Descriptor
 
@@ -33,7 +36,7 @@ final class SQLiteTurn: Sendable {
         _ = try connection.run("BEGIN IMMEDIATE", [])
     }
 
-    // flock(2) has no time limit, so it is polled, like SQLite does with its own lock.
+    // flock(2) has no time limit, so the lock is polled, as SQLite polls its own lock.
     private func wait() {
         for _ in 0..<Self.patience {
             if flock(file.number, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The only thread of a program that writes to a file; it commits all waiting jobs together.
 struct SQLiteWriter: Sendable {
-    /// How many jobs share a commit at most, which limits how long the first one waits.
+    /// The most jobs that share a commit, which limits how long the first one waits.
     private static let batch = 512
 
     private let connection: SQLiteConnection
     private let turn: SQLiteTurn
     private let figures: DatabaseFigures
-    /// How long a commit waits for other jobs, in nanoseconds.
+    /// The longest time that a commit waits for other jobs, in nanoseconds.
     private let gathering: Int64
 
     init(
@@ -29,10 +29,10 @@ struct SQLiteWriter: Sendable {
         }
     }
 
-    /// Runs jobs, and those that arrive meanwhile, in one commit, and finishes them all.
+    /// Runs jobs, and those that arrive in the meantime, in one commit, and finishes them all.
     ///
-    /// If one of them fails, everything is rolled back and each job runs in a transaction of its
-    /// own.
+    /// If one of them or the commit fails, everything is rolled back, and each job runs again in a
+    /// transaction of its own.
     private func write(_ first: [Job], from queue: JobQueue) {
         var jobs = first
         do throws(DatabaseFault) {
@@ -42,9 +42,10 @@ struct SQLiteWriter: Sendable {
             while done < jobs.count {
                 for job in jobs[done...] { try SQLiteTransaction.run(job, on: connection) }
                 done = jobs.count
-                // A commit costs as much as a dozen jobs, so jobs that arrived meanwhile join it,
-                // and it waits until a quarter of the calls under way have joined. Not for more:
-                // the others keep the processor busy while this quarter waits for the disk.
+                // A commit costs as much as a dozen jobs, so jobs that arrived in the meantime join
+                // it, and it waits until a quarter of the calls that are being answered have
+                // joined. It does not wait for more, because the others keep the processor busy
+                // while this quarter waits for the disk.
                 jobs += queue.takeMore(
                     upTo: Self.batch - done, awaiting: figures.callers.count / 4 - done, until: end)
             }
@@ -53,7 +54,8 @@ struct SQLiteWriter: Sendable {
             for job in jobs { job.finish(nil) }
         } catch {
             figures.batches.note(Int64(jobs.count))
-            // Everything was rolled back, by one job's fault or a full disk: run each alone.
+            // Everything is rolled back, because of one job's fault or a full disk. Each job then
+            // runs alone.
             connection.rollBack()
             if jobs.count == 1 {
                 jobs[0].finish(error)

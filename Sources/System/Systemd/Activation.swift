@@ -2,9 +2,9 @@
 import CSystemd
 import Glibc
 
-/// Why inherited sockets cannot be used.
+/// Why sockets inherited from systemd cannot be used.
 package enum ActivationFault: Error, Equatable {
-    /// `sd_listen_fds` failed with this errno: the environment is malformed.
+    /// The environment variables are malformed: `sd_listen_fds` failed with this errno.
     case malformed(Int32)
     /// The descriptor is not a socket of the required kind.
     case unsuitable(descriptor: Int32)
@@ -12,14 +12,16 @@ package enum ActivationFault: Error, Equatable {
 
 /// The sockets that systemd opened for this process.
 package enum Activation {
-    /// Takes over the inherited sockets, each checked to be a listening `AF_UNIX` `SOCK_SEQPACKET`
-    /// socket.
+    /// Takes over the inherited sockets, which must be listening `AF_UNIX` `SOCK_SEQPACKET`
+    /// sockets.
     ///
     /// The caller owns the descriptors, which are close-on-exec. The environment variables are
-    /// removed, so a second call, and any child process, finds none. Source: `sd_listen_fds(3)`,
-    /// `sd_is_socket(3)`.
+    /// removed, so that a second call, and any child process, finds none. Source:
+    /// `sd_listen_fds(3)`, `sd_is_socket(3)`.
     ///
     /// - Returns: The descriptors; none if the process was not started by socket activation.
+    /// - Throws: `malformed`, or `unsuitable` for the first descriptor that is another kind of
+    ///   socket.
     package static func sockets() throws(ActivationFault) -> [Int32] {
         let count = sd_listen_fds(1)
         guard count >= 0 else { throw .malformed(-count) }
@@ -31,13 +33,14 @@ package enum Activation {
         return sockets
     }
 
-    /// Takes over the one inherited socket, checked to be a listening TCP socket.
+    /// Takes over the single inherited socket, which must be a listening TCP socket.
     ///
     /// The caller owns the descriptor, which is close-on-exec. Source: `sd_listen_fds(3)`,
     /// `sd_is_socket_inet(3)`.
     ///
-    /// - Returns: The descriptor, and whether only this machine can reach it; nil if the process
-    ///   was not started by socket activation.
+    /// - Returns: The descriptor, and whether it is bound to a loopback address, so that only this
+    ///   machine can reach it; nil if the process was not started by socket activation.
+    /// - Throws: `malformed`, or `unsuitable` if it is another kind of socket or not the only one.
     package static func tcpSocket() throws(ActivationFault) -> (descriptor: Int32, isLocal: Bool)? {
         let count = sd_listen_fds(1)
         guard count >= 0 else { throw .malformed(-count) }

@@ -2,7 +2,7 @@
 import CSystemd
 import Glibc
 
-/// Writes entries to the systemd journal, or to a terminal if there is none.
+/// Writes entries to the systemd journal, or to standard error if there is none.
 package struct Journal: Sendable {
     /// The outcome of writing an entry.
     package enum Outcome: Equatable, Sendable {
@@ -15,14 +15,17 @@ package struct Journal: Sendable {
 
     private let foreground: Bool
 
-    /// Creates a journal. Only with `foreground` does it fall back to standard error.
+    /// Creates a journal, which uses standard error only with `foreground`.
     package init(foreground: Bool) {
         self.foreground = foreground
     }
 
     /// Writes the entry before it returns, with every value byte for byte, newlines included.
     ///
-    /// Source: `sd_journal_sendv(3)`, which also succeeds when there is no journal.
+    /// The journal's socket is looked for first, because `sd_journal_sendv(3)` also succeeds
+    /// without a journal.
+    ///
+    /// - Returns: `lost` if there is no journal and `foreground` is not set, or if writing failed.
     @discardableResult
     package func send(_ entry: JournalEntry) -> Outcome {
         guard Self.isPresent else { return foreground ? Self.print(entry) : .lost(ENOENT) }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The severity of a journal entry. Source: `syslog(3)`.
+/// The severity of a journal entry; syslog(3).
 package enum Priority: UInt8, Sendable {
     case emergency = 0
     case alert = 1
@@ -19,7 +19,7 @@ package struct MessageID: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
 
-    /// An id from its two halves, the high one first.
+    /// Creates an id from its two halves.
     package init(_ high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -42,20 +42,22 @@ package struct JournalEntry: Equatable, Sendable {
         package let value: String
     }
 
-    /// The most bytes of a value; longer ones are truncated.
+    /// The maximum size of a value in bytes; longer values are truncated.
     package static let valueLimit = 8192
 
-    /// The name under which a field with an invalid name is recorded, so that it is neither lost
-    /// nor trusted.
+    /// The name under which a field with an invalid name is recorded.
+    ///
+    /// The field is then not lost, and cannot pass for another one.
     package static let refusedName = "SIGNET_REFUSED_FIELD"
 
     package let fields: [Field]
 
-    /// An entry with `MESSAGE`, `PRIORITY`, `SYSLOG_IDENTIFIER`, `MESSAGE_ID` and the given fields.
+    /// Creates an entry with `MESSAGE`, `PRIORITY`, `SYSLOG_IDENTIFIER`, `MESSAGE_ID` and more
+    /// fields.
     ///
-    /// A field is recorded under `SIGNET_REFUSED_FIELD` if its name is not 1–64 of `A–Z 0–9 _`,
-    /// begins with a digit or `_`, or is one of the four above. Values over the limit are
-    /// truncated.
+    /// A field is recorded under `SIGNET_REFUSED_FIELD` if its name does not consist of 1 to 64 of
+    /// `A–Z 0–9 _`, begins with a digit or `_`, or is one of the four above. Values over the limit
+    /// are truncated.
     package init(
         _ kind: MessageID, _ priority: Priority, _ message: String,
         _ fields: KeyValuePairs<String, String> = [:]
@@ -77,7 +79,7 @@ package struct JournalEntry: Equatable, Sendable {
             }
     }
 
-    /// Whether journald accepts a name from a client. Source: `systemd.journal-fields(7)`.
+    /// Whether journald accepts a field of this name from a client; systemd.journal-fields(7).
     package static func isName(_ name: String) -> Bool {
         let bytes = name.utf8
         guard (1...64).contains(bytes.count), let first = bytes.first else { return false }
@@ -87,7 +89,8 @@ package struct JournalEntry: Equatable, Sendable {
 
     /// The entry as one line of printable text: the message, then the priority and its own fields.
     ///
-    /// Control characters and `\` are written as `\xNN`, so no value can start another line.
+    /// Control characters, line separators and `\` are written as `\x` and hex digits, so that no
+    /// value can start another line.
     package var line: String {
         let identity = ["MESSAGE", "SYSLOG_IDENTIFIER", "MESSAGE_ID"]
         let message = fields.first { $0.name == "MESSAGE" }?.value ?? ""
@@ -109,8 +112,8 @@ package struct JournalEntry: Equatable, Sendable {
         return String(decoding: value.utf8.prefix(valueLimit), as: UTF8.self)
     }
 
-    /// C1 controls (U+0080 to U+009F) can move a terminal's cursor too, so they are escaped as
-    /// well.
+    /// C1 controls (U+0080 to U+009F) are escaped as well, because they too can move a terminal's
+    /// cursor.
     private static func escaped(_ value: String) -> String {
         var text = ""
         for scalar in value.unicodeScalars {

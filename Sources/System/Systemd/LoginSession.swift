@@ -3,13 +3,14 @@ import CSystemd
 import Glibc
 import Posix
 
-/// A logind session: whose it is, where it is, and whether it is in the foreground of its seat.
+/// A logind session: its owner, its seat, and whether it is in the foreground there.
 ///
 /// A record that is incomplete is an error; nothing in it is guessed.
 package struct LoginSession: Equatable, Sendable {
     /// The purpose of a session; `sd_session_get_class(3)`.
     package enum Class: Equatable, Sendable {
-        /// A user's session. Newer systemd has variants of it: `user-early`, `user-light`.
+        /// A user's session; newer systemd has variants of it, such as `user-early` and
+        /// `user-light`.
         case user
         /// A display manager's greeter.
         case greeter
@@ -21,13 +22,13 @@ package struct LoginSession: Equatable, Sendable {
     package let id: String
     /// The uid of the session's owner.
     package let owner: UInt32
-    /// Whether the session is remote.
+    /// Whether the session is remote, such as one over SSH.
     package let isRemote: Bool
     /// The session's seat, such as `seat0`; nil if it has none.
     package let seat: String?
     /// Whether the session is in the foreground of its seat and not closing.
     ///
-    /// As logind has it, a session without a seat is always in the foreground.
+    /// logind counts a session without a seat as always in the foreground.
     package let isActive: Bool
     /// The session's purpose.
     package let `class`: Class
@@ -45,7 +46,7 @@ package struct LoginSession: Equatable, Sendable {
         self.class = `class`
     }
 
-    /// Looks a session up by its id. Source: `sd_session_is_remote(3)` and related functions.
+    /// Looks a session up by its id; sd_session_is_remote(3) and related functions.
     ///
     /// - Throws: the errno of libsystemd if the session does not exist (ENXIO), or part of its
     ///   record is missing.
@@ -62,7 +63,7 @@ package struct LoginSession: Equatable, Sendable {
         seat = try unsafe LoginRecord.text(
             "sd_session_get_seat", on: id, absent: [ENODATA],
             lookup: { unsafe sd_session_get_seat(id, $0) })
-        // An active session may be closing: its leader has ended, but programs are left.
+        // An active session may be closing: its leader has ended, but other programs still run.
         let state = try unsafe LoginRecord.text(
             "sd_session_get_state", on: id, lookup: { unsafe sd_session_get_state(id, $0) })
         isActive =
@@ -73,11 +74,11 @@ package struct LoginSession: Equatable, Sendable {
         `class` = Self.class(named: name ?? "")
     }
 
-    /// The session that logind considers a user's primary one. Source: `sd_uid_get_display(3)`.
+    /// Returns the session that logind considers a user's primary one; sd_uid_get_display(3).
     ///
-    /// Nil if there is none, or if the session that logind names does not exist or is not the
-    /// user's. For a user who lingers, logind 252 leaves the name of the last session in the user's
-    /// record.
+    /// The result is nil if there is none, or if the session that logind names does not exist or
+    /// belongs to another user. For a user who lingers, logind 252 leaves the name of the last
+    /// session in the user's record.
     package static func display(of uid: UInt32) throws(SystemFault) -> LoginSession? {
         let name = try unsafe LoginRecord.text(
             "sd_uid_get_display", on: String(uid), absent: [ENODATA, ENXIO, ENOENT],
@@ -92,9 +93,8 @@ package struct LoginSession: Equatable, Sendable {
         }
     }
 
-    /// The foreground session of each seat that has one.
-    ///
-    /// Source: `sd_get_seats(3)`, `sd_seat_get_active(3)`.
+    /// Returns the foreground session of each seat that has one; sd_get_seats(3),
+    /// sd_seat_get_active(3).
     package static func inFront() throws(SystemFault) -> [LoginSession] {
         var found: [LoginSession] = []
         for seat in try LoginRecord.seats() {
@@ -127,18 +127,21 @@ package struct LoginSession: Equatable, Sendable {
 
 /// Reads logind's records through libsystemd.
 package enum LoginRecord {
-    /// Whether logind is running. Without it there are no sessions, even if old records are left.
+    /// Whether logind is running.
     ///
-    /// libsystemd checks for the same directory; `sd_booted(3)`.
+    /// Without it there are no sessions, even if old records remain. libsystemd checks for the same
+    /// directory; sd_booted(3).
     package static var isKept: Bool { unsafe access("/run/systemd/seats", F_OK) == 0 }
 
-    /// The longest name that is accepted, in bytes.
+    /// The maximum length of a name, in bytes.
     private static let longest = 1_024
 
     typealias Lookup = (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
 
-    /// Takes ownership of the string that libsystemd allocates; nil for an errno that `absent`
-    /// lists.
+    /// Calls `lookup` and takes ownership of the string that libsystemd allocates.
+    ///
+    /// - Returns: nil if it fails with an errno that `absent` lists.
+    /// - Throws: the errno for other failures, EBADMSG if the string is too long or not UTF-8.
     static func text(
         _ call: String, on subject: String = "", absent: [Int32] = [], lookup: Lookup
     ) throws(SystemFault) -> String? {
@@ -156,7 +159,7 @@ package enum LoginRecord {
         return text
     }
 
-    /// The names of all seats.
+    /// Returns the names of all seats.
     static func seats() throws(SystemFault) -> [String] {
         var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = nil
         let count = unsafe sd_get_seats(&list)

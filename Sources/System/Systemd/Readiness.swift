@@ -4,15 +4,15 @@ import CSystemd
 /// The state that a service reports to systemd.
 package enum Readiness: Equatable {
     case ready
-    /// Reading files again; `ready` follows.
+    /// The service reads its files again; `ready` follows.
     case reloading
     case stopping
-    /// One line for `systemctl status`.
+    /// One line of text for `systemctl status`.
     case status(String)
 
-    /// Sends the state to systemd. Source: `sd_notify(3)`.
+    /// Sends the state to the service manager; sd_notify(3).
     ///
-    /// - Returns: whether a service manager received it.
+    /// - Returns: whether there is a service manager and it was sent.
     @discardableResult
     package func notify() -> Bool {
         unsafe sd_notify(0, message) > 0
@@ -20,8 +20,8 @@ package enum Readiness: Equatable {
 
     /// The text of the datagram, one `NAME=value` field.
     ///
-    /// Control characters in a status become spaces, because a newline would begin another field; a
-    /// status is at most 512 bytes.
+    /// Control characters in a status become spaces, because a newline would begin another field. A
+    /// status is truncated to 512 bytes.
     package var message: String {
         switch self {
         case .ready: "READY=1"
