@@ -5,6 +5,9 @@ import MainContext
 import Posix
 
 /// A request for the readers, as the queue sees it.
+///
+/// It states what the readers are needed for, for which account, and who caused the request, and it
+/// knows how to show the waiting client a notice.
 package struct Applicant: Sendable {
     /// The purpose of using the readers.
     package enum Purpose: Sendable {
@@ -12,22 +15,24 @@ package struct Applicant: Sendable {
         case touch
         /// An enrolment; it yields to waiting touches when no finger is on the reader.
         case enrolment
-        /// Listing or deleting the prints stored on a reader, which involves no touch.
+        /// Upkeep of a reader, such as listing or deleting the prints stored on it, or resealing a
+        /// key; no touch is involved.
         case upkeep
-        /// Scans that are compared with nothing; they yield to any other request at once.
+        /// Scans that are compared with no print; they yield to any other kind of request at once.
         case observation
     }
 
-    /// The purpose of using the readers.
+    /// What the readers are needed for.
     package let purpose: Purpose
     /// The account whose fingers are concerned.
     package let account: UInt32
-    /// The requester and the description shown to other requesters.
+    /// The requester, and how other waiting clients see the request described.
     package let asker: Asker
-    /// Sends the client a notice.
+    /// Shows the client a notice.
     ///
-    /// If the notice has `wantsAcknowledgement`, it returns when the client has shown it, and false
-    /// if the client is gone or did not confirm in time.
+    /// If the notice has `wantsAcknowledgement`, the call returns when the client has confirmed
+    /// that it shows the notice, and returns false if the client is gone or did not confirm in
+    /// time.
     package let show: @Sendable @ServiceActor (Notice) async -> Bool
 
     /// Creates an applicant from its values.
@@ -42,11 +47,13 @@ package struct Applicant: Sendable {
     }
 }
 
-/// The requester of a touch, with the descriptions that other waiting requests display.
+/// The requester of a touch, and the descriptions of it that waiting clients display.
 ///
-/// The full description is only for the requester's own requests; others see a version without the
-/// purpose.
+/// The full description, which may quote a command line, is only for requests by the same user.
+/// Other users see a description without the purpose. Both are escaped for a terminal and cut to
+/// `Limit.text` bytes.
 package struct Asker: Equatable, Sendable {
+    /// The maximum length of a purpose, in Unicode scalars.
     private static let longestPurpose = 200
 
     /// The requester, whose share of the queue the request consumes.
@@ -63,7 +70,10 @@ package struct Asker: Equatable, Sendable {
         detail = name
     }
 
-    /// Describes a PAM service; names the requester, whichever account the touch is for.
+    /// Describes a login through a PAM service.
+    ///
+    /// The description names the requester, not the account that the touch is for. `purpose` may be
+    /// empty.
     package init(
         service: Bytes, terminal: Bytes, purpose: Bytes, by requester: Requester
     ) {
@@ -73,8 +83,8 @@ package struct Asker: Equatable, Sendable {
         detail = purpose.isEmpty ? name : Self.line("\(Self.shortened(purpose)) (\(who))")
     }
 
-    /// Returns the description for another asker, which hides the purpose unless both are the same
-    /// user.
+    /// Returns the description that another asker's client may display: with the purpose only if
+    /// both have the same uid.
     package func name(for other: Asker) -> Bytes {
         requester.uid == other.requester.uid ? detail : name
     }

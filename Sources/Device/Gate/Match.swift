@@ -11,10 +11,9 @@ import Posix
 
 /// Evidence that an enrolled finger of one account was on a reader during one turn.
 ///
-/// `TouchGate.touch` creates it after the scanner reported a finger and while the attempt is still
-/// counted as failed on disk. It cannot be copied and lives in the `Touch` that holds it, so that
-/// one touch serves one request. Vaults check the account and the age before they open anything for
-/// it.
+/// `TouchGate.touch` creates it after the scanner has reported a matching finger, while the attempt
+/// still counts as failed on disk. It cannot be copied and lives in one `Touch`, so that one touch
+/// serves one request. Vaults check the account and the age before they open anything for it.
 package struct Match: ~Copyable, Sendable {
     /// The account that the finger belongs to.
     package let account: UInt32
@@ -47,8 +46,9 @@ package final class Touch<Finger: Sendable>: Sendable {
     package let finger: Finger
     /// The attempt, recorded on disk as a failure until the request settles it.
     package let attempt: any LockoutAttempt
-    /// The value of `SuspendState.suspensions` when the finger was requested; a later comparison
-    /// shows whether the machine was suspended in between.
+    /// The value of `SuspendState.suspensions` when the touch began.
+    ///
+    /// Comparing it later shows whether the machine was suspended in between.
     package let suspensions: UInt64
 
     fileprivate init(
@@ -61,13 +61,19 @@ package final class Touch<Finger: Sendable>: Sendable {
     }
 }
 
-/// Scans fingers. The daemon's implementation is its pool of readers.
+/// Waits for a finger on a reader and compares it with the prints of a query.
+///
+/// The daemon has one implementation, its pool of readers. The gate trusts its result: a value
+/// other than nil makes a `Match`.
 package protocol FingerScanner: Sendable {
     /// The fingers to look for, and the readers to look on.
     associatedtype Query: Sendable
     /// The scanner's representation of a finger that matched.
     associatedtype Found: Sendable
-    /// Waits at most `limit` for one finger; returns nil if the finger matches none of the query's.
+    /// Waits at most `limit` for one finger; returns nil if it matches none of the query's prints.
+    ///
+    /// `tell` receives notices to show to the client meanwhile. Throws a denial if no finger was
+    /// judged, for example `timedOut`, `cancelled` or a fault of the reader.
     @ServiceActor func scan(
         _ query: Query, limit: Duration, tell: @escaping @ServiceActor (Notice) -> Void
     ) async throws(Denial) -> Found?
@@ -78,17 +84,21 @@ package protocol FingerScanner: Sendable {
 /// Exactly one of `failed`, `takeBack` and `succeeded` settles it. An attempt that is never
 /// settled, for example because the daemon was killed, remains a failure.
 package protocol LockoutAttempt: Sendable {
-    /// Settles the attempt as a failure: the finger did not match. Throws if that starts a lockout.
+    /// Settles the attempt as a failure, because the finger did not match.
+    ///
+    /// Throws the lockout if the account is locked out now, or `storage` if the disk fails.
     func failed() throws(Denial)
-    /// Removes the attempt from the count, because no finger was judged.
+    /// Removes the attempt from the count, because no finger was judged or the touch was not used.
     func takeBack()
-    /// Throws if anything other than this attempt has started a lockout meanwhile.
+    /// Throws if the account is locked out now for another reason than this attempt.
     func check() throws(Denial)
-    /// Settles the attempt as a success: the finger matched and the request was completed.
+    /// Settles the attempt as a success and resets the count of failures.
+    ///
+    /// Throws `storage` if the disk fails; the attempt then remains counted.
     func succeeded() throws(Denial)
 }
 
-/// Counts the failed attempts of one account.
+/// Counts the failed attempts of one account, on disk.
 @ServiceActor
 package protocol LockoutLedger {
     /// Throws if a lockout is in effect.
@@ -97,7 +107,7 @@ package protocol LockoutLedger {
     func begin() throws(Denial) -> any LockoutAttempt
 }
 
-/// Reports whether the machine is about to be suspended, and how often it has been.
+/// Reports whether the machine is about to be suspended, and how often it has been suspended.
 @ServiceActor
 package protocol SuspendState: AnyObject, Sendable {
     /// Whether the machine is about to be suspended.
@@ -110,9 +120,9 @@ package protocol SuspendState: AnyObject, Sendable {
 package struct TouchRequest<Query: Sendable>: Sendable {
     /// The account whose finger is expected.
     package let account: UInt32
-    /// The query for the scanner.
+    /// What the scanner is asked for: the prints, and the readers to use.
     package let query: Query
-    /// The number of mismatches that end the touch.
+    /// How many fingers may fail to match; the last mismatch ends the touch.
     package let tries: Int
     /// The end of the wait, as a time since boot (CLOCK_BOOTTIME).
     package let end: Duration
@@ -128,9 +138,9 @@ package struct TouchRequest<Query: Sendable>: Sendable {
 
 /// The only way from a request to a matching finger.
 ///
-/// It makes requests take turns, re-examines presence, counts every attempt on disk before the
-/// reader is asked, and creates the `Match`. The daemon creates a single gate, with its readers as
-/// the scanner; `checks/imports` enforces that.
+/// The gate makes requests take turns, re-examines presence, counts every attempt on disk before
+/// the reader is asked, and creates the `Match`. The daemon creates a single gate, with its readers
+/// as the scanner; `checks/imports` enforces that.
 @ServiceActor
 package final class TouchGate<Scanner: FingerScanner> {
     private let scanner: Scanner
@@ -139,7 +149,7 @@ package final class TouchGate<Scanner: FingerScanner> {
     private let machine: any SuspendState
     private let clock: Clock
 
-    /// Creates a gate for a scanner. The queue decides the order of the requests.
+    /// Creates a gate for a scanner; `queue` decides the order of the requests.
     package init(
         _ scanner: Scanner, queue: TouchQueue, examiner: PresenceExaminer,
         machine: any SuspendState, clock: Clock
@@ -153,7 +163,8 @@ package final class TouchGate<Scanner: FingerScanner> {
 
     /// Waits at most `limit` for a turn at the readers.
     ///
-    /// - Throws: `queueFull`, `suspending`, `timedOut` or `cancelled`.
+    /// - Throws: What `TouchQueue.turn` throws (`queueFull`, `timedOut` or `cancelled`), and
+    ///   `suspending` if the machine is about to be suspended before or after the wait.
     /// - Returns: The turn, which ends when this value goes out of scope.
     package func turn(
         for applicant: Applicant, within limit: Duration
@@ -164,22 +175,29 @@ package final class TouchGate<Scanner: FingerScanner> {
         return turn
     }
 
-    /// Waits until a finger matches.
+    /// Waits until a finger matches, and returns the match.
     ///
-    /// The wait ends without a match when the tries are used up, the time is over, or a lockout
-    /// begins. Each attempt is recorded on disk as a failure before the reader is asked, so that no
-    /// restart forgives one. An attempt in which no finger was judged is taken back.
+    /// Each attempt is recorded on disk as a failure before the reader is asked, so that killing
+    /// the daemon or restarting it forgives no attempt. An attempt in which no finger was judged is
+    /// taken back, and so is one whose presence no longer holds after the match. The wait ends
+    /// without a match when the tries are used up, the time is over, or a lockout begins. A scan
+    /// that was stopped because a second touch for the account arrived is repeated once both
+    /// prompts show it.
+    ///
+    /// The attempt of a successful touch still counts as a failure; the caller must settle it.
     ///
     /// - Parameters:
     ///   - presence: Evidence that the requester is at the machine. It is examined again before the
-    ///     reader is asked, since waiting for the turn may have taken a minute, and after the
-    ///     match.
+    ///     first attempt, since the wait for the turn may have taken a minute, and after the match.
     ///   - turn: The right to use the readers.
     ///   - ledger: The failed attempts of the account.
     ///   - interruption: Ends the wait early with `cancelled`.
+    ///   - tell: Receives notices for the client, such as the number of tries left after a
+    ///     mismatch.
     /// - Throws: `notPermitted` if the presence is for another account; `noMatch` after the last
-    ///   try; `timedOut`, `cancelled` or `suspending`; whatever the examination, the ledger or the
-    ///   scanner throws. A denial after the first examination carries the number of mismatches.
+    ///   try; `timedOut`, `cancelled` or `suspending`; `changedMeanwhile` if presence no longer
+    ///   holds after the match; also what the first examination, the ledger and the scanner throw.
+    ///   A denial after the first examination carries the number of mismatches.
     package func touch(
         _ request: TouchRequest<Scanner.Query>, presence: Presence, during turn: borrowing Turn,
         counting ledger: any LockoutLedger, interruptedBy interruption: Interruption,
@@ -229,6 +247,9 @@ package final class TouchGate<Scanner: FingerScanner> {
         }
     }
 
+    /// Waits until both prompts show every competing touch.
+    ///
+    /// A suspension that ended the wait is thrown as `suspending`.
     private func settleContention(
         of turn: borrowing Turn, until end: Duration
     ) async throws(Denial) {
@@ -237,8 +258,10 @@ package final class TouchGate<Scanner: FingerScanner> {
         } catch { throw machine.isSuspending ? Denial(.suspending) : error }
     }
 
-    /// Runs one scan, which also ends when another request for the same account arrives: both
-    /// prompts must show that there are two requests before a finger is accepted.
+    /// Runs one scan, within the time that is left.
+    ///
+    /// It also ends, with `cancelled`, when another touch for the same account arrives, because
+    /// both prompts must show that there are two requests before a finger is accepted.
     private func scan(
         _ request: TouchRequest<Scanner.Query>, during turn: borrowing Turn,
         interruptedBy interruption: Interruption,

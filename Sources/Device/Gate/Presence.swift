@@ -8,36 +8,36 @@ import Systemd
 
 /// Evidence that the user who caused a request is at the machine.
 ///
-/// Only `PresenceExaminer` can create it, and no touch is requested without it. It records the
+/// Only `PresenceExaminer` can create it, and no touch is asked for without it. It records the
 /// account, the requester, the seat and the origin, together with the inputs of the judgement, so
 /// that the examiner can repeat the judgement before and after the touch.
 package struct Presence: Sendable {
-    /// What the evidence is based on.
+    /// The kind of place that the request comes from.
     package enum Origin: Equatable, Sendable {
-        /// The session that the program belongs to.
+        /// The session to which the program belongs.
         case session(String)
         /// The display session of the user whose service manager started the program.
         case displaySession(String)
-        /// The session that a seat shows while a display manager's worker makes the request.
+        /// The session on the screen of a seat while a display manager's worker makes the request.
         case loginScreen(unit: String, session: String)
         /// A login at a console.
         case console(unit: String)
-        /// The settings for machines on which logind does not run.
+        /// Accepted by the settings for machines on which logind does not run.
         case withoutLogind
     }
 
-    /// The account that the touch is for.
+    /// The uid of the account that the touch is for.
     package let account: UInt32
     /// The user who caused the request.
     package let requester: Requester
-    /// The seat that the requester is at; nil if any reader may be used.
+    /// The seat of the requester; nil if the judgement found none.
     package let seat: String?
-    /// What the evidence is based on.
+    /// The kind of place that the request comes from.
     package let origin: Origin
     fileprivate let agent: (any HeldProcess)?
     fileprivate let inquiry: Inquiry
-    /// The traces that the judgement was based on; nil if they do not determine the judgement
-    /// completely.
+    /// The traces on which the judgement was based; nil if the judgement also depends on something
+    /// else.
     fileprivate let traces: PresenceTraces?
 
     /// Whether the requester asks for a touch of another account's finger.
@@ -57,20 +57,20 @@ package struct Presence: Sendable {
     }
 }
 
-/// All inputs of a judgement apart from the facts.
+/// All inputs of a judgement apart from the facts of the machine.
 private struct Inquiry: Sendable {
     let client: ClientProcess
     let account: Account
     let claims: PresenceClaims
     let others: OtherAccounts
 
-    /// Whether the client is trusted to name the user on whose behalf it asks.
+    /// Whether the client runs as root, and may therefore name the user on whose behalf it asks.
     var isRoot: Bool { client.credentials.uid == 0 }
 }
 
-/// The result of a row of the table.
+/// What a row of the table has found out about the place of a process.
 private struct Finding {
-    /// The owner of the session; nil if no one has logged in yet.
+    /// The owner of the session; nil if nobody has logged in yet or the owner is unknown.
     let owner: UInt32?
     let seat: String?
     let origin: Presence.Origin
@@ -80,9 +80,9 @@ private struct Finding {
 private struct Subject {
     let process: any HeldProcess
     let placement: ClientProcess.Placement
-    /// Whether the process may be a program that opens sessions.
+    /// Whether the process may be a program that opens sessions: it runs as root and is no agent.
     let isRoot: Bool
-    /// The agent, and the users that the agent and its helper were started by.
+    /// polkit's agent if it is the process, and the user who started the agent's helper.
     var agent: (any HeldProcess)?
     var users: [UInt32] = []
 }
@@ -96,17 +96,17 @@ private struct PolkitAgent {
 
 /// Judges whether the requester of a touch is at the machine.
 ///
-/// The judgement follows a table of process locations (`finding(for:_:)`). A request that no row
-/// accepts is denied with `notAtMachine`, a remote one with `remoteSession`, and one for another
-/// account with `otherRequester` unless the verb or `login.others` allows it. A lookup that fails
-/// also denies.
+/// The judgement follows a table of process locations (`finding(for:account:)`). A request that no
+/// row accepts is denied with `notAtMachine`, a remote one with `remoteSession`, and one for
+/// another account with `otherRequester` unless the verb's rule or `login.others` allows it. A
+/// lookup that fails also denies.
 ///
 /// The judgement is based on facts of the kernel, systemd and the account database. A client's
 /// claims can only lead to a denial, except that a root client names the requester or polkit's
 /// agent.
 package struct PresenceExaminer: Sendable {
-    /// The PAM service of polkit's helper, and the template of the unit that newer polkit starts it
-    /// in.
+    /// The PAM service of polkit's helper, and the template of the unit in which newer versions of
+    /// polkit start the helper.
     private static let polkit = (service: "polkit-1", unit: "polkit-agent-helper@.service")
     /// The seat that the virtual consoles belong to.
     private static let consoleSeat = "seat0"
@@ -120,17 +120,19 @@ package struct PresenceExaminer: Sendable {
         policy = PresencePolicy(settings)
     }
 
-    /// Holds the process that connected a socket. Call it right after accept(2).
+    /// Holds the process that connected a socket.
     ///
-    /// Throws only if the socket does not report the peer's user.
+    /// Call it right after accept(2).
+    ///
+    /// Throws only if the socket does not report the peer's credentials.
     package func client(on socket: borrowing Descriptor) throws(SystemFault) -> ClientProcess {
         try facts.client(on: socket)
     }
 
-    /// Returns evidence for a client's request.
+    /// Returns evidence that the requester behind a client is at the machine.
     ///
-    /// - Throws: A denial that names what is missing: `notAtMachine`, `remoteSession` or
-    ///   `otherRequester`.
+    /// - Throws: `notAtMachine` with the missing condition as its subject, `remoteSession`, or
+    ///   `otherRequester` if the requester is not the account and `others` does not allow that.
     package func evidence(
         for client: ClientProcess, account: Account, claims: PresenceClaims,
         others: OtherAccounts = .asConfigured
@@ -140,9 +142,9 @@ package struct PresenceExaminer: Sendable {
 
     /// Verifies that the same evidence would be given now.
     ///
-    /// Skips the lookups where the traces of the first judgement are unchanged. Throws what is
-    /// missing, or `changedMeanwhile` if the request would be accepted for another reason than
-    /// before.
+    /// The lookups are skipped if the traces of the first judgement are unchanged. Throws the
+    /// denial of a new judgement, or `changedMeanwhile` if requester, seat, origin or agent differ
+    /// or the agent has ended.
     package func examine(_ presence: Presence) throws(Denial) {
         if let before = presence.traces, before == traces(of: presence.inquiry) { return }
         let now = try judge(presence.inquiry)
@@ -152,13 +154,17 @@ package struct PresenceExaminer: Sendable {
         else { throw .changed }
     }
 
-    /// Repeats the examination after a touch. Throws `changedMeanwhile` whatever is missing.
+    /// Repeats the examination after a touch; throws `changedMeanwhile` for whatever fails.
     package func confirm(_ presence: Presence) throws(Denial) {
         do throws(Denial) {
             try examine(presence)
         } catch { throw .changed }
     }
 
+    /// Makes a complete judgement.
+    ///
+    /// Traces are stored in the evidence only if the account owns the session and no agent is
+    /// involved, since nothing else can then change the result.
     private func judge(_ inquiry: Inquiry) throws(Denial) -> Presence {
         guard inquiry.claims.remoteHost.isEmpty else { throw Denial(.remoteSession) }
         // Read the traces first, so that a change during the lookups is noticed later.
@@ -166,7 +172,7 @@ package struct PresenceExaminer: Sendable {
         let subject = try subject(of: inquiry)
         let finding = try finding(for: subject, account: inquiry.account)
         let requester = try requester(of: inquiry, finding: finding, subject: subject)
-        // Check this last: only if both processes still exist did the lookups by pid concern them.
+        // Check this last: the lookups by pid concerned these processes only if both still exist.
         guard inquiry.client.process?.hasEnded == false, !subject.process.hasEnded else {
             throw .notAtMachine(Detail.programEnded)
         }
@@ -184,8 +190,8 @@ package struct PresenceExaminer: Sendable {
 
     /// Returns the traces of a request whose judgement depends on nothing else.
     ///
-    /// That is a program of root or the account itself in a session, which names no requester other
-    /// than the account. Returns nil for every other request.
+    /// Such a request comes from a program in a session that runs as root or as the account, and it
+    /// names no requester other than the account. Returns nil for every other request.
     private func traces(of inquiry: Inquiry) -> PresenceTraces? {
         let (client, account) = (inquiry.client, inquiry.account)
         guard case .place(.session(let id)) = client.placement, let process = client.process,
@@ -200,8 +206,7 @@ package struct PresenceExaminer: Sendable {
 
     // MARK: The table
 
-    /// Returns the finding for the location of a process, or throws if that is no place in front of
-    /// the machine.
+    /// Returns what the location of a process shows, or throws if it is not a place at the machine.
     private func finding(
         for subject: Subject, account: Account
     ) throws(Denial) -> Finding {
@@ -215,8 +220,8 @@ package struct PresenceExaminer: Sendable {
             let display = try known { () throws(SystemFault) in try facts.displaySession(of: uid) }
             guard let session = display else { throw .notAtMachine(Detail.noActiveSession) }
             return try finding(in: session, origin: .displaySession(session.id))
-        // A display manager's worker: a seat must show a greeter, or the account's own session,
-        // which the worker unlocks.
+        // A display manager's worker: a seat must show a greeter, or a session of the account,
+        // which the worker then unlocks.
         case .place(.systemUnit(let unit)) where subject.isRoot && policy.isDisplayManager(unit):
             return try loginScreen(of: unit, account: account)
         // A login at a console: the screen must show that console.
@@ -232,6 +237,9 @@ package struct PresenceExaminer: Sendable {
         }
     }
 
+    /// Accepts a local, active session of class `user`.
+    ///
+    /// It must be at a seat, unless `login.without-seat` allows others.
     private func finding(
         in session: LoginSession, origin: Presence.Origin
     ) throws(Denial) -> Finding {
@@ -244,6 +252,10 @@ package struct PresenceExaminer: Sendable {
         return Finding(owner: session.owner, seat: session.seat, origin: origin)
     }
 
+    /// Accepts a display manager's worker if exactly one seat shows a screen that it may serve: a
+    /// greeter, or a session of the account.
+    ///
+    /// Several are denied, because nothing tells which of them it serves.
     private func loginScreen(
         of unit: String, account: Account
     ) throws(Denial) -> Finding {
@@ -257,12 +269,17 @@ package struct PresenceExaminer: Sendable {
             }
         }
         guard let screen = screens.first else { throw .notAtMachine(Detail.noLoginScreen) }
-        // Nothing tells which of them the worker serves.
+        // It is unknown which of them the worker serves.
         guard screens.count == 1 else { throw .notAtMachine(Detail.severalLoginScreens) }
         return Finding(
             owner: nil, seat: screen.seat, origin: .loginScreen(unit: unit, session: screen.id))
     }
 
+    /// Accepts a login on the virtual console that is on the screen.
+    ///
+    /// The console is the instance of the unit's name, such as `tty1` of `getty@tty1.service`, else
+    /// the controlling terminal. A login on any other terminal, such as a serial console, is
+    /// accepted only if `login.without-seat` allows it.
     private func console(
         of unit: String, process: any HeldProcess
     ) throws(Denial) -> Finding {
@@ -280,6 +297,10 @@ package struct PresenceExaminer: Sendable {
         return Finding(owner: nil, seat: Self.consoleSeat, origin: origin)
     }
 
+    /// Applies `login.without-logind`: accepts any process, one with a controlling terminal, or one
+    /// on the virtual console that is on the screen.
+    ///
+    /// The owner is the audit login uid.
     private func findingWithoutLogind(
         _ process: any HeldProcess
     ) throws(Denial) -> Finding {
@@ -303,9 +324,10 @@ package struct PresenceExaminer: Sendable {
 
     /// Returns the first user behind the request who is not the account itself, else the account.
     ///
-    /// The candidates are, in this order, the session's owner, the client's user, polkit's users,
-    /// the real user of the process, and the user that a root client names. A subordinate uid
-    /// (subuid(5)) counts as the user it was given to.
+    /// The candidates are, in this order, the owner of the session, the client's own user unless
+    /// that is root, the user who started polkit's helper, the real user of the process, and the
+    /// user whom a root client names. A subordinate uid counts as the user to whom subuid(5)
+    /// assigns it.
     private func requester(
         of inquiry: Inquiry, finding: Finding, subject: Subject
     ) throws(Denial) -> Requester {
@@ -315,8 +337,8 @@ package struct PresenceExaminer: Sendable {
         if !inquiry.isRoot { causes.append(inquiry.client.credentials.uid) }
         causes += subject.users
         // The real uid is the user who started a setuid program such as su, or the owner of an
-        // agent. A real uid of 0 counts only for an agent, which then asks for root; the real uid 0
-        // of a program such as sudo does not tell who asks.
+        // agent. A real uid of 0 counts only for an agent, which then asks for root. The real uid 0
+        // of a program such as sudo does not show who asks.
         let real = try known { () throws(SystemFault) in try subject.process.realUID() }
         if real != 0 || subject.agent != nil { causes.append(real) }
         for cause in causes where cause != account.uid {
@@ -326,7 +348,8 @@ package struct PresenceExaminer: Sendable {
         return claimed(by: inquiry) ?? Requester(account)
     }
 
-    /// Returns the user that a privileged client names, if it is not the account itself.
+    /// Returns the user whom a root client names as the requester; nil if that is the account
+    /// itself.
     private func claimed(by inquiry: Inquiry) -> Requester? {
         let name = inquiry.claims.requester
         guard inquiry.isRoot, !name.isEmpty, name != Bytes(inquiry.account.name.utf8) else {
@@ -334,7 +357,7 @@ package struct PresenceExaminer: Sendable {
         }
         let uid = facts.uid(named: name)
         if uid == inquiry.account.uid { return nil }
-        // A name without an account is not the requested account either.
+        // A name without an account is certainly not the name of the requested account.
         return Requester(uid: uid ?? UInt32.max, name: name)
     }
 
@@ -344,7 +367,11 @@ package struct PresenceExaminer: Sendable {
 
     // MARK: The process that counts
 
-    /// Returns the client's process if it has not moved, or polkit's agent in place of its helper.
+    /// Returns the process to judge: the client's own, or polkit's agent in place of its helper.
+    ///
+    /// The client's process must still be where it was when it connected, otherwise `notAtMachine`
+    /// is thrown. A client is taken for polkit's helper if it runs as root and claims the PAM
+    /// service `polkit-1`.
     private func subject(of inquiry: Inquiry) throws(Denial) -> Subject {
         let client = inquiry.client
         guard let process = client.process else { throw .notAtMachine(Detail.programEnded) }
@@ -365,9 +392,10 @@ package struct PresenceExaminer: Sendable {
     /// Returns the agent on whose behalf polkit's helper asks.
     ///
     /// Until polkit 126, the agent starts the helper, which is setuid root, and is its parent.
-    /// Since polkit 127, the system's service manager may start the helper, and the agent is the
-    /// peer of the helper's standard input. The request then carries the agent's pid and user as
-    /// the kernel recorded them at connect(2); they are accepted only from a root process.
+    /// Since polkit 127, the service manager may start the helper, and the agent is the peer of the
+    /// helper's standard input. The request then carries the agent's pid and user as the kernel
+    /// recorded them at connect(2); they are accepted only from a root process in that unit. Throws
+    /// `notAtMachine` if the agent cannot be determined.
     private func agent(
         of helper: any HeldProcess, placement: ClientProcess.Placement, claims: PresenceClaims
     ) throws(Denial) -> PolkitAgent {
@@ -395,7 +423,7 @@ package struct PresenceExaminer: Sendable {
         try known { () throws(SystemFault) in try facts.session(id) }
     }
 
-    /// Runs a lookup; a lookup that fails gives no evidence and denies the request.
+    /// Runs a lookup; a lookup that fails gives no evidence, and the request is denied.
     private func known<Value>(
         _ lookup: () throws(SystemFault) -> Value
     ) throws(Denial) -> Value {
@@ -404,7 +432,8 @@ package struct PresenceExaminer: Sendable {
         } catch { throw .notAtMachine(Detail.sessionNotKnown) }
     }
 
-    /// Returns the virtual console that controls a process, according to the kernel.
+    /// Returns the name of the virtual console that controls a process, such as `tty2`; nil if its
+    /// controlling terminal is none.
     private func ownConsole(of process: any HeldProcess) throws(Denial) -> String? {
         let terminal = try known { () throws(SystemFault) in try process.terminal() }
         return terminal?.virtualConsole.map { "tty\($0)" }

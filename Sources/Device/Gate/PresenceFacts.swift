@@ -3,12 +3,16 @@ import LoginProtocol
 import Posix
 import Systemd
 
-/// A process that presence is judged by. Lookups by its pid are valid only while it has not ended.
+/// A process by which presence is judged.
+///
+/// Lookups by its pid are valid only while it has not ended, because the kernel may then assign the
+/// pid to another process.
 package protocol HeldProcess: Sendable {
     /// The process id.
     var pid: Int32 { get }
-    /// Whether the process has ended. If so, everything that was looked up by its pid must be
-    /// discarded.
+    /// Whether the process has ended.
+    ///
+    /// If so, everything that was looked up by its pid must be discarded.
     var hasEnded: Bool { get }
     /// Returns the pid of the parent process.
     func parent() throws(SystemFault) -> Int32
@@ -22,14 +26,14 @@ package protocol HeldProcess: Sendable {
 
 extension ProcessHandle: HeldProcess {}
 
-/// The facts that presence is judged by: from the kernel, systemd and the account database.
+/// The facts by which presence is judged, from the kernel, systemd and the account database.
 ///
-/// Nothing here comes from the client. A lookup that fails throws, and the caller then denies the
-/// request.
+/// None of them is a claim of the client. A lookup that fails throws, and the caller then denies
+/// the request.
 package protocol PresenceFacts: Sendable {
     /// Whether logind runs.
     var hasLogind: Bool { get }
-    /// The virtual console that the screen shows, for example `tty1`; nil if there is none.
+    /// The name of the virtual console that is on the screen, such as `tty1`; nil if there is none.
     var activeConsole: String? { get }
     /// Holds the process that has this pid now.
     func hold(_ pid: Int32) throws(SystemFault) -> any HeldProcess
@@ -37,7 +41,7 @@ package protocol PresenceFacts: Sendable {
     func place(of process: any HeldProcess) throws(SystemFault) -> ProcessOrigin
     /// Returns a session by its id.
     func session(_ id: String) throws(SystemFault) -> LoginSession
-    /// Returns the session that a user works in; nil if there is none.
+    /// Returns the user's display session, as logind determines it; nil if there is none.
     func displaySession(of uid: UInt32) throws(SystemFault) -> LoginSession?
     /// Returns the active session of each seat that has one.
     func sessionsInFront() throws(SystemFault) -> [LoginSession]
@@ -45,23 +49,25 @@ package protocol PresenceFacts: Sendable {
     func name(of uid: UInt32) -> Bytes?
     /// Returns the uid of a login name; nil if there is none.
     func uid(named name: Bytes) -> UInt32?
-    /// Returns the user that a subordinate uid was given to; nil if it is in no range. See
-    /// subuid(5).
+    /// Returns the user to whom a subordinate uid is assigned; nil if it is in no range.
+    ///
+    /// See subuid(5).
     func owner(ofSubordinate uid: UInt32) -> UInt32?
-    /// Returns the traces of a process in a session; nil if they are unknown, which requires full
-    /// lookups.
+    /// Returns the traces of a process in a session; nil if they cannot be read reliably, in which
+    /// case every judgement needs full lookups.
     func traces(of process: any HeldProcess, in session: String) -> PresenceTraces?
 }
 
-/// The state on disk that a judgement about a program in a session was based on.
+/// The recorded state on which a judgement about a program in a session was based.
 ///
-/// If two traces of a request are equal, so are the judgements, which saves the lookups.
+/// If the traces of a request are equal at two times, so are the judgements, and the lookups can be
+/// skipped.
 package struct PresenceTraces: Equatable, Sendable {
     /// The process's control groups, the contents of /proc/PID/cgroup.
     let groups: Bytes
     let realUID: UInt32
-    /// The stamp of the file in which logind records the session; logind replaces it with each
-    /// change.
+    /// The stamp of the file in which logind records the session; logind replaces the file with
+    /// each change.
     let session: FileStamp
 
     /// Creates traces from their values.
@@ -73,17 +79,17 @@ package struct PresenceTraces: Equatable, Sendable {
 }
 
 extension PresenceFacts {
-    /// Returns nil: a source of facts without traces requires full lookups.
+    /// Returns nil: a source of facts without traces needs full lookups.
     package func traces(
         of process: any HeldProcess, in session: String
     ) -> PresenceTraces? { nil }
 }
 
-/// The facts of the machine that the daemon runs on.
+/// The facts of the machine on which the daemon runs.
 package struct MachineFacts: PresenceFacts {
-    /// The maximum length of a console's name, in bytes.
+    /// The maximum size of the file that names the active console, in bytes.
     private static let longestName = 64
-    /// The maximum length of a process's control groups, in bytes.
+    /// The maximum size of the file that lists a process's control groups, in bytes.
     private static let longestGroups = 8_192
 
     private let subordinates: SubordinateUIDs
@@ -135,6 +141,8 @@ package struct MachineFacts: PresenceFacts {
 
     package func owner(ofSubordinate uid: UInt32) -> UInt32? { subordinates.owner(of: uid) }
 
+    // The session's id becomes part of a path, so only letters and digits are accepted. A session
+    // file that changed so recently that another change could leave the same stamp gives no traces.
     package func traces(
         of process: any HeldProcess, in session: String
     ) -> PresenceTraces? {
@@ -147,7 +155,7 @@ package struct MachineFacts: PresenceFacts {
             }
         }
         guard isName, hasLogind else { return nil }
-        // Take the time first, so that a change during this function is noticed later.
+        // Take the time first, so that a change during this function is noticed.
         let now = FileMoment.now()
         guard let record = FileStamp(ofFileAt: "/run/systemd/sessions/\(session)"),
             record.isSettled(at: now),

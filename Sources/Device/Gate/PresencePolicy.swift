@@ -5,17 +5,22 @@ import LoginMessages
 import LoginProtocol
 import Systemd
 
-/// The administrator's settings about presence.
+/// The administrator's settings about presence, from `signet.conf`.
+///
+/// They decide who may ask for another account's finger, which system units count as display
+/// managers or console logins, and what is accepted from sessions without a seat or without logind.
 struct PresencePolicy: Sendable {
-    /// The requests that are accepted where logind does not run. The raw values appear in
-    /// `signet.conf`.
+    /// The requests that are accepted where logind does not run.
+    ///
+    /// The raw values are the words of `login.without-logind`.
     enum WithoutLogind: String, Sendable {
         case consoles = "consoles"
         case terminals = "terminals"
         case any = "any"
     }
 
-    /// Whether a user may ask for a touch of another account's finger.
+    /// Whether a user may ask for a touch of another account's finger (with a warning at the
+    /// prompt).
     let allowsOthers: Bool
     /// Whether local sessions without a seat are accepted.
     let allowsWithoutSeat: Bool
@@ -24,7 +29,7 @@ struct PresencePolicy: Sendable {
     private let consoleUnits: Set<String>
     private let displayManagers: Set<String>
 
-    /// Reads the settings; a word that is not known has the effect of the default.
+    /// Reads the settings; an unknown word has the effect of the default.
     init(_ settings: Configuration) {
         allowsOthers = settings.word(Settings.loginOthers) == "warn"
         allowsWithoutSeat = settings.word(Settings.loginWithoutSeat) == Settings.allow
@@ -34,10 +39,10 @@ struct PresencePolicy: Sendable {
         displayManagers = Set(settings.words(Settings.loginDisplayManagers))
     }
 
-    /// Whether a system unit logs users in at consoles; also matches the unit's template.
+    /// Whether a system unit, or the template that it is an instance of, logs users in at consoles.
     func isConsoleUnit(_ unit: String) -> Bool { Self.contains(consoleUnits, unit: unit) }
 
-    /// Whether a system unit is a display manager; also matches the unit's template.
+    /// Whether a system unit, or the template that it is an instance of, is a display manager.
     func isDisplayManager(_ unit: String) -> Bool { Self.contains(displayManagers, unit: unit) }
 
     private static func contains(_ units: Set<String>, unit: String) -> Bool {
@@ -45,26 +50,28 @@ struct PresencePolicy: Sendable {
     }
 }
 
-/// The accounts that a request may be for, as determined by the row of its verb and by the client.
+/// The accounts for which a request may be, as determined by its verb's rule and by the client.
 package enum OtherAccounts: Sendable {
     /// Only the requester's own account.
     case refused
     /// The requester's own account, and others if `login.others` allows it.
     case asConfigured
-    /// Any account; other code decides who may ask, as for root's commands.
+    /// Any account; other code decides who may ask, as for commands run by root.
     case allowed
 }
 
-/// A client's claims about its request. A claim can lead to a denial; only those of a root client
-/// also name the requester or polkit's agent.
+/// What a client claims about its request.
+///
+/// Any claim can lead to a denial. The claims of a root client also name the requester or polkit's
+/// agent; those fields are ignored for other clients.
 package struct PresenceClaims: Equatable, Sendable {
     /// The name of the PAM service.
     package var service: Bytes
     /// The remote host, PAM_RHOST.
     package var remoteHost: Bytes
-    /// The requesting user, PAM_RUSER; empty for a client that is not root.
+    /// The requesting user, PAM_RUSER; ignored unless the client is root.
     package var requester: Bytes
-    /// The pid of polkit's agent; nil for a client that is not root.
+    /// The pid of polkit's agent; ignored unless the client is root.
     package var agent: UInt32?
     /// The agent's uid when it connected to its helper; set if the helper runs as a system service.
     package var agentUser: UInt32?
@@ -83,12 +90,13 @@ package struct PresenceClaims: Equatable, Sendable {
 }
 
 extension Denial {
-    /// The request is not known to come from a user at the machine; the text says what is missing.
+    /// The request is not known to come from a user at the machine; the subject says what is
+    /// missing.
     static func notAtMachine(_ detail: Text) -> Denial {
         Denial(.notAtMachine, subject: detail.bytes)
     }
 
-    /// The request is for an account other than the requester's.
+    /// The request is for an account other than the requester's, and may not be.
     static func other(_ requester: Requester) -> Denial {
         Denial(.otherRequester, subject: requester.name)
     }

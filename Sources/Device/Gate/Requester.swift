@@ -3,11 +3,11 @@ import LoginProtocol
 import Posix
 import Systemd
 
-/// The user who causes a request, who need not be the account that the request is for.
+/// The user who causes a request, who need not be the owner of the account that the request is for.
 package struct Requester: Equatable, Sendable {
     /// The user's uid.
     package let uid: UInt32
-    /// The login name, or the uid in decimal if the machine knows no name.
+    /// The login name, or the uid in decimal if the account database does not know the uid.
     package let name: Bytes
 
     /// Creates a requester from uid and name.
@@ -22,10 +22,13 @@ package struct Requester: Equatable, Sendable {
 }
 
 /// The process at the other end of a connection, as it was when the connection was accepted.
+///
+/// Its credentials come from the kernel. The process is held, so that a later lookup by pid cannot
+/// silently concern another process with the same pid.
 package struct ClientProcess: Sendable {
     /// Where a process runs, as far as that is known.
     enum Placement: Equatable, Sendable {
-        /// The session, service manager or unit that systemd assigns the process to.
+        /// The session, service manager or unit to which systemd assigns the process.
         case place(ProcessOrigin)
         /// logind does not run.
         case withoutLogind
@@ -35,11 +38,12 @@ package struct ClientProcess: Sendable {
 
     /// The peer's pid, uid and gid at connect(2).
     package let credentials: PeerCredentials
-    /// The user whose share of queue places and turns the client consumes.
+    /// The uid of the user whose limits, queue places and turns the client consumes.
     ///
-    /// That is the client's own uid. For a program that runs as root it is the owner of its
-    /// session, else the user who started it, else the user who logged in. A subordinate uid counts
-    /// as the user it was given to.
+    /// That is the client's own uid. For a program that runs as root, it is the owner of its
+    /// session or service manager, else the user who started it (the real uid), else the user who
+    /// logged in (the audit login uid). A subordinate uid counts as the user to whom subuid(5)
+    /// assigns it.
     package let accountable: UInt32
     /// The process; nil if it could not be held.
     let process: (any HeldProcess)?
@@ -47,16 +51,18 @@ package struct ClientProcess: Sendable {
 }
 
 extension PresenceFacts {
-    /// Holds the process that connected a socket. Call it right after accept(2).
+    /// Holds the process that connected a socket.
     ///
-    /// Throws only if the socket does not report the peer's user. A process that cannot be held has
-    /// an unknown location and therefore gets no touch.
+    /// Call it right after accept(2).
+    ///
+    /// A process that cannot be held has an unknown placement and is therefore denied every touch.
+    /// Throws only if the socket does not report the peer's credentials.
     package func client(on socket: borrowing Descriptor) throws(SystemFault) -> ClientProcess {
         let peer = try PeerCredentials(of: socket)
         return client(peer, process: try? ProcessHandle.holding(peerOf: socket, peer: peer))
     }
 
-    /// Describes a client whose process is held already.
+    /// Describes a client whose process is already held, or could not be held.
     func client(_ peer: PeerCredentials, process: (any HeldProcess)?) -> ClientProcess {
         let placement = placement(of: process)
         return ClientProcess(
@@ -65,7 +71,7 @@ extension PresenceFacts {
             process: process, placement: placement)
     }
 
-    /// Returns where a process runs now.
+    /// Returns where a process runs now; `unknown` if the lookup fails or the process has ended.
     func placement(of process: (any HeldProcess)?) -> ClientProcess.Placement {
         guard let process else { return .unknown }
         guard hasLogind else { return process.hasEnded ? .unknown : .withoutLogind }
@@ -73,6 +79,7 @@ extension PresenceFacts {
         return .place(place)
     }
 
+    /// Returns the uid that answers for a client; see `ClientProcess.accountable`.
     private func accountable(
         _ peer: PeerCredentials, process: (any HeldProcess)?,
         placement: ClientProcess.Placement
@@ -89,12 +96,14 @@ extension PresenceFacts {
         return owner(ofSubordinate: uid) ?? uid
     }
 
-    /// Returns the user who started a program that runs as root; nil if that was root.
+    /// Returns the user who started a program that runs as root; nil if root did.
     private func starter(of process: any HeldProcess) -> UInt32? {
         guard let uid = try? process.realUID(), uid != 0 else { return nil }
         return uid
     }
 
+    /// Returns the owner of the session or service manager in which a process runs; nil for any
+    /// other placement or an unknown owner.
     private func owner(of placement: ClientProcess.Placement) -> UInt32? {
         switch placement {
         case .place(.session(let id)): (try? session(id))?.owner

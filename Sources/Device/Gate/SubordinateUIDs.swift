@@ -2,10 +2,11 @@
 import Posix
 import Synchronization
 
-/// The owners of the uids that users may assign to their containers; subuid(5).
+/// Looks up the owners of subordinate uids, which users may assign to their containers; subuid(5).
 ///
 /// The file is read again whenever it has changed. Malformed lines are ignored, and so are ranges
-/// that contain uid 0.
+/// that contain uid 0 or exceed 32 bits. A file that cannot be read, is larger than 1 MiB or is not
+/// UTF-8 counts as empty.
 package final class SubordinateUIDs: Sendable {
     /// The maximum size of the file in bytes; a longer file is ignored.
     private static let cap = 1 << 20
@@ -28,9 +29,10 @@ package final class SubordinateUIDs: Sendable {
         self.path = path
     }
 
-    /// Returns the user that a uid was given to; nil if it is in no range.
+    /// Returns the uid of the user to whom a uid is assigned; nil if it is in no range.
     ///
-    /// The account database is consulted last, since most uids are in no range.
+    /// The first range that contains the uid counts. The account database is consulted last, since
+    /// most uids are in no range; an owner that is not a known login name may be a uid in decimal.
     package func owner(of uid: UInt32) -> UInt32? {
         let name: String? = contents.withLock { contents in
             let version = FileVersion(of: path)

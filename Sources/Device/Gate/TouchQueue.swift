@@ -4,30 +4,36 @@ import LoginProtocol
 import MainContext
 import Posix
 
-/// Lets one request at a time use the readers, and tells the waiting ones whose turn it is.
+/// Grants the readers to one request at a time and tells waiting clients whose turn it is.
 ///
-/// Shares belong to the requester, not to the account that the touch is for: a requester gets at
-/// most a quarter of the waiting places (but at least one), and never two turns in a row while
-/// another requester waits. If two requests are for the same account, neither scans until both
-/// prompts show that there are two, since one touch could otherwise be taken for the other's. An
-/// enrolment yields to a touch after `patience` without a finger, an observation to anything at once.
+/// Fairness is by requester, not by the account that the touch is for. A requester holds at most a
+/// quarter of the waiting places (but at least one), and never gets two turns in a row while
+/// another requester waits.
+///
+/// If two touches are for the same account, a user could touch the reader for one and have it
+/// counted for the other. Therefore no finger is scanned for the turn's holder until both prompts
+/// have shown that there are two requests; a newcomer that does not show this loses its place.
+///
+/// Enrolments and observations give way: an enrolment ends when a touch waits and no finger has
+/// been on the reader for `patience`, an observation as soon as any other kind of request waits.
 @ServiceActor
 package final class TouchQueue {
     /// The time without a finger on the reader after which an enrolment yields to a waiting touch.
     package static let patience = Duration.seconds(15)
-    /// The time in which a new request for the holder's account must show that it waits.
+    /// The time within which the client of a waiting touch for the holder's account must confirm
+    /// that it shows the notice.
     package static let showing = Duration.seconds(2)
 
     private struct Place {
         let id: UInt64
         let applicant: Applicant
         let turn: CheckedContinuation<Outcome, Never>
-        /// Settled when the client has shown whose turn it is; used where both prompts must show
-        /// it.
+        /// Settled when a client that must show whose turn it is has answered, or failed to answer
+        /// in time.
         var isShown = Acknowledgement()
     }
 
-    /// A future: whether a client has shown a notice.
+    /// A future for a client's answer: whether it has shown a notice.
     @ServiceActor private final class Acknowledgement {
         private var answer: Bool?
         private var waiting: CheckedContinuation<Bool, Never>?
@@ -38,6 +44,7 @@ package final class TouchQueue {
             waiting = nil
         }
 
+        /// Waits for the answer; one caller may wait at a time.
         func value() async -> Bool {
             await withCheckedContinuation { continuation in
                 if let answer {
@@ -49,6 +56,7 @@ package final class TouchQueue {
         }
     }
 
+    /// What became of a request for a turn.
     private enum Outcome {
         case granted
         case full(inFront: Bytes)
@@ -59,10 +67,13 @@ package final class TouchQueue {
     private final class Holder {
         let id: UInt64
         let applicant: Applicant
-        /// Requests for the same account that are not yet shown by both prompts.
+        /// Waiting touches for the same account, in order of arrival, that both prompts have yet to
+        /// show.
         var newcomers: [UInt64] = []
-        /// Requesters with a request that failed to show that it waits. Their later requests do not
-        /// stop a scan until they have shown it.
+        /// The uids of requesters whose client failed to show a notice in time.
+        ///
+        /// A later request of such a requester does not stop a scan until its client has shown the
+        /// notice.
         var unshown: Set<UInt32> = []
         /// Ends the current scan.
         var scan: Interruption?
@@ -83,7 +94,8 @@ package final class TouchQueue {
     private let perRequester: Int
     private let patience: Duration
     private let showing: Duration
-    /// Called with true when the readers become used, and with false when they become free.
+    /// Called with true when the first request gets the readers, and with false when they become
+    /// free.
     private let taken: (Bool) -> Void
     private var holder: Holder? {
         didSet {
@@ -94,8 +106,10 @@ package final class TouchQueue {
     private var nextID: UInt64 = 0
     private var impatience: Timer?
 
-    /// Creates a queue with `limit` waiting places; `taken` is called when the readers become used
-    /// or free.
+    /// Creates a queue with `limit` waiting places.
+    ///
+    /// `taken` is called with true when the readers become used, and with false when they become
+    /// free.
     package init(
         limit: Int, patience: Duration = TouchQueue.patience,
         showing: Duration = TouchQueue.showing,
@@ -111,10 +125,15 @@ package final class TouchQueue {
     /// The number of waiting requests.
     var waiting: Int { places.count }
 
-    /// Waits at most `limit` for the turn; the applicant is told whose turn it is, each time that
-    /// changes.
+    /// Waits at most `limit` for the turn at the readers.
     ///
-    /// - Throws: `queueFull`, whose subject is the present holder; `timedOut` or `cancelled`.
+    /// The applicant's client is told whose turn it is, and again each time that changes. A
+    /// cancelled task gives up its place.
+    ///
+    /// - Throws: `queueFull` if no waiting place is free or the requester already holds its share,
+    ///   with a description of the present holder as the subject; `timedOut` after `limit`;
+    ///   `cancelled` if the task is cancelled or the client does not show a notice that it must
+    ///   show.
     package func turn(
         for applicant: Applicant, within limit: Duration
     ) async throws(Denial) -> Turn {
@@ -148,8 +167,10 @@ package final class TouchQueue {
         }
     }
 
-    /// Adds a place or answers at once. The checks are repeated here, since other requests may have
-    /// run during the await.
+    /// Adds a place to the line, or resumes the request at once.
+    ///
+    /// Everything is checked here, after the suspension, because other requests may have run since
+    /// `turn(for:within:)` was called.
     private func join(_ place: Place) {
         if Task.isCancelled { return place.turn.resume(returning: .cancelled) }
         guard let holder else {
@@ -170,21 +191,24 @@ package final class TouchQueue {
         watchEnrolment()
     }
 
-    /// Stops the holder's scan until both prompts show that there are two requests.
+    /// Stops the holder's scan until both prompts have shown that there are two requests.
     private func contend(_ id: UInt64, holder: Holder) {
         guard !holder.newcomers.contains(id) else { return }
         holder.newcomers.append(id)
         holder.scan?.raise()
     }
 
-    /// Whether a touch for one could be mistaken for a touch for the other.
+    /// Whether a finger for one request could be taken for a finger for the other: both are touches
+    /// for the same account.
     private func contends(_ newcomer: Applicant, with holder: Applicant) -> Bool {
         newcomer.purpose == .touch && holder.purpose == .touch
             && newcomer.account == holder.account
     }
 
-    /// Tells a waiting request whose turn it is. A request for the holder's account must confirm
-    /// that it shows this; if it does not in time, it loses its place.
+    /// Tells a waiting client whose turn it is.
+    ///
+    /// If both requests are touches for the same account, the client must confirm within `showing`
+    /// that it displays this; otherwise its request loses its place.
     private func tellWaiting(_ place: Place, holder: Holder) {
         let mustShow = contends(place.applicant, with: holder.applicant)
         let name = holder.applicant.asker.name(for: place.applicant.asker)
@@ -205,7 +229,11 @@ package final class TouchQueue {
         }
     }
 
-    /// Handles the answer of a request for the holder's account, or the lack of one.
+    /// Applies the answer of a client that had to show the notice.
+    ///
+    /// Without a confirmation, the request loses its place and its requester is marked as
+    /// `unshown`. With one, a requester marked earlier may stop the holder's scan again. An answer
+    /// that arrives after the turn has changed hands has no effect.
     private func settle(_ isShown: Bool, of place: Place, with holder: Holder?) {
         guard let holder, holder === self.holder else { return }
         let requester = place.applicant.asker.requester.uid
@@ -221,8 +249,9 @@ package final class TouchQueue {
 
     /// Ends the turn with this id and grants the next one.
     ///
-    /// Requests by requesters other than the last holder come first; among those, touches come
-    /// before enrolments and upkeep.
+    /// Requests by other requesters than the last holder come first, and among the candidates the
+    /// longest waiting touch comes before enrolments, upkeep and observations. The new holder's
+    /// scan is held back for every waiting touch for its account.
     private func leave(_ id: UInt64) {
         guard let last = holder, last.id == id else { return }
         let requester = last.applicant.asker.requester.uid
@@ -258,14 +287,16 @@ package final class TouchQueue {
 // MARK: - Two requests for one account
 
 extension TouchQueue {
-    /// Whether a request for the same account has arrived that is not yet shown by both prompts.
+    /// Whether a touch for the holder's account waits that both prompts have yet to show.
     func isContended(_ turn: borrowing Turn) -> Bool {
         guard let holder, holder.id == turn.id else { return false }
         return !holder.newcomers.isEmpty
     }
 
-    /// Registers a scan, which `interruption` ends when another request for the same account
-    /// arrives.
+    /// Registers the holder's scan.
+    ///
+    /// `interruption` is raised when another touch for the same account arrives, and at once if one
+    /// is waiting to be shown.
     func beginScan(_ turn: borrowing Turn, interruptedBy interruption: Interruption) {
         guard let holder, holder.id == turn.id else { return }
         holder.scan = interruption
@@ -278,13 +309,13 @@ extension TouchQueue {
         holder.scan = nil
     }
 
-    /// Returns when both prompts show that there are two requests for the account.
+    /// Returns once both prompts have shown every waiting touch for the holder's account.
     ///
-    /// The holder's prompt then shows that another request waits, and the other's prompt whose turn
-    /// it is.
+    /// The holder's prompt then shows who else is waiting, and the other prompt shows whose turn it
+    /// is. A newcomer that has left, or whose client did not show its notice, is skipped.
     ///
-    /// - Throws: `timedOut` if the holder's prompt does not show it before `end`, a time since
-    ///   boot; `cancelled` if the holder's client is gone.
+    /// - Throws: `timedOut` if the holder's client does not confirm before `end`, a time since
+    ///   boot; `cancelled` if it is gone or the wait was interrupted.
     func settleContention(
         of turn: borrowing Turn, until end: Duration, clock: Clock
     ) async throws(Denial) {
@@ -311,8 +342,8 @@ extension TouchQueue {
         guard isShown else { throw Denial(expired ? .timedOut : .cancelled) }
     }
 
-    /// Ends the current scan and the wait for a prompt, because the machine is about to be
-    /// suspended.
+    /// Ends the current scan and the wait for the holder's prompt, because the machine is about to
+    /// be suspended.
     package func interrupt() {
         holder?.scan?.raise()
         holder?.prompt?.raise()
@@ -324,8 +355,8 @@ extension TouchQueue {
 extension TouchQueue {
     /// Registers an enrolment or observation, which `interruption` ends when it must yield.
     ///
-    /// For an enrolment, it is raised when a touch waits and no finger was on the reader for
-    /// `patience`; for an observation, as soon as anything else waits.
+    /// An enrolment must yield when a touch waits and no finger has been on the reader for
+    /// `patience`; an observation, as soon as a request that is not an observation waits.
     package func mayInterrupt(_ turn: borrowing Turn, by interruption: Interruption) {
         guard let holder, holder.id == turn.id else { return }
         holder.enrolment = interruption
@@ -348,18 +379,20 @@ extension TouchQueue {
         watchEnrolment()
     }
 
-    /// Whether the enrolment or observation with this turn was interrupted in favour of another
-    /// request.
+    /// Whether the enrolment or observation with this turn was ended in favour of another request.
     package func hasYielded(_ turn: borrowing Turn) -> Bool {
         guard let holder, holder.id == turn.id else { return false }
         return holder.hasYielded
     }
 
+    /// Whether the holder must give way while this other request waits.
     private func yields(_ holder: Applicant, to other: Applicant) -> Bool {
         holder.purpose == .observation
             ? other.purpose != .observation : other.purpose == .touch
     }
 
+    /// Ends the holder's enrolment or observation if it must yield now, or sets the timer for the
+    /// moment at which it must.
     private func watchEnrolment() {
         impatience = nil
         guard let holder, let enrolment = holder.enrolment, !holder.hasYielded,

@@ -3,8 +3,9 @@ import MainContext
 
 /// The right of one request to use the readers.
 ///
-/// Only one turn exists at a time. It ends when this value goes out of scope, however the request
-/// ends, and the next request in line gets its turn then. There is no other way to end it.
+/// Only `TouchQueue` creates turns, and only one exists at a time. A turn ends when this value goes
+/// out of scope, whichever way the request ends; the queue then grants the next one. Nothing else
+/// ends it.
 package struct Turn: ~Copyable, Sendable {
     let id: UInt64
     private let release: @Sendable @ServiceActor (UInt64) -> Void
@@ -20,7 +21,7 @@ package struct Turn: ~Copyable, Sendable {
     }
 }
 
-/// Holds a turn beyond the function that received it, until the last reference goes away.
+/// Holds a turn beyond the function that received it, until the last reference is released.
 package final class HeldTurn: Sendable {
     /// The held turn.
     package let turn: Turn

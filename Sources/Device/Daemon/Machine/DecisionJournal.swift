@@ -6,15 +6,14 @@ import LoginProtocol
 import Posix
 import Systemd
 
-/// Writes the daemon's log: one entry for each decision, each fault, and each credential or stored
-/// password that comes or goes.
+/// Writes the daemon's log: decisions, faults, and changes of credentials and stored passwords.
 ///
 /// Entries go to the systemd journal with a message identifier and `SIGNET_…` fields. Text from
 /// outside is escaped. No entry contains a secret.
 struct DecisionJournal: Sendable {
     private let journal: Systemd.Journal
 
-    /// Logs to the journal; to standard error if there is none and `foreground` is set.
+    /// Logs to the journal; if there is none and `foreground` is set, to standard error.
     init(foreground: Bool) {
         journal = Systemd.Journal(foreground: foreground)
     }
@@ -31,8 +30,10 @@ struct DecisionJournal: Sendable {
 
     /// Logs a request and its decision.
     ///
-    /// - Parameter requester: the user who caused the request; nil if that did not have to be found
-    ///   out.
+    /// Denials are notices, grants are informational, and everything else is for debugging; a
+    /// request's rule for logging may lower that.
+    ///
+    /// - Parameter requester: the user who caused the request; nil if that was not determined.
     func record(
         _ request: Request, from peer: PeerCredentials, by requester: Requester?, answer: Answer
     ) {
@@ -113,7 +114,7 @@ struct DecisionJournal: Sendable {
                 ["SIGNET_ACCOUNT": account.name, "SIGNET_OWNER": owner]))
     }
 
-    /// Logs an error.
+    /// Logs an error, about an account if one is given.
     func fault(_ what: String, account: String = "") {
         journal.send(
             JournalEntry(
@@ -130,6 +131,7 @@ struct DecisionJournal: Sendable {
         journal.send(JournalEntry(Kind.service, .info, Self.readable(Bytes(what.utf8))))
     }
 
+    /// The decision, the reason and the priority for the log.
     private static func outcome(of answer: Answer) -> (String, String, Priority) {
         switch answer {
         case .denial(let denial): ("deny", denial.reason.protocolName, .notice)
@@ -150,7 +152,7 @@ struct DecisionJournal: Sendable {
 }
 
 extension Answer {
-    /// The requester of a request for another account that was refused.
+    /// The requester of a request that was denied because it was for another account.
     fileprivate var refusedRequester: Bytes? {
         guard case .denial(let denial) = self, denial.reason == .otherRequester else { return nil }
         return denial.subject

@@ -4,36 +4,43 @@ import Gate
 import MainContext
 import Posix
 
-/// The daemon's connection to logind on the system bus: sleep and the lid.
+/// The daemon's connection to logind on the system bus, for suspension and the lid.
 ///
-/// While the readers are in use, an inhibitor lock delays sleep until they are closed. Messages on
-/// the bus can only end or prevent the wait for a finger; they never authenticate a user. Without a
-/// bus, or without logind on it, it reports neither sleep nor a lid; `TouchGuards` asks the kernel
-/// about lids then.
+/// While the readers are in use, an inhibitor lock delays suspension until they are closed.
+/// Messages on the bus can only end or prevent the wait for a finger; they never authenticate a
+/// user. Without a bus, or without logind on it, it reports neither suspension nor a lid;
+/// `TouchGuards` then asks the kernel about lids.
 @ServiceActor
 final class Logind: SuspendState {
     private static let name = "org.freedesktop.login1"
     private static let path = "/org/freedesktop/login1"
-    /// The daemon's own bus name. The bus policy lets only root send messages to its owner:
+    /// The daemon's own bus name.
+    ///
+    /// The bus policy lets only root send messages to the name's owner; see
     /// dbus/org.signet.Daemon.conf.
     private static let ownName = "org.signet.Daemon"
     private static let manager = "org.freedesktop.login1.Manager"
     /// The time limit for a call, and for connecting to the bus.
     private static let limit = Duration.seconds(1)
-    /// How long a login waits for an answer. After logind has been slower once, logins do not wait
-    /// until it has answered again.
+    /// How long a login waits for logind's answer about the lid.
+    ///
+    /// After an answer was late, logins do not wait at all until logind has answered again.
     private static let patience = Duration.milliseconds(100)
-    /// How long the login that has started the daemon waits, while the bus is not connected yet.
+    /// How long a login waits while the bus is not connected yet, as for the login that has started
+    /// the daemon.
     private static let firstPatience = Duration.milliseconds(20)
-    /// How long an announced sleep is believed in while the machine is awake.
+    /// How long an announced suspension is believed while the machine is awake.
     private static let longestWake = Duration.seconds(30)
 
-    /// Whether the machine is about to sleep.
+    /// Whether the machine is about to be suspended.
     private(set) var isSuspending = false
-    /// How many times the machine has been about to sleep. A user who was present before a sleep
-    /// need not be present after it.
+    /// How many times the machine has been about to be suspended.
+    ///
+    /// A user who was present before a suspension need not be present after it.
     private(set) var suspensions: UInt64 = 0
-    /// Closes the readers. The machine may sleep when this has returned.
+    /// Closes the readers.
+    ///
+    /// The machine may be suspended when this has returned.
     var closeReaders: () async -> Void = {}
     /// Allows the readers to be used again.
     var openReaders: () async -> Void = {}
@@ -45,23 +52,23 @@ final class Logind: SuspendState {
     /// Whether a missing bus has been logged.
     private var isMissed = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
-    /// logind's unique name on the bus, which no other client can have.
+    /// logind's unique name on the bus, which no other client can own.
     private var owner: String?
     private var following: BusSubscription?
     private var sleep: BusSubscription?
     private var isSlow = false
-    /// Assumes that the machine is awake if an announced sleep is not withdrawn in time.
+    /// Assumes that the machine is awake if an announced suspension is not withdrawn in time.
     private var disbelief: Timer?
 
     /// Whether a request has the turn at the readers.
     private var isInUse = false
-    /// The inhibitor lock that delays sleep.
+    /// The inhibitor lock that delays suspension.
     private var lock: ReceivedDescriptor?
     private var isLocking = false
     private var areReadersClosed = false
     private var isClosing = false
 
-    /// Does not connect yet. `socket` is the address of the system bus.
+    /// Does not connect yet; `socket` is the address of the system bus.
     init(socket: String, journal: DecisionJournal) {
         self.socket = socket
         self.journal = journal
@@ -69,7 +76,9 @@ final class Logind: SuspendState {
 
     // MARK: Connecting
 
-    /// Starts to connect, unless that has been done or is in progress. Returns at once.
+    /// Starts to connect, unless the bus is connected, being connected or absent.
+    ///
+    /// Returns at once.
     func connect() {
         guard connection == nil, !isConnecting, exists(socket) else { return }
         isConnecting = true
@@ -88,9 +97,10 @@ final class Logind: SuspendState {
         }
     }
 
-    /// Connects, and takes the name that makes the bus refuse messages from others than root.
-    /// Otherwise, any user could fill the daemon's memory with a message, because the library
-    /// parses each one.
+    /// Connects, and takes the name that makes the bus refuse messages from anyone but root.
+    ///
+    /// Otherwise any user could fill the daemon's memory with a message, because the library parses
+    /// every message. Without the name, the daemon stays off the bus.
     private func shielded() async throws(BusFault) -> BusConnection {
         let connection = try await BusConnection.connect(socket: socket, limit: Self.limit)
         do throws(BusFault) {
@@ -102,6 +112,7 @@ final class Logind: SuspendState {
         return connection
     }
 
+    /// Uses a new connection: follows the owner of logind's name, and takes the present one.
     private func join(_ connection: BusConnection) async {
         guard connection.isOpen else { return }
         self.connection = connection
@@ -112,11 +123,11 @@ final class Logind: SuspendState {
             self?.take(owner)
         }
         let owner = try? await connection.owner(of: Self.name, limit: Self.limit)
-        // A change reported meanwhile is newer.
+        // A change that was reported meanwhile is newer.
         if !isTold { take(owner) }
     }
 
-    /// The bus connection has ended, so everything known from it is void.
+    /// The bus connection has ended, so everything learnt from it is void.
     private func left() {
         connection = nil
         following = nil
@@ -124,10 +135,10 @@ final class Logind: SuspendState {
         wake()
     }
 
-    /// logind has appeared on the bus, changed or gone.
+    /// logind has appeared on the bus, has a new owner of its name, or is gone.
     ///
-    /// The new one is asked whether the machine is about to sleep; what the old one has announced
-    /// is void.
+    /// Announcements of the old owner are void. The new owner is asked whether the machine is about
+    /// to be suspended; only signals from its unique name count.
     private func take(_ owner: String?) {
         guard let connection else { return }
         (self.owner, sleep, lock) = (owner, nil, nil)
@@ -144,15 +155,15 @@ final class Logind: SuspendState {
         delaySleep()
         onService { [self] in
             let isNear = await property("PreparingForSleep")
-            // A signal received meanwhile is newer.
+            // A signal that was received meanwhile is newer.
             if self.owner == owner, isNear == true, !isTold { fallAsleep() }
         }
     }
 
-    /// Calls another service on the bus. All of the daemon's calls use this connection.
+    /// Calls another service on the bus; all calls of the daemon use this connection.
     ///
-    /// Connects first if necessary: a request that has started the daemon may need a call before
-    /// the bus is connected.
+    /// It connects first if necessary, because a request that has started the daemon may need a
+    /// call before the bus is connected. Throws `closed` if there is no connection.
     func call(_ call: BusCall) async throws(BusFault) {
         connect()
         await connected()
@@ -168,6 +179,8 @@ final class Logind: SuspendState {
         }
     }
 
+    /// A boolean property of logind's manager; nil if it cannot be read within the limit or has
+    /// another type.
     private func property(_ name: String) async -> Bool? {
         guard let connection, let owner else { return nil }
         let answer = try? await connection.call(
@@ -179,10 +192,10 @@ final class Logind: SuspendState {
 // MARK: - The lid
 
 extension Logind {
-    /// Whether the lid is closed; nil if logind does not say so quickly enough.
+    /// Whether the lid is closed; nil if logind does not answer quickly enough.
     ///
-    /// - Parameter hasOther: whether there is another source for it. If so, a connection in
-    ///   progress is not waited for.
+    /// - Parameter hasOther: whether there is another source. If so, a connection in progress is
+    ///   not waited for.
     func isLidClosed(elseAsking hasOther: Bool) async -> Bool? {
         connect()
         guard connection != nil || isConnecting else { return nil }
@@ -213,20 +226,20 @@ extension Logind {
 // MARK: - Sleep
 
 extension Logind {
-    /// Called when the readers begin or cease to be in use. While they are, sleep is delayed until
-    /// they are closed.
+    /// Called when the readers begin or cease to be in use; while they are, suspension is delayed
+    /// until they are closed.
     func readersAreInUse(_ isUsed: Bool) {
         isInUse = isUsed
         if isUsed {
             connect()
             delaySleep()
         } else if !isSuspending {
-            // If the machine is about to sleep, the readers are closed first.
+            // If the machine is about to be suspended, the readers are closed first.
             lock = nil
         }
     }
 
-    /// Takes the lock that delays sleep, if it is wanted and not held.
+    /// Takes the lock that delays suspension, if it is needed and not held.
     private func delaySleep() {
         guard let connection, let owner, isInUse, lock == nil, !isLocking, !isSuspending else {
             return
@@ -242,22 +255,25 @@ extension Logind {
             let answer = try? await connection.call(call, limit: Self.limit)
             isLocking = false
             guard owner == self.owner else { return delaySleep() }
-            // Released at once if it is no longer wanted, or the readers are closed already.
+            // The lock is released at once if it is no longer needed or the readers are already
+            // closed.
             if isInUse, !areReadersClosed { lock = answer?.descriptor }
         }
     }
 
+    /// Counts a suspension, and closes the readers before it.
     private func fallAsleep() {
         guard !isSuspending else { return }
         isSuspending = true
         suspensions += 1
         journal.service("the machine is about to sleep")
-        // This timer stands still in sleep. A sender that never withdraws its announcement is not
-        // believed for ever.
+        // This timer does not run during suspension. A sender that never withdraws its announcement
+        // is not believed for ever.
         disbelief = Timer(after: Self.longestWake) { [weak self] in self?.wake() }
         settle()
     }
 
+    /// Ends an announced suspension, and opens the readers again.
     private func wake() {
         guard isSuspending else { return }
         isSuspending = false
@@ -266,8 +282,7 @@ extension Logind {
         settle()
     }
 
-    /// Closes or opens the readers, one step after the other, until they are in the state that they
-    /// should be in.
+    /// Closes or opens the readers, one step after the other, until they are in the required state.
     private func settle() {
         guard !isClosing else { return }
         isClosing = true

@@ -3,11 +3,11 @@ import LoginProtocol
 import MainContext
 import Posix
 
-/// Serialises work for each key: one holder at a time, the others wait in order.
+/// Serialises work for each key: one holder at a time, while others wait in order of arrival.
 ///
 /// For a server's credential, a turn lasts from advancing its counter until the server has
-/// answered. A server that sees a higher counter first would take the lower one for that of a
-/// copied key, and block it.
+/// answered. A server that saw a higher counter first would take the lower one for that of a copied
+/// key, and block the key.
 @ServiceActor
 final class PerKeyQueue {
     private struct Place {
@@ -15,14 +15,14 @@ final class PerKeyQueue {
         let turn: CheckedContinuation<Bool, Never>
     }
 
-    /// The waiting places for each key whose turn is taken.
+    /// The waiting places, for each key whose turn is taken.
     private var paths: [Bytes: [Place]] = [:]
     private var nextID: UInt64 = 0
 
-    /// Waits for the turn of a key; returns false if it did not come in time or the task was
+    /// Waits for the turn of a key; returns false if it did not come within `limit` or the task was
     /// cancelled.
     ///
-    /// A turn that was taken must be ended with `leave`.
+    /// The caller must end a turn that it has taken with `leave`.
     func take(_ credential: Bytes, within limit: Duration) async -> Bool {
         if paths[credential] == nil {
             paths[credential] = []
@@ -32,14 +32,14 @@ final class PerKeyQueue {
         return await limited(to: limit) { [self] in await wait(for: credential) }.value
     }
 
-    /// Takes the turn if it is free; returns false otherwise.
+    /// Takes the turn of a key if it is free; returns false otherwise.
     func takeFree(_ credential: Bytes) -> Bool {
         guard paths[credential] == nil else { return false }
         paths[credential] = []
         return true
     }
 
-    /// Ends a turn and passes it to the first who waits.
+    /// Ends the turn of a key, and passes it to the first waiting place.
     func leave(_ credential: Bytes) {
         guard var waiting = paths[credential], !waiting.isEmpty else {
             paths[credential] = nil
@@ -62,7 +62,7 @@ final class PerKeyQueue {
         }
     }
 
-    /// Checks again whether the turn is free, because others may have run since the caller has
+    /// Adds a place, or takes the turn if it is free now; others may have run since the caller
     /// checked.
     private func join(_ place: Place, credential: Bytes) {
         if Task.isCancelled { return place.turn.resume(returning: false) }

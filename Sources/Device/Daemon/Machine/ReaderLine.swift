@@ -3,18 +3,18 @@ import MainContext
 import Posix
 import ReaderProtocol
 
-/// Sends requests to the reader process, over one connection each.
+/// Sends requests to the reader process, each over a connection of its own.
 ///
 /// signetd enforces all deadlines. A process that does not answer in time, that hangs, or that does
-/// not end a cancelled request is killed through systemd; one that says anything unexpected is not
-/// listened to any more and is killed too. Packets are accepted only from root or from the user
-/// `signet-reader`.
+/// not end a cancelled request is killed through systemd. A process that says anything unexpected
+/// is no longer listened to, and killed as well. Packets are accepted only from root or from the
+/// user `signet-reader`.
 @ServiceActor
 final class ReaderLine {
-    /// How much longer than its limit a request may take, since drivers take a while to cancel.
+    /// How much longer than its limit a request may take, since drivers need time to cancel.
     private static let patience = Duration.seconds(6)
 
-    /// The user that the reader process runs as.
+    /// The user as whom the reader process runs.
     private static let user = "signet-reader"
 
     private let path: String
@@ -23,24 +23,25 @@ final class ReaderLine {
     private let complain: (String) -> Void
     private var isMissed = false
 
-    /// Uses the socket at a path, on which `unit` listens.
+    /// Uses the socket at `path`, on which `unit` listens.
     ///
-    /// - Parameter complain: called with the reason when the process cannot be asked, and with the
-    ///   words of drivers.
+    /// - Parameter complain: called with the reason if the process cannot be asked, and with error
+    ///   messages of drivers.
     init(path: String, unit: ReaderUnit, complain: @escaping (String) -> Void) {
         self.path = path
         self.unit = unit
         self.complain = complain
     }
 
-    /// Sends a request and returns what `take` makes of the reply that ends it. The request is
-    /// cancelled with the caller's task.
+    /// Sends a request and returns the value that `take` makes of the reply that ends it.
     ///
-    /// - Parameter take: called with each reply; returns nil if more replies have to come.
-    /// - Throws: `processEnded` if the process ends early, hangs, or says what it may not;
-    ///   `timedOut` if it does not answer long after the limit; otherwise the fault that it
-    ///   reports, or `cancelled`. Unless it has ended by itself, the process is killed in the first
-    ///   two cases.
+    /// The request is cancelled with the caller's task.
+    ///
+    /// - Parameter take: called with each reply; returns nil as long as more replies have to come.
+    /// - Throws: `processEnded` if the process ends early, hangs, or says anything that the request
+    ///   does not permit; `timedOut` if it does not answer long after the limit; otherwise the
+    ///   fault that it reports, or `cancelled`. In the first two cases, the process is killed
+    ///   unless it has ended by itself.
     func ask<Value: Sendable>(
         _ request: ReaderRequest, templates: [Template] = [], within limit: Duration,
         _ take: (ReaderReply, ReaderConversation) async throws(ReaderFault) -> Value?
@@ -57,12 +58,12 @@ final class ReaderLine {
         return try reply.get()
     }
 
-    /// The outcome that the process reports. Throws if there is no outcome.
+    /// The outcome that the process reports; throws if there is no outcome.
     private func talk<Value: Sendable>(
         _ request: ReaderRequest, templates: [Template], conversation: ReaderConversation,
         _ take: (ReaderReply, ReaderConversation) async throws(ReaderFault) -> Value?
     ) async throws(ReaderFault) -> Result<Value, ReaderFault> {
-        // The sender has to identify itself first; otherwise a wrong process would see the
+        // The sender has to identify itself first; otherwise a wrong process would receive the
         // templates.
         guard try await conversation.next() == .alive else { throw .processEnded }
         try await conversation.send(.request(request))
@@ -81,10 +82,13 @@ final class ReaderLine {
         }
     }
 
+    /// Connects to the socket, on which systemd must listen as root.
+    ///
+    /// Throws `processEnded` if that fails.
     private func connect(within limit: Duration) throws(ReaderFault) -> ReaderConversation {
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: path, namingSenders: true)
-            // systemd listens on the socket as root. Who answers on it is checked for each packet.
+            // systemd listens on the socket as root. The sender of each packet is checked later.
             guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
                 throw SystemFault("connect", on: path, code: 13)
             }
@@ -105,49 +109,51 @@ final class ReaderLine {
 
 /// One request to the reader process, from its first frame to its last.
 ///
-/// Bounds everything that the process can make signetd hold or read: replies, bytes and time.
+/// It bounds everything that the process can make signetd store or read: replies, bytes and time.
 @ServiceActor
 final class ReaderConversation {
-    /// How many replies may wait to be processed: a reader's prints, a template's parts, and some
-    /// events.
+    /// How many replies may wait to be processed: a reader's prints, the parts of a template, and
+    /// some events.
     private static let cap = 4_096
-    /// How many bytes they may have in total, and how many packets to read per event-loop
-    /// iteration.
+    /// How many bytes the waiting replies may have in total, and how many packets are read in one
+    /// iteration of the event loop.
     private static let (bytes, turn) = (4 << 20, 64)
-    /// How many replies one request may have in total: twice what the longest list or template
-    /// needs.
+    /// How many replies one request may have in total: twice the number for the longest list or
+    /// template.
     private static let total = 16_384
-    /// How long the process may take to give its first sign of life after it is started, and how
-    /// long it may be silent later. It sends something every second, except while drivers look for
-    /// their readers.
+    /// How long the process may take to start and give its first sign of life, and how long it may
+    /// be silent later.
+    ///
+    /// It sends something every second, except while drivers look for their readers.
     private static let (arrival, silence) = (Duration.seconds(10), Duration.seconds(5))
     private static let search = Duration.seconds(15)
-    /// How long a cancelled request may go on: a little longer than the process itself allows its
-    /// drivers.
+    /// How long a cancelled request may continue: slightly longer than the process itself allows
+    /// its drivers.
     private static let obedience = Duration.seconds(8)
 
     private let socket: PacketSocket
     private let unit: ReaderUnit
     private var watch: FileWatch?
     private var timer: Timer?
-    /// The user that may answer besides root.
+    /// The uid that may answer besides root; nil if the user `signet-reader` does not exist.
     private let driver: UInt32?
-    /// Fires if nothing was received for a while.
+    /// Fires if nothing has been received for a while.
     private var alarm: Timer?
-    /// How many replies were received.
+    /// The number of received replies.
     private var heard = 0
-    /// How many bytes wait to be processed.
+    /// The number of bytes that wait to be processed.
     private var size = 0
     private var replies: [(reply: ReaderReply, size: Int)] = []
     private var fault: ReaderFault?
     /// Whether the other end has closed the connection.
     private var hasEnded = false
     private var waiting: CheckedContinuation<Void, Never>?
-    /// How many replies arrived after the request was cancelled.
+    /// The number of replies that arrived after the request was cancelled.
     private var ignored = 0
 
-    /// Starts to listen. The process is killed if the request does not end within the limit, or if
-    /// it hangs.
+    /// Starts to listen.
+    ///
+    /// The process is killed if the request does not end within `limit`, or if the process hangs.
     fileprivate init(
         _ socket: consuming PacketSocket, limit: Duration, from driver: UInt32?, unit: ReaderUnit
     ) {
@@ -167,15 +173,17 @@ final class ReaderConversation {
         alarm = Timer(after: limit) { [weak self] in self?.checkSilence() }
     }
 
+    /// Has the process killed if nothing has arrived since the alarm was set.
     private func checkSilence() {
         let before = heard
-        // signetd itself may have been stopped, while the replies were waiting in the socket.
+        // signetd itself may have been stopped while the replies were waiting in the socket.
         receive()
         guard heard == before, fault == nil else { return }
         kill("hangs", fault: .processEnded)
     }
 
-    /// Has the process killed and then ends the request, so that the next one gets a new process.
+    /// Has the process killed and then ends the request, so that the next request gets a new
+    /// process.
     private func kill(_ why: String, fault: ReaderFault) {
         close()
         hasEnded = true
@@ -185,7 +193,7 @@ final class ReaderConversation {
         }
     }
 
-    /// Sends a frame, waiting until there is room for it.
+    /// Sends a frame, waiting until the socket has room for it.
     func send(_ question: ReaderQuestion) async throws(ReaderFault) {
         guard let frame = try? question.encoded() else { throw .invalidTemplate }
         while true {
@@ -203,7 +211,8 @@ final class ReaderConversation {
         }
     }
 
-    /// Waits for the next reply, in the order of arrival.
+    /// Waits for the next reply, in order of arrival; throws `cancelled`, or the fault that has
+    /// ended the conversation once all replies are processed.
     fileprivate func next() async throws(ReaderFault) -> ReaderReply {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -229,10 +238,10 @@ final class ReaderConversation {
         (watch, timer, alarm) = (nil, nil, nil)
     }
 
-    /// Cancels the request because of a fault. The process closes the connection once the reader is
-    /// free.
+    /// Cancels the request because of a fault.
     ///
-    /// A process that has said what it may not is not waited for, but killed.
+    /// The process closes the connection once the reader is free; if it does not in time, it is
+    /// killed. A process that has said anything that the request does not permit is killed at once.
     fileprivate func withdraw(_ fault: ReaderFault) {
         guard !hasEnded else { return close() }
         if fault == .processEnded {
@@ -256,7 +265,7 @@ final class ReaderConversation {
         onService { [unit] in await unit.kill(why) }
     }
 
-    /// Discards what still arrives until the connection is closed. Too many replies get the process
+    /// Discards all packets until the connection is closed; too many of them get the process
     /// killed.
     private func receiveNothing() {
         while ignored < Self.cap {
@@ -270,6 +279,9 @@ final class ReaderConversation {
         killAfterwards("has said what it was not asked for")
     }
 
+    /// Reads the waiting packets, a bounded number of them at a time.
+    ///
+    /// A sender other than root and the user `signet-reader` has the socket replaced.
     private func receive() {
         for _ in 0..<Self.turn {
             guard fault == nil, !hasEnded else { return }
@@ -302,13 +314,14 @@ final class ReaderConversation {
         guard let reply = try? ReaderReply(decoding: packet) else { return false }
         heard += 1
         listen(for: reply == .searching ? Self.search : Self.silence)
-        // The first `alive` says that the process is there; later ones only that it still is.
+        // The first `alive` identifies the process; later ones only show that it still runs.
         if reply == .searching || (reply == .alive && heard > 1) { return heard < Self.total }
         replies.append((reply, packet.count))
         size += packet.count
         return heard < Self.total && replies.count <= Self.cap && size <= Self.bytes
     }
 
+    /// Ends the conversation with its first fault, and resumes the waiting caller.
     private func end(_ fault: ReaderFault) {
         if self.fault == nil { self.fault = fault }
         close()

@@ -5,18 +5,20 @@ import MainContext
 import ReaderProtocol
 import SignedFormats
 
-/// The fingerprint readers, as far as the administrator lets Signet use them.
+/// The fingerprint readers that the administrator lets Signet use.
 ///
-/// They are driven by the separate process `signet-reader`, which may crash or be restarted at any
-/// time. Its replies are not trusted beyond the request: a match counts only for a template that it
-/// was given, on a reader that it was asked to use. A request whose process ends is repeated once.
+/// They are driven by a separate process, `signet-reader`, which may crash or be restarted at any
+/// time. Its replies are not trusted beyond the request: a match counts only for a template that
+/// the process was given, on a reader that it was asked to use. A request whose process ends is
+/// repeated once.
 @ServiceActor
 final class ReaderPool {
     /// Time limits for listing a reader's prints, and for other work that needs no finger.
     private static let (listing, upkeep) = (Duration.seconds(10), Duration.seconds(120))
-    /// Time limit for finding the readers. Some drivers probe the device for this.
+    /// The time limit for finding the readers; some drivers probe the device for this.
     private static let search = Duration.seconds(15)
-    /// How many times per request an unplugged reader is waited for, and how often to look for it.
+    /// How often per request an unplugged reader is waited for, and the interval between looks for
+    /// it.
     private static let returns = 3
     private static let glance = Duration.seconds(1)
 
@@ -25,8 +27,9 @@ final class ReaderPool {
     private let absence: Duration
     private var isSuspended = false
 
-    /// Ignores readers whose identifier is in `ignored`. A reader that is unplugged while a finger
-    /// is awaited is waited for as long as `absence`.
+    /// Uses the readers behind a line, except those whose identifier is in `ignored`.
+    ///
+    /// `absence` is how long to wait for a reader that is unplugged while a finger is awaited.
     init(_ line: ReaderLine, ignoring ignored: [String], absence: Duration) {
         self.line = line
         self.absence = absence
@@ -38,14 +41,14 @@ final class ReaderPool {
         onService { [self] in _ = await usable() }
     }
 
-    /// The readers for a list; the fault if the reader process does not report them.
+    /// The readers for a list, or the fault if the reader process does not report them.
     func answers() async -> Result<[ReaderAnswer], ReaderFault> {
         do throws(ReaderFault) {
             return .success(try await found().map(ReaderAnswer.init))
         } catch { return .failure(error) }
     }
 
-    /// The reader to enrol on: the requested one, or the first; nil if it is not there.
+    /// The reader on which to enrol: the requested one, else the first; nil if it is not there.
     func choose(_ id: Bytes?) async throws(ReaderFault) -> ReaderDescription? {
         for lookAgain in [false, true] {
             let found = try await found(lookAgain: lookAgain)
@@ -58,32 +61,32 @@ final class ReaderPool {
         return nil
     }
 
-    /// Whether there are readers, and all of them at other seats.
+    /// Whether there are readers, and all of them are at other seats.
     func areElsewhere(than seat: String) async throws(ReaderFault) -> Bool {
         let all = try await found()
         return !all.isEmpty && !all.contains { $0.seat == seat }
     }
 
-    /// Whether there is a reader. If there is none, looks for them anew if requested.
+    /// Whether there is a reader; if none is known, searches again if requested.
     func areThere(lookingAgain: Bool) async throws(ReaderFault) -> Bool {
         if try await !found().isEmpty { return true }
         guard lookingAgain else { return false }
         return try await !found(lookAgain: true).isEmpty
     }
 
-    /// Judges what a reader, given by its identifier, stores before it is asked for a finger. False
-    /// refuses the reader.
+    /// Judges the prints stored on a reader, given by its identifier, before it is asked for a
+    /// finger; false rejects the reader.
     typealias Examination = @ServiceActor (String, ReaderContents) async -> Bool
 
-    /// Waits for a finger on each reader that has one of the templates, and reports which one
+    /// Waits for a finger on each reader that has one of the templates, and reports which template
     /// matched; see `Readers.listAndMatch`.
     ///
     /// - Parameters:
     ///   - reader: the only reader to use; nil for all.
-    ///   - seat: the seat whose readers to use; nil for all.
+    ///   - seat: the seat whose readers to use; nil for all. Ignored if `reader` is given.
     ///   - examine: judges each reader's contents before it scans; nil to skip that.
-    /// - Returns: the match or mismatch; `.full` if there are more templates than one request may
-    ///   have.
+    /// - Returns: the match or mismatch, or the fault; `.full` if there are more templates than one
+    ///   request may have.
     func match(
         among templates: [Template], on reader: String? = nil, at seat: String? = nil,
         limit: Duration, examine: Examination? = nil,
@@ -134,8 +137,8 @@ final class ReaderPool {
 
     /// Enrols a finger; see `Readers.listAndEnroll`.
     ///
-    /// - Parameter tidy: called before the enrolment is repeated because the process has ended;
-    ///   deletes what the first attempt has left on the reader.
+    /// - Parameter tidy: called before the enrolment is repeated; deletes what the first attempt
+    ///   has left on the reader.
     /// - Returns: the template, and the reader's contents if it can list them.
     func enroll(
         _ finger: Finger, account: String, on reader: String, limit: Duration,
@@ -184,8 +187,9 @@ final class ReaderPool {
     /// Runs a request that waits for a finger, and repeats it where that helps.
     ///
     /// If the reader process ends, the request is repeated once: a driver that crashes or hangs
-    /// costs one touch, and the next scan gets a new process. If the reader was unplugged, waits as
-    /// long as a person needs to plug it in again.
+    /// costs one touch, and the next scan gets a new process. If the reader was unplugged and
+    /// `isBack` is given, it waits for up to `absence` for the reader, at most three times. `limit`
+    /// bounds everything together and does not run while the machine is suspended.
     private func untilAnswered<Value>(
         _ limit: Duration, tell: @ServiceActor (Notice) -> Void,
         isBack: (() async throws(ReaderFault) -> Bool)? = nil,
@@ -203,7 +207,7 @@ final class ReaderPool {
                 guard !isSuspended, !Task.isCancelled else { return .failure(error) }
                 switch error {
                 case .suspended where resumes == 0:
-                    // A previous daemon had suspended it.
+                    // A previous daemon had suspended the process.
                     resumes += 1
                     await tellProcess(.resume)
                 case .processEnded where restarts == 0:
@@ -236,8 +240,8 @@ final class ReaderPool {
         return false
     }
 
-    /// Runs a request that needs no finger, and repeats it once if the reader process has ended or
-    /// still believes that the machine sleeps.
+    /// Runs a request that needs no finger; repeats it once if the reader process has ended or
+    /// still assumes that the machine is about to be suspended.
     private func unlessEnded<Value>(
         _ body: () async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
@@ -254,7 +258,8 @@ final class ReaderPool {
         }
     }
 
-    /// Ends the current request, closes the readers, and refuses new requests until `resume()`.
+    /// Ends the current request, closes the readers, and refuses requests that wait for a finger or
+    /// list or delete prints until `resume()`.
     func suspend() async {
         isSuspended = true
         await tellProcess(.suspend)
@@ -272,7 +277,7 @@ final class ReaderPool {
                 reply == .done ? () : nil
             }
         } catch {
-            // A process that is not running uses no reader, and opens none until it is asked.
+            // A process that is not running uses no reader, and opens none before it is asked.
         }
     }
 
@@ -281,7 +286,7 @@ final class ReaderPool {
         await usable().filter { $0.features.contains(.list) }
     }
 
-    /// Lists what a reader stores. Gives up after ten seconds.
+    /// Lists the prints stored on a reader, within ten seconds.
     func list(_ reader: ReaderDescription) async -> Result<ReaderContents, ReaderFault> {
         do throws(ReaderFault) {
             if isSuspended { throw .suspended }
@@ -313,7 +318,7 @@ final class ReaderPool {
         }
     }
 
-    /// Deletes everything that a reader stores; returns the fault if that failed.
+    /// Deletes all prints stored on a reader; returns the fault if that failed.
     func clear(_ reader: String) async -> ReaderFault? {
         do throws(ReaderFault) {
             try await simple(.clear(reader: reader))
@@ -321,8 +326,9 @@ final class ReaderPool {
         } catch { return error }
     }
 
-    /// Deletes a print that a list has shown; false if the reader has failed. A print that is gone
-    /// already counts as deleted.
+    /// Deletes a print that a list has shown; returns false if the reader has failed.
+    ///
+    /// A print that is already gone counts as deleted.
     func delete(_ stored: ReaderProtocol.StoredPrint, on reader: String) async -> Bool {
         do throws(ReaderFault) {
             try await simple(.deletePrint(record: stored.bytes, reader: reader))
@@ -332,11 +338,11 @@ final class ReaderPool {
         }
     }
 
-    /// Deletes a print from readers that store it and cannot list their contents. Returns whether
+    /// Deletes a print from readers that store it and cannot list their contents; returns whether
     /// there is such a reader.
     ///
-    /// Failures are ignored: a print that stays on the reader belongs to no account any more and
-    /// opens nothing.
+    /// Failures are ignored: a print that stays on the reader belongs to no account and opens
+    /// nothing.
     func forget(_ template: Template) async -> Bool {
         guard template.isStoredOnReader else { return false }
         var isThere = false
@@ -347,8 +353,8 @@ final class ReaderPool {
         return isThere
     }
 
-    /// The readers that a template was made for. If there is none, looks for readers anew, since
-    /// one may be back.
+    /// The readers for which a template was made; if none is known, searches again, since one may
+    /// have been plugged in.
     func found(for template: Template) async -> [ReaderDescription] {
         let known = await fitting(template)
         return known.isEmpty ? await fitting(template, lookAgain: true) : known
@@ -377,7 +383,7 @@ final class ReaderPool {
         }
     }
 
-    /// Runs a request that needs no finger, and whose only answer is that it is done.
+    /// Runs a request that needs no finger and whose only answer is that it is done.
     private func simple(
         _ request: ReaderRequest, templates: [Template] = []
     ) async throws(ReaderFault) {
@@ -396,6 +402,9 @@ final class ReaderPool {
         (try? await found(lookAgain: lookAgain)) ?? []
     }
 
+    /// The readers that the process reports, without the ignored ones.
+    ///
+    /// A reader named twice, or too many of them, ends the conversation.
     private func found(lookAgain: Bool = false) async throws(ReaderFault) -> [ReaderDescription] {
         try await unlessEnded { () throws(ReaderFault) in
             var readers: [ReaderDescription] = []

@@ -4,19 +4,21 @@ import ReaderProtocol
 
 /// Collects and checks the replies of the reader process to one request.
 ///
-/// Each reply is compared with what was asked. Throws `processEnded` for anything that the process
-/// may not say; its caller then stops listening and the process is killed.
+/// Each reply is compared with the request. `processEnded` is thrown for any reply that the request
+/// does not permit; the caller then stops listening, and the process is killed.
 struct Heard {
     private var prints: [ReaderProtocol.StoredPrint] = []
     private var part: [UInt8] = []
     private var template: Template?
     private var examinations: [String: Int] = [:]
 
+    /// Adds a stored print to the list; at most `ReaderLimit.prints` may precede its end.
     mutating func take(_ print: ReaderProtocol.StoredPrint) throws(ReaderFault) {
         guard prints.count < ReaderLimit.prints else { throw .processEnded }
         prints.append(print)
     }
 
+    /// Adds a part of the enrolled template; at most `Template.limit` bytes, and one template.
     mutating func take(_ bytes: [UInt8], isLast: Bool) throws(ReaderFault) {
         guard template == nil, part.count + bytes.count <= Template.limit else {
             throw .processEnded
@@ -38,8 +40,9 @@ struct Heard {
         return ReaderContents(prints, of: identity)
     }
 
-    /// The prints received before a scan, for examination. Allowed twice per reader, because the
-    /// readers may have to be found anew once.
+    /// The prints received before a scan, to be examined.
+    ///
+    /// Permitted twice for each reader, because the readers may have to be found again once.
     mutating func examined(
         _ identity: ReaderIdentity, on reader: ReaderDescription
     ) throws(ReaderFault) -> ReaderContents {
@@ -49,8 +52,8 @@ struct Heard {
         return try contents(of: identity, on: reader)
     }
 
-    /// Accepts a match: of one of the templates, on a reader that was asked and that the template
-    /// was made for.
+    /// Accepts a match with one of the templates, on a reader that was asked and for which the
+    /// template was made.
     func match(
         at index: Int, on id: String, lost: Set<Int>, asked: [ReaderDescription],
         templates: [Template]
@@ -65,8 +68,8 @@ struct Heard {
         return ListedMatch(result: .matched(index: index), reader: id, lost: lost)
     }
 
-    /// Accepts a mismatch on a reader that was asked, with at most one print that the reader found
-    /// instead.
+    /// Accepts a mismatch on a reader that was asked, with at most one print that the reader has
+    /// found instead.
     func noMatch(
         on id: String, lost: Set<Int>, asked: [ReaderDescription], templates: [Template]
     ) throws(ReaderFault) -> ListedMatch {
@@ -76,7 +79,7 @@ struct Heard {
         return ListedMatch(result: .noMatch, reader: id, stranger: prints.first, lost: lost)
     }
 
-    /// The enrolled template. It must be for the requested finger, account and reader.
+    /// The enrolled template, which must be for the requested finger, account and reader.
     func enrolled(
         _ finger: Finger, account: String, on reader: ReaderDescription
     ) throws(ReaderFault) -> Template {

@@ -2,10 +2,10 @@
 import DBus
 import MainContext
 
-/// Controls the systemd unit of the reader process.
+/// Controls the systemd units of the reader process.
 ///
-/// signetd may not signal another user's process, so it asks systemd to do so through
-/// `org.freedesktop.systemd1.Manager`; see org.freedesktop.systemd1(5). Failures are logged
+/// signetd may not signal another user's process, so it asks systemd through
+/// `org.freedesktop.systemd1.Manager`; see org.freedesktop.systemd1(5). A failure is logged
 /// together with the command that an administrator can run instead.
 @ServiceActor
 struct ReaderUnit {
@@ -16,8 +16,9 @@ struct ReaderUnit {
     let bus: Logind
     let journal: DecisionJournal
 
-    /// Logs the reason, kills the reader process and waits for systemd's answer. The next request
-    /// starts a new process.
+    /// Logs the reason, kills the reader process with SIGKILL, and waits for systemd's answer.
+    ///
+    /// The next request starts a new process.
     func kill(_ why: String) async {
         journal.fault("signet-reader \(why): killing it")
         await call(
@@ -26,8 +27,9 @@ struct ReaderUnit {
             elseRun: "systemctl kill -s KILL signet-reader")
     }
 
-    /// Restarts the socket unit because another process answers on it, which means that the reader
-    /// process has passed the socket on.
+    /// Restarts the socket unit, because a process other than the unit's own answers on its socket.
+    ///
+    /// That means that the reader process has passed the socket on. Returns at once.
     func replace() {
         journal.fault(
             "another process than signet-reader answers on its socket: replacing the socket")

@@ -6,13 +6,13 @@ import LoginProtocol
 import ReaderProtocol
 import SignedFormats
 
-// Translates what the reader process reports into the terms of the command protocol.
+// Translates reports of the reader process into the terms of the command protocol.
 
 extension Notice {
     /// The notice for an event; nil if there is nothing to show.
     ///
-    /// That is so for a reader or template that was not asked for, and for events that the reader
-    /// announces itself.
+    /// Nothing is shown for a reader or template that was not asked for, or for an event that
+    /// another event of the reader will announce.
     init?(
         _ event: ReaderEvent, of readers: [ReaderDescription], templates: [Template] = [],
         isEnrolling: Bool = false
@@ -25,7 +25,7 @@ extension Notice {
             self.init(
                 .touch, scan: reader.scanType, total: total,
                 subject: Bytes(reader.name.utf8.prefix(Limit.text)))
-        // The reader itself will report that it needs the finger again.
+        // The reader will report that it needs the finger again.
         case .round: return nil
         case .fingerPresent: self.init(.fingerPresent)
         case .lost(let index):
@@ -63,8 +63,8 @@ extension ReaderFeatures {
 extension Denial {
     /// The denial for a reader's fault.
     ///
-    /// The label is needed: without it, `.cancelled` and the like would denote a fault again, and
-    /// the call would recurse without end.
+    /// A driver's own words are not passed on. The label `of` is needed: without it, `.cancelled`
+    /// and the like would denote a fault again, and the call would recurse without end.
     init(of fault: ReaderFault) {
         switch fault {
         case .noReader: self.init(.noReader)
@@ -81,7 +81,7 @@ extension Denial {
         case .notSupported: self.init(.readerFailed, subject: Detail.readerUnable.bytes)
         case .invalidTemplate: self.init(.readerFailed, subject: Detail.printNotAccepted.bytes)
         case .processEnded: self.init(.readerFailed, subject: Detail.readerProcessEnded.bytes)
-        // The driver's words are for the journal.
+        // The driver's words are only logged.
         case .general: self.init(.readerFailed, subject: Detail.readerDriverFailed.bytes)
         }
     }

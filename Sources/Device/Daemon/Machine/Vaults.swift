@@ -7,11 +7,11 @@ import SignedFormats
 /// The vaults of this machine, and the choice between them.
 ///
 /// The file vault is called directly. Calls of the TPM block, so they run one after the other on a
-/// side thread with a time limit, and the service goes on meanwhile; a call that takes longer
-/// throws `.trouble(.noAnswer)`.
+/// side thread with a time limit, while the service continues. A call that takes longer throws
+/// `.trouble(.noAnswer)`.
 @ServiceActor
 final class Vaults {
-    /// Which vault new keys are made in, as configured.
+    /// The vault in which new keys are made, as configured.
     enum Preference: String {
         /// The TPM if it works, otherwise files.
         case auto = "auto"
@@ -29,10 +29,10 @@ final class Vaults {
     private var isTPMInUse = false
     /// Whether the TPM has been used since the daemon started.
     private var wasTPMInUse = false
-    /// The last choice that was logged; repetitions are not.
+    /// The last logged choice, which is not logged again.
     private var told: String?
 
-    /// Calls of the TPM may take at most `limit`.
+    /// Uses these vaults; a call of the TPM may take at most `limit`.
     init(
         file: FileVault, tpm: any RootedVault, preference: Preference, limit: Duration,
         journal: DecisionJournal
@@ -44,10 +44,10 @@ final class Vaults {
         self.journal = journal
     }
 
-    /// The vault that new keys are made in.
+    /// The vault in which new keys are made.
     ///
-    /// With the preference `auto`, a TPM that does not work is passed over. The journal records
-    /// which vault was chosen, when that changes.
+    /// With the preference `auto`, that is the TPM if it works, and otherwise the file vault. The
+    /// choice is logged whenever it changes.
     func chosen() async -> VaultKind {
         switch preference {
         case .file: return .file
@@ -64,19 +64,20 @@ final class Vaults {
         }
     }
 
-    /// The vault for a credential that replaces another: the same vault if it works, else the
-    /// preferred one.
+    /// The vault for a credential that replaces another: the former one's vault if it works, else
+    /// as `chosen()` says.
     func chosen(after former: VaultKind?) async -> VaultKind {
         guard let former, (try? await describe(former)) != nil else { return await chosen() }
         return former
     }
 
-    /// The description of a vault for the administrator. Throws if the vault does not work.
+    /// The description of a vault for the administrator; throws if the vault does not work.
     func describe(_ kind: VaultKind) async throws(VaultError) -> VaultDescription {
         try await call(kind) { vault throws(VaultError) in try vault.describe() }
     }
 
-    /// Accepts the current TPM as the one that keys are made in, and logs its root key.
+    /// Accepts the present TPM as the one in which keys are made, and logs its old and new root
+    /// key.
     func trust() async throws(VaultError) {
         let tpm = tpm
         let change = try await onThread { () throws(VaultError) in try tpm.trust() }
@@ -85,7 +86,9 @@ final class Vaults {
     }
 
     /// Whether data were sealed under the policy that a vault uses now, such as the configured
-    /// PCRs. Does not ask the TPM.
+    /// PCRs.
+    ///
+    /// Does not ask the TPM.
     func isUnderPresentPolicy(data sealed: [UInt8], in kind: VaultKind) -> Bool {
         switch kind {
         case .file: file.isUnderPresentPolicy(data: sealed)
@@ -95,7 +98,7 @@ final class Vaults {
 
     /// Calls a vault: the file vault at once, the TPM on the side thread.
     ///
-    /// Throws `.trouble(.noAnswer)` if the TPM takes too long.
+    /// Throws what `body` throws, and `.trouble(.noAnswer)` if the TPM takes longer than the limit.
     func call<Value: Sendable>(
         _ kind: VaultKind,
         _ body: @escaping @Sendable (any Vault) throws(VaultError) -> Value
@@ -122,7 +125,9 @@ final class Vaults {
         return try result.get()
     }
 
-    /// Releases prepared items once the vault has time for it. Returns at once.
+    /// Releases prepared items when their vault has time for it.
+    ///
+    /// Returns at once.
     func giveBack(_ items: ReadyItems) {
         if items.keyVault == .file { items.key.release() }
         if items.dataVault == .file { items.releaseData() }
@@ -133,7 +138,9 @@ final class Vaults {
         }
     }
 
-    /// Releases what is held in the TPM, once it is not needed for a while. Returns at once.
+    /// Releases what is loaded in the TPM, when it is not expected to be needed soon.
+    ///
+    /// Returns at once.
     func rest() {
         guard isTPMInUse else { return }
         isTPMInUse = false
@@ -141,7 +148,9 @@ final class Vaults {
         thread.later { tpm.rest() }
     }
 
-    /// Waits, for two seconds at most, until everything is released. Called when the daemon stops.
+    /// Waits until everything in the TPM is released, for two seconds at most.
+    ///
+    /// Called when the daemon stops.
     func close() async {
         guard wasTPMInUse else { return }
         let tpm = tpm

@@ -12,8 +12,9 @@ import State
 /// Signs files, challenges and HTTP requests for other parties, each after a touch that leaves a
 /// receipt.
 ///
-/// Each kind has its own SSHSIG namespace. Files and challenges are signed with the account's
-/// signing key, HTTP requests with the key for their server.
+/// Each kind has an SSHSIG namespace of its own, so that no signature is valid as another kind.
+/// Files and challenges are signed with the account's signing key, HTTP requests with the key for
+/// their server. The account's login credential signs none of them.
 @ServiceActor
 final class FileSigning {
     let journal: DecisionJournal
@@ -46,8 +47,9 @@ extension FileSigning {
 
     /// Signs a file, several files, a challenge or an HTTP request, after one touch.
     ///
-    /// Throws `noSigningKey`, `signingKeyInvalidated`, or the corresponding denials for a server's
-    /// key.
+    /// The touch covers everything in the request. Throws `badRequest` for an invalid server or
+    /// method, `noSigningKey`, `signingKeyInvalidated`, the corresponding denials for a server's
+    /// key, and those of the touch.
     func sign(
         _ request: SignRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -68,7 +70,7 @@ extension FileSigning {
         }
     }
 
-    /// Signs several files. The client gets all signatures or none.
+    /// Signs several files; the client gets all signatures or none.
     func sign(
         _ files: [FileDigest], by key: ServerKey, account: Account, standing: AccountSnapshot,
         for touch: Touch<ScannedFinger>, client: any Client
@@ -84,7 +86,8 @@ extension FileSigning {
         return .done(DoneAnswer())
     }
 
-    /// The key to sign with, if a touch could open it.
+    /// The key to sign with, if it fits the present fingers; otherwise throws the denial for its
+    /// state.
     private func signingKey(
         for matter: SigningMatter, account: Account
     ) async throws(Denial) -> ServerKey {
@@ -98,6 +101,10 @@ extension FileSigning {
         }
     }
 
+    /// Signs one file, challenge or HTTP request.
+    ///
+    /// The digest of a file comes from the client; the texts of the others are composed here and
+    /// returned with the signature.
     private func signature(
         _ matter: SigningMatter, by key: ServerKey, account: Account, standing: AccountSnapshot,
         for touch: Touch<ScannedFinger>
@@ -109,7 +116,7 @@ extension FileSigning {
             ) { _ in
                 SignedMessage(digest: digest)
             }
-        // Each file of a list is signed on its own.
+        // Each file of a list is signed separately.
         case .files: throw Denial(.badRequest)
         case .challenge(let audience, let challenge):
             return try await keys.signed(

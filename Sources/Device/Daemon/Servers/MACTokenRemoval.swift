@@ -8,17 +8,17 @@ import Sealing
 import SignedFormats
 import State
 
-// Ending a MAC token: its server is told first, authenticated by the token itself, and then it is
-// deleted here. If the server cannot be reached, it is told later; until then, the token is kept
-// and useful for nothing else.
+// To end a MAC token, its server is told first, in a request that the token itself authenticates;
+// then the token is deleted here. If the server cannot be reached, it is told later. Until then,
+// the token is stored, but it is usable for nothing else.
 extension MACTokens {
     /// Ends a MAC token, without a touch; `state` of the answer says whether its server knows.
     ///
-    /// Throws `unknownMacToken`.
+    /// Throws `unknownMacToken` if there is no good token of this name, or its record was altered.
     func removeMACToken(
         _ request: MACTokenRemoveRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        // These removals run in the background; the client does not wait for them.
+        // Removals are finished in the background; the client does not wait for them.
         defer { removals.want() }
         let (server, name) = (request.server, request.name)
         return try await accounts.answering(account) {
@@ -43,8 +43,10 @@ extension MACTokens {
         }
     }
 
-    /// Tells servers about tokens that were ended while they could not be reached. Returns whether
-    /// all servers know now.
+    /// Tells servers about the account's tokens that were ended while the servers could not be
+    /// reached.
+    ///
+    /// Returns whether all servers know now; stops at the first that cannot be told.
     func finishTokenRemovals(of account: Account) async -> Bool {
         guard let kept = try? accounts.kept(account) else { return true }
         let tokens = ((try? kept.macTokens.list()) ?? []).filter { $0.state == .removing }
@@ -59,10 +61,11 @@ extension MACTokens {
         return true
     }
 
-    /// Ends one token. Returns whether its server knows or never will; then nothing of the token is
-    /// left.
+    /// Ends one token, and returns whether nothing is left to do; the token is deleted then.
     ///
-    /// Throws `.vault(.doesNotOpen)` for an altered token, which is deleted as well.
+    /// That is so if the server has ended the token or no longer accepts it, if the request cannot
+    /// be made, or if the token is given up (`isGivenUp`). Throws `.vault(.doesNotOpen)` for a
+    /// token whose record was altered, which is deleted as well.
     private func end(
         _ token: MACToken, account: Account, kept: AccountState
     ) async throws(StoreFault) -> Bool {
@@ -82,7 +85,7 @@ extension MACTokens {
             return true
         }
         switch await relay.ask(relayRequest, for: account.uid) {
-        // By the server's clock, the token may be valid for long.
+        // By the server's clock, the token may remain valid for a long time.
         case .refused(let code, _, _) where code == Bytes("clock".utf8): return false
         case .refused(let code, _, _) where !Self.isFinal(token: code):
             return try isGivenUp(marked, account: account, tokens: tokens)
@@ -95,8 +98,10 @@ extension MACTokens {
         }
     }
 
-    /// Whether telling the server is no longer necessary: an expired token has ended by itself,
-    /// provided that the local clock is right.
+    /// Whether telling the server is no longer necessary, because the token has expired by itself.
+    ///
+    /// The local clock may be wrong, so a single failure after the expiry is not enough: the token
+    /// is deleted, and this logged, only after several failures; see `MACTokenStore.wasVain`.
     private func isGivenUp(
         _ token: MACToken, account: Account, tokens: MACTokenStore
     ) throws(StoreFault) -> Bool {
@@ -108,7 +113,7 @@ extension MACTokens {
         return true
     }
 
-    /// Whether a server's refusal means that it no longer accepts this token at all.
+    /// Whether a server's refusal means that it does not accept this token at all any more.
     private static func isFinal(token code: [UInt8]) -> Bool {
         let codes = [
             "token-refused", "key-removed", "key-replaced", "refused", "not-found", "conflict",
@@ -116,8 +121,8 @@ extension MACTokens {
         return codes.contains(String(decoding: code, as: UTF8.self))
     }
 
-    /// The request that ends a token at its server, with a MAC of its own; nil if it cannot be
-    /// made.
+    /// The request that ends a token at its server, authenticated with the token; nil if it cannot
+    /// be made.
     private func ending(
         _ token: MACToken, in tokens: MACTokenStore
     ) throws(StoreFault) -> RelayRequest? {

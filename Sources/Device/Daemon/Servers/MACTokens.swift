@@ -10,12 +10,12 @@ import Sealing
 import SignedFormats
 import State
 
-/// MAC tokens: a touch gets one from a server, and requests are authenticated with it without a
-/// touch.
+/// MAC tokens: obtained from a server after a touch, they authenticate HTTP requests without one.
 ///
-/// The secret is opened here for each request anew and never leaves the process; clients only get
-/// the finished `Authorization` header. A token depends on the key that it was issued for, and ends
-/// with it.
+/// A token's secret is opened here anew for each request and never leaves the process; clients get
+/// only the finished `Authorization` header. A token depends on the key for which it was issued,
+/// and ends with that key. The header proves possession of this device, and not that a user is
+/// present.
 @ServiceActor
 final class MACTokens {
     let clock: Clock
@@ -53,12 +53,16 @@ extension MACTokens {
         ]
     }
 
-    /// The name of the daemon's own tokens for reading operations. Users cannot choose it.
+    /// The name of the daemon's own tokens for reading operations.
+    ///
+    /// Clients can neither choose nor use it.
     static let readingTokenName = Bytes("signet-operations".utf8)
 
-    /// Gets a MAC token from a server, after a touch. Replaces the key's other token of this name.
+    /// Obtains a MAC token from a server after a touch, replacing the key's other token of this
+    /// name.
     ///
-    /// Throws `tooManyMacTokens`, `badRequest` for an unsuitable name, or the denial of the server.
+    /// Throws `badRequest` for an unsuitable name, `tooManyMacTokens`, and the denials of the touch
+    /// and of the server.
     func addMACToken(
         _ request: MACTokenAddRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -84,7 +88,10 @@ extension MACTokens {
         }
     }
 
-    /// Signs a server's challenge for a token, and stores the token that the server issues.
+    /// Signs a server's challenge for a token and stores the token that the server issues.
+    ///
+    /// The token's name is part of the signed statement. Needs a touch that allowed this use of the
+    /// key.
     func issueMACToken(
         _ name: Bytes, challenge: Bytes, by key: ServerKey, url: ServerURL,
         account: Account, standing: AccountSnapshot, touch: Touch<ScannedFinger>,
@@ -113,7 +120,9 @@ extension MACTokens {
         return try keep(given, name: name, of: key, account: account)
     }
 
-    /// Sends an account's MAC tokens whose key is good. Changes nothing.
+    /// Sends the account's MAC tokens whose key is good.
+    ///
+    /// Changes nothing.
     func listMACTokens(
         _: MACTokenListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -123,10 +132,10 @@ extension MACTokens {
         return .done(DoneAnswer())
     }
 
-    /// Makes the `Authorization` header of an HTTP request, without a touch. It proves possession
-    /// of this device.
+    /// Makes the `Authorization` header of one HTTP request, without a touch.
     ///
-    /// Throws `unknownMacToken` if there is no good token of this name.
+    /// `bodyDigest` in the request is SHA-256 of the body. Throws `unknownMacToken` if there is no
+    /// good token of this name, and `badRequest` if the request is not in canonical form.
     func macHeader(
         _ request: MACTokenHeaderRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -142,8 +151,10 @@ extension MACTokens {
         return .authorization(header)
     }
 
-    /// A header made with the key's token of this name; nil if there is no good token. An altered
-    /// token is deleted.
+    /// A header made with the key's token of this name; nil if there is no good, unexpired token.
+    ///
+    /// A token whose record was altered is deleted and logged. Throws `badRequest` if method or
+    /// resource is not in canonical form.
     func header(
         by name: Bytes, of key: ServerKey, method: Bytes, resource: Bytes,
         bodyDigest: Bytes, account: Account
@@ -169,7 +180,8 @@ extension MACTokens {
         }
     }
 
-    /// A header made with this token; nil if the request is not in canonical form.
+    /// A header made with this token, with a fresh nonce and the present time; nil if the request
+    /// is not in canonical form.
     ///
     /// Throws `.vault(.doesNotOpen)` if the token's record was altered.
     func header(
@@ -196,7 +208,7 @@ extension MACTokens {
         ).header
     }
 
-    /// Deletes and logs an altered token, with which nothing can be proved.
+    /// Deletes and logs a token whose record was altered; it can prove nothing any more.
     func forgetAltered(
         _ token: MACToken, in tokens: MACTokenStore, account: Account
     ) throws(StoreFault) {
@@ -206,7 +218,9 @@ extension MACTokens {
 }
 
 extension MACTokens {
-    /// An account's tokens whose key exists and is good. Changes nothing.
+    /// The account's tokens whose key exists and is good.
+    ///
+    /// Changes nothing.
     private func shownTokens(of account: Account) async throws(Denial) -> [MACToken] {
         let good = try await credentials.shownKeys(of: account).filter { $0.state == .good }.map(
             \.identifier)
@@ -216,7 +230,7 @@ extension MACTokens {
         }
     }
 
-    /// Throws `tooManyMacTokens` if there is no room for another token.
+    /// Throws `tooManyMacTokens` if there is no room for a token that replaces none.
     private func checkRoom(
         for name: Bytes, of key: ServerKey, account: Account
     ) throws(Denial) {
@@ -228,6 +242,10 @@ extension MACTokens {
         guard (others ?? 0) < MACTokenStore.limit else { throw Denial(.tooManyMacTokens) }
     }
 
+    /// Stores an issued token, if its key is still good and the server's answer is consistent.
+    ///
+    /// Throws `unknownServer` if the key was removed meanwhile, and `serverRefused` if the audience
+    /// is not that of the key or the identifier belongs to another key's token.
     private func keep(
         _ given: RelayMACToken, name: Bytes, of key: ServerKey, account: Account
     ) throws(Denial) -> MACToken {
@@ -239,8 +257,8 @@ extension MACTokens {
             guard given.audience == key.audience else {
                 throw Denial(.serverRefused, subject: Bytes("audience".utf8))
             }
-            // The file's name comes from this server, and must not overwrite another server's
-            // token.
+            // The identifier comes from this server and names the file, so it must not overwrite
+            // another key's token.
             let isAnothers = try kept.macTokens.list().contains {
                 $0.identifier == given.token && $0.credential != key.identifier
             }

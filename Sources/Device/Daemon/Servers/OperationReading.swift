@@ -9,17 +9,20 @@ import Sealing
 import SignedFormats
 import State
 
-/// The result of reading at a server.
+/// The result of a request to read from a server.
 enum Reading<Told: Sendable>: Sendable {
     case told(Told)
-    /// There is no reading token, or none that the server accepts.
+    /// There is no reading token, or the server does not accept it.
     case wantsToken
     case denied(Denial)
 }
 
-// How operations are read: with a MAC token of the daemon's own, which a touch gets for 30 days.
+// Operations are read with a MAC token of the daemon's own. The server issues it after a touch, and
+// it expires, by default after 30 days.
 extension Operations {
-    /// The operations that await an account at a server.
+    /// The operations that await an account at a server, or why they cannot be read.
+    ///
+    /// A list that is incomplete, according to the number at its end, is an error.
     func awaited(
         at key: ServerKey, url: ServerURL, account: Account
     ) async -> Reading<[OperationContent]> {
@@ -36,8 +39,10 @@ extension Operations {
         return trouble(end, key: key, url: url, account: account)
     }
 
-    /// Reads one operation from a server. It must have the expected identifier, account and
-    /// application.
+    /// Reads one operation from a server.
+    ///
+    /// An answer about another operation, audience, account or application is denied with
+    /// `serverRefused`.
     func operation(
         _ identifier: Bytes, at key: ServerKey, url: ServerURL, account: Account
     ) async -> Reading<RelayOperation> {
@@ -62,9 +67,12 @@ extension Operations {
         return .told(told)
     }
 
-    /// Gets reading tokens for several servers with one touch.
+    /// Obtains reading tokens for several servers with one touch.
     ///
-    /// - Returns: the servers that gave none, and why; the denial of the touch if that failed.
+    /// Every server is asked for a challenge first; if none gives one, no touch is asked for.
+    ///
+    /// - Returns: the servers that gave no token, with the reasons; and the denial of the touch if
+    ///   that failed.
     func getReadingTokens(
         at keys: [(ServerKey, ServerURL)], for request: any DaemonRequest.Type,
         milliseconds: UInt32, account: Account, client: any Client
@@ -77,7 +85,7 @@ extension Operations {
                 challenges.append((key, url, given))
             } catch { troubles.append(ServerTrouble(key: key, denial: error)) }
         }
-        // Without a challenge, a touch would be in vain.
+        // Without a challenge, a touch would be useless.
         guard let first = challenges.first else { return (troubles, nil) }
         let servers = challenges.map(\.url.text).joined(separator: ", ")
         let matter = SignedMatter(
@@ -103,7 +111,7 @@ extension Operations {
         }
     }
 
-    /// A server's challenge, and a time since boot that is not later than its issue.
+    /// A server's challenge, with a time since boot that is not later than its issue.
     private struct ServerChallenge {
         let bytes: Bytes
         let moment: Duration
@@ -118,7 +126,9 @@ extension Operations {
         return ServerChallenge(bytes: bytes, moment: moment)
     }
 
-    /// Gets one reading token. If the challenge has become too old meanwhile, a new one is used.
+    /// Obtains one reading token.
+    ///
+    /// If the challenge has become too old meanwhile, a new one is used.
     private func issueReadingToken(
         _ given: ServerChallenge, key: ServerKey, url: ServerURL, account: Account,
         standing: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
@@ -132,6 +142,8 @@ extension Operations {
             standing: standing, touch: touch, client: client)
     }
 
+    /// The `Authorization` header for a GET request without a body; nil if there is no good reading
+    /// token.
     private func readingHeader(
         _ key: ServerKey, path: String, url: ServerURL, account: Account
     ) throws(Denial) -> Bytes? {
@@ -145,7 +157,10 @@ extension Operations {
             resource: Bytes((url.path + path).utf8), bodyDigest: nothing, account: account)
     }
 
-    /// Why a server reported nothing. A token that it rejects is deleted.
+    /// Translates an answer that is not the requested data.
+    ///
+    /// If the server no longer accepts the reading token, the token is deleted and `wantsToken`
+    /// returned.
     func trouble<Told>(
         _ answer: RelayAnswer, key: ServerKey, url: ServerURL, account: Account
     ) -> Reading<Told> {
@@ -153,7 +168,7 @@ extension Operations {
             return .denied(keys.denial(of: answer, url: url, account: account, signedBy: key))
         }
         switch String(decoding: code, as: UTF8.self) {
-        // The token was revoked or forgotten at the server.
+        // The token was revoked at the server, or the server does not know it.
         case "refused", "token-refused":
             do throws(Denial) {
                 try accounts.reading(account) { () throws(StoreFault) in
@@ -167,8 +182,8 @@ extension Operations {
                 }
                 return .wantsToken
             } catch { return .denied(error) }
-        // The server does not accept how this machine was booted when the token was issued. A touch
-        // reports how that is now.
+        // The server does not accept the boot state that was reported when the token was issued. A
+        // new touch reports the present one.
         case "policy": return .wantsToken
         case "not-found": return .denied(Denial(.unknownOperation, subject: url.bytes))
         default: return .denied(keys.denial(of: answer, url: url, account: account, signedBy: key))
@@ -176,7 +191,7 @@ extension Operations {
     }
 }
 
-/// A server of several that has reported nothing, and why.
+/// A server that could not be read, and why.
 struct ServerTrouble {
     let key: ServerKey
     let denial: Denial

@@ -11,9 +11,10 @@ import State
 
 /// Operations: what a server asks a user to approve or reject.
 ///
-/// What is signed is exactly the text that the client was sent for display in the same request, and
-/// the server checks that it is the one it issued. Reading operations needs a MAC token of the
-/// daemon's own, which a touch gets; see `OperationReading.swift`.
+/// A decision needs a touch. What is signed is exactly the operation that the client was sent for
+/// display in the same request, and the server checks that it is the one that it issued. Reading
+/// operations needs no touch but a MAC token of the daemon's own, which a touch obtains; see
+/// `OperationReading.swift`.
 @ServiceActor
 final class Operations {
     let clock: Clock
@@ -46,10 +47,13 @@ extension Operations {
         ]
     }
 
-    /// Sends the operations that await an account, and why some servers could not be asked.
+    /// Sends the pending operations of an account, and the reasons why some servers could not be
+    /// read.
     ///
     /// Servers for which a reading token is missing are asked again after one touch for all of
-    /// them, if the request allows one.
+    /// them, if the request allows a touch. If the request names one server, its trouble is thrown
+    /// instead of sent. A failed touch is thrown if it was needed for every server, or if it was
+    /// cancelled.
     func listOperations(
         _ request: OperationListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -81,7 +85,7 @@ extension Operations {
         return .done(DoneAnswer())
     }
 
-    /// Sends the operations that await an account at some servers.
+    /// Sends the pending operations of an account at some servers.
     ///
     /// - Returns: the servers for which a reading token is missing, and those that failed.
     private func tell(
@@ -102,7 +106,9 @@ extension Operations {
         return (lacking, troubles)
     }
 
-    /// Sends one operation.
+    /// Sends one operation, in whatever state it is.
+    ///
+    /// Asks for a touch only if a reading token is missing.
     func showOperation(
         _ request: OperationShowRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -116,7 +122,8 @@ extension Operations {
     /// Sends one operation for display, asks for a touch, and signs exactly that operation with the
     /// decision.
     ///
-    /// Throws `operationOver` if it is decided or expired.
+    /// Throws `operationOver` if it is already decided or expired, and the denial for the server's
+    /// answer if the server does not accept the decision.
     func decideOperation(
         _ request: OperationDecideRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -143,6 +150,9 @@ extension Operations {
         }
     }
 
+    /// Signs the decision and sends it to the server.
+    ///
+    /// The signed text contains the server's challenge, the template and the data of the operation.
     private func decide(
         _ found: OperationAtServer, choice: OperationChoice, account: Account,
         standing: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
@@ -173,8 +183,12 @@ extension Operations {
         return try await settle(answer, found: found, choice: choice, account: account)
     }
 
-    /// Settles a decision that the server did not confirm: it may have accepted it all the same, or
-    /// another one before.
+    /// Settles a decision that the server did not confirm.
+    ///
+    /// The server may have accepted this decision although its answer was lost, or another one
+    /// before. Where that is possible, the operation is read again: if it has the decided state and
+    /// no answer came, the decision counts as accepted; any other final state is thrown as
+    /// `operationOver`.
     private func settle(
         _ answer: RelayAnswer, found: OperationAtServer, choice: OperationChoice,
         account: Account
@@ -201,7 +215,7 @@ private struct OperationAtServer {
 }
 
 extension Operations {
-    /// The good keys to ask with: one server's, or all.
+    /// The good keys to read with: the named server's, or all of the account.
     private func keysToAsk(
         _ server: Bytes?, account: Account
     ) async throws(Denial) -> [(ServerKey, ServerURL)] {
@@ -215,7 +229,11 @@ extension Operations {
         }
     }
 
-    /// Reads one operation, after a touch if a reading token is missing.
+    /// Reads one operation, after a touch if a reading token is missing and `milliseconds` allows
+    /// one.
+    ///
+    /// Throws `readingTokenWanted` if a token is missing and no touch is allowed, or the server
+    /// does not accept the new token either.
     private func operation(
         _ identifier: Bytes, at server: Bytes, for request: any DaemonRequest.Type,
         milliseconds: UInt32?, account: Account, client: any Client
@@ -255,7 +273,7 @@ extension ServerTroubleAnswer {
 }
 
 extension RelayAnswer {
-    /// Whether the server may have decided the operation, now or before.
+    /// Whether the server may have decided the operation, by this request or an earlier one.
     fileprivate var leavesDoubt: Bool {
         switch self {
         case .unreachable(_, let isRepeatable, _): !isRepeatable
@@ -268,7 +286,7 @@ extension RelayAnswer {
 }
 
 extension Denial {
-    /// There is nothing left to decide.
+    /// The operation is decided or expired; the subject is its state.
     fileprivate static func over(_ state: OperationState) -> Denial {
         Denial(.operationOver, subject: Bytes(state.protocolName.utf8))
     }
@@ -299,7 +317,7 @@ extension OperationDecision {
 }
 
 extension OperationState {
-    /// The state of an operation after this decision.
+    /// The state of an operation after a decision.
     fileprivate init(_ choice: OperationChoice) {
         self =
             switch choice {

@@ -4,10 +4,10 @@ import MainContext
 import Posix
 import State
 
-/// Tells servers about registrations and MAC tokens that were given up while they could not be
-/// reached.
+/// Tells servers about registrations and MAC tokens that were given up while the servers could not
+/// be reached.
 ///
-/// It provides the work for `RemovalRounds`, which decides when it runs.
+/// It provides the work for `RemovalRounds`, which decides when the work runs.
 @ServiceActor
 final class PendingRemovals {
     let removals: RemovalRounds
@@ -27,14 +27,16 @@ final class PendingRemovals {
 }
 
 extension PendingRemovals {
-    /// Tries all pending removals once. Returns whether all servers know now.
+    /// Tries all pending removals once, and returns whether all servers know now.
+    ///
+    /// Records of an account that no longer exists, or whose uid has another name now, are skipped.
     private func finishAllRemovals() async -> Bool {
         var isDone = true
         // In random order, so that one account's unresponsive servers do not always delay the
         // others.
         for kept in ((try? state.accounts()) ?? []).shuffled() {
             guard kept.hasRemovals else { continue }
-            // Nothing can be proved in the name of an account that no longer exists.
+            // Nothing can be proved on behalf of an account that no longer exists.
             guard let account = (try? Account.with(uid: kept.uid)) ?? nil,
                 Bytes(account.name.utf8) == kept.name
             else { continue }
@@ -46,7 +48,7 @@ extension PendingRemovals {
 }
 
 extension AccountState {
-    /// Whether a server has yet to be told about something.
+    /// Whether a server may have yet to be told about something.
     fileprivate var hasRemovals: Bool {
         ((try? servers.list()) ?? []).contains { $0.state == .removing || $0.state == .proving }
             || ((try? macTokens.list()) ?? []).contains { $0.state == .removing }

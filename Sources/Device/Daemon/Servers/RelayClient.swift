@@ -4,28 +4,29 @@ import LoginProtocol
 import MainContext
 import Posix
 
-/// Sends requests to servers through `signet-relay`, over one connection each.
+/// Sends requests to servers through `signet-relay`, each over a connection of its own.
 ///
-/// The socket must belong to root. The relay serves only a few requests at once
-/// (`RelayService.limit`), so each account may have `perAccount` in progress. A request that the
-/// caller gives up goes on in the relay; its answer is still received and settled.
+/// The process that listens on the socket must run as root. The relay serves only a few requests at
+/// a time (`RelayService.limit`), so each account may have at most `perAccount` in progress. A
+/// request that the caller gives up continues in the relay, and its answer is still received and
+/// settled.
 @ServiceActor
 final class RelayClient {
-    /// How many requests of one account may be in progress.
+    /// The maximum number of requests of one account in progress.
     private static let perAccount = 4
 
     private let path: String
     /// How long the relay may take to answer.
     let limit: Duration
     private var underWay: [UInt32: Int] = [:]
-    /// How many requests are in progress whose answer the daemon awaits before it exits.
+    /// The number of requests in progress whose answer the daemon awaits before it exits.
     private var decisive = 0
     private var isEnding = false
     private var allHeard: CheckedContinuation<Void, Never>?
     /// Called when no request is in progress any more.
     var becameQuiet: () -> Void = {}
 
-    /// Uses the relay's socket at a path, with a time limit for its answers.
+    /// Uses the relay's socket at `path`; the relay's answers may take at most `limit`.
     init(path: String, limit: Duration) {
         self.path = path
         self.limit = limit
@@ -34,12 +35,13 @@ final class RelayClient {
     /// Sends a request for an account and returns the relay's answer, or `unreachable` if there is
     /// none in time.
     ///
-    /// Ends early if the caller's task is cancelled, and after `limit` if that is shorter than the
-    /// client's own.
+    /// The wait ends early if the caller's task is cancelled, and after `limit` if that is shorter
+    /// than the client's own limit. Also returns `unreachable` at once if the daemon is stopping,
+    /// the account has too many requests in progress, or the relay is not running as root.
     ///
     /// - Parameters:
     ///   - account: the account's uid.
-    ///   - settled: called exactly once with the final answer, also if the caller has given up and
+    ///   - settled: called exactly once with the final answer, even if the caller has given up and
     ///     the relay answers later.
     func ask(
         _ request: RelayRequest, for account: UInt32, within limit: Duration? = nil,
@@ -48,8 +50,8 @@ final class RelayClient {
         await ask(request, for: account, within: limit, settled: settled) { _ in true }
     }
 
-    /// Receives the relay's answer, or that there was none, and whether it came after the caller
-    /// gave up.
+    /// Receives the relay's answer, or `unreachable` if there was none, and whether the caller had
+    /// given up by then.
     typealias Settled = @ServiceActor (_ answer: RelayAnswer, _ isLate: Bool) -> Void
 
     private func isFull(for account: UInt32) -> Bool {
@@ -61,7 +63,9 @@ final class RelayClient {
         if request.isDecisive { decisive += 1 }
     }
 
-    /// Ends a request: its result is settled before the client is reported as quiet.
+    /// Ends a request.
+    ///
+    /// Its result is settled before the client is reported as quiet.
     private func leave(_ account: UInt32, request: RelayRequest, _ settle: () -> Void) {
         let left = underWay[account, default: 1] - 1
         underWay[account] = left > 0 ? left : nil
@@ -71,9 +75,10 @@ final class RelayClient {
         if isQuiet { becameQuiet() }
     }
 
-    /// Waits for the answer to a request that the caller has given up.
+    /// Waits for the answer to a request that the caller has given up, for at most the client's own
+    /// limit.
     ///
-    /// The account's place stays occupied until then; otherwise an account that gives up again and
+    /// The account's place stays occupied until then. Otherwise an account that gives up again and
     /// again could use all places of the relay.
     private func outlast(
         _ wire: RelayWire, account: UInt32, request: RelayRequest,
@@ -85,6 +90,8 @@ final class RelayClient {
         }
     }
 
+    /// Sends a request and receives answers until `isLast` accepts one; see
+    /// `ask(_:for:within:settled:)`.
     private func ask(
         _ request: RelayRequest, for account: UInt32, within limit: Duration?,
         settled: @escaping Settled, _ isLast: (RelayAnswer) -> Bool
@@ -118,6 +125,9 @@ final class RelayClient {
         return answer
     }
 
+    /// Connects to the relay and sends a request.
+    ///
+    /// A failure says whether it is worth repeating.
     private func send(_ request: RelayRequest) -> Result<RelayWire, NoRelay> {
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: path)
@@ -141,11 +151,12 @@ final class RelayClient {
         }
     }
 
+    /// Waits for one answer of the relay; `silent` if none arrives within `limit`.
     private func answer(over wire: RelayWire, within limit: Duration) async -> RelayAnswer {
         let number = wire.socket.descriptor.number
         let (ready, _) = await limited(to: limit) { await FileWatch.ready(number, for: .readable) }
         guard !ready.isEmpty else { return .silent }
-        // This also happens if the relay has no room for another request and closes the connection.
+        // The relay also closes the connection if it has no room for another request.
         guard case .packet(let packet)? = try? wire.socket.receive(limit: Frame.maximumLength),
             let answer = try? RelayAnswer(decoding: packet)
         else { return .unusable("signet-relay gave no answer", isRepeatable: false) }
@@ -154,7 +165,7 @@ final class RelayClient {
 }
 
 extension RelayClient {
-    /// Whether no request is in progress, including those that the caller has given up.
+    /// Whether no request is in progress, including those that callers have given up.
     var isQuiet: Bool { underWay.isEmpty }
 
     /// Refuses new requests from now on.
@@ -179,7 +190,7 @@ extension RelayClient {
 }
 
 extension RelayRequest {
-    /// Whether the server's answer has a lasting effect, there or on a key here.
+    /// Whether the server's answer has a lasting effect, at the server or on a key here.
     fileprivate var isDecisive: Bool {
         switch self {
         case .prove, .login, .remove, .macToken, .decide, .endMACToken: true
@@ -188,7 +199,7 @@ extension RelayRequest {
     }
 }
 
-/// The connection of one request, which lives until the relay has finished with it.
+/// The connection of one request, which lives until the relay has finished with the request.
 private final class RelayWire: Sendable {
     let socket: PacketSocket
 
@@ -205,9 +216,12 @@ private struct NoRelay: Error {
 }
 
 extension RelayClient {
-    /// Sends a request that is answered with any number of frames.
+    /// Sends a request that is answered by any number of operations and one final answer.
     ///
-    /// - Returns: the operations that arrived, and the answer that ended them.
+    /// At most `Limit.operations` operations are accepted, and no more once the client's time limit
+    /// has passed.
+    ///
+    /// - Returns: the operations that arrived, and the answer that ended the list.
     func list(
         _ request: RelayRequest, for account: UInt32
     ) async -> (operations: [OperationContent], end: RelayAnswer) {

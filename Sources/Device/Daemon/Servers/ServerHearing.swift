@@ -7,21 +7,25 @@ import Posix
 import State
 
 extension ServerKeys {
-    /// Signs with a key and sends the result to its server, as one step.
+    /// Signs with a key and sends the result to the key's server, as one step.
     ///
-    /// No other request uses the key in between, so the server never receives counters out of
-    /// order.
+    /// The key's turn is held from before the signature until the server has answered or the relay
+    /// has given up, even if the caller gives up earlier. No other request uses the key in between,
+    /// so the server never receives counters out of order.
     ///
     /// - Parameters:
-    ///   - kept: the account's records, which are looked at again once the key is free.
+    ///   - kept: the account's records, which are read again once the key is free.
     ///   - patience: how long to wait while another request uses the key; nil for the relay's
     ///     limit.
-    ///   - limit: how long the server may take; evaluated when it is asked.
-    ///   - client: is told that the server is being asked now; nil if the PAM module waits.
-    ///   - late: receives the server's answer if the request has been given up. Without it, a key
-    ///     that the server no longer accepts is destroyed all the same.
+    ///   - limit: how long the server may take; evaluated when it is asked. Nil for the relay's
+    ///     limit.
+    ///   - client: the client to notify that the server is being asked now; nil if the PAM module
+    ///     waits.
+    ///   - signing: makes the signature, from the account's current records.
+    ///   - late: receives the server's answer if the caller has given up by then. Without it, a
+    ///     late refusal still destroys a key that the server no longer accepts.
     /// - Throws: `serverBusy` if the key did not become free, `cancelled`, or what `signing`
-    ///   throws.
+    ///   throws. A server that refuses or cannot be reached is an answer and not an error.
     func serverHears<Signed>(
         of key: ServerKey, account: Account, kept: AccountState, patience: Duration? = nil,
         within limit: () -> Duration? = { nil }, telling client: (any Client)? = nil,

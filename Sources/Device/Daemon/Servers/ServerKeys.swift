@@ -13,9 +13,9 @@ import State
 /// An account's keys for servers and its signing key: finding, making and using them.
 ///
 /// Each server gets a key of its own, sealed to the fingers. A key's counter is advanced on disk
-/// before each signature, except the one that registers the key. Every function looks at the key
-/// again after it has awaited something, and acts on the credential that it started with, never on
-/// whichever belongs to the server by then.
+/// before each signature, except the one that registers the key. Every function reads the key again
+/// after it has awaited something, and acts on the credential with which it started, never on
+/// another one that the server may have by then.
 @ServiceActor
 final class ServerKeys {
     let relay: RelayClient
@@ -46,24 +46,28 @@ final class ServerKeys {
 }
 
 extension ServerKeys {
-    /// An account's keys for servers, for a request that uses or changes them. Those that do not
-    /// fit the fingers are revoked first.
+    /// An account's keys for servers, for a request that uses or changes them.
+    ///
+    /// Keys that do not fit the present fingers are revoked first.
     func serverKeys(of account: Account) async throws(Denial) -> [ServerKey] {
         try await usableKeys(of: account).filter { !$0.isSigning }
     }
 
     /// An account's signing key, for a request that uses or changes it; nil if there is none.
-    /// Revoked first if it does not fit the fingers.
+    ///
+    /// A key that does not fit the present fingers is revoked first.
     func signingKey(of account: Account) async throws(Denial) -> ServerKey? {
         try await usableKeys(of: account).filter(\.isSigning).best
     }
 
+    /// All keys, after everything that does not fit the present fingers was revoked, and MAC tokens
+    /// without a good key were deleted.
     private func usableKeys(of account: Account) async throws(Denial) -> [ServerKey] {
         await templates.openTemplates(of: account)
         return try accounts.reading(account) { () throws(StoreFault) in
             guard let kept = try accounts.kept(account) else { return [] }
             let enrolment = try kept.prints.enrolment()
-            // A changed reader content ends the local credential too, and these keys with it.
+            // Changed contents of a reader end the local credential too, and these keys with it.
             try credentials.revokeIfUnfit(account, kept: kept, enrolment: enrolment)
             let keys = try revocation.revokeUnfitServerKeys(
                 account, kept: kept, enrolment: enrolment)
@@ -72,7 +76,7 @@ extension ServerKeys {
         }
     }
 
-    /// The key for a server, if a touch could open it. Throws `unknownServer` or
+    /// The key for a server, if a touch could open it; throws `unknownServer` or
     /// `serverKeyInvalidated`.
     func goodKey(
         for server: ServerURL, account: Account
@@ -85,7 +89,7 @@ extension ServerKeys {
         return key
     }
 
-    /// The signing key, if a touch could open it. Throws `noSigningKey` or `signingKeyInvalidated`.
+    /// The signing key, if a touch could open it; throws `noSigningKey` or `signingKeyInvalidated`.
     func goodSigningKey(of account: Account) async throws(Denial) -> ServerKey {
         guard let key = try await signingKey(of: account) else { throw Denial(.noSigningKey) }
         guard key.state == .good else { throw Denial.invalidated(key) }
@@ -94,8 +98,10 @@ extension ServerKeys {
 }
 
 extension ServerKeys {
-    /// Gets a challenge from a server for a key. Throws if the server cannot be asked, or if the
-    /// challenge is for another audience.
+    /// Obtains a challenge from a server for a key.
+    ///
+    /// Throws the denial for the server's answer, and `serverRefused` if the challenge is for
+    /// another audience than the key.
     func challenge(
         for key: ServerKey, action: Bytes, url: ServerURL, account: Account
     ) async throws(Denial) -> Bytes {
@@ -112,14 +118,16 @@ extension ServerKeys {
         return challenge
     }
 
-    /// Signs with a key after a touch. The key must still be what it was when found.
+    /// Signs with a key after a touch.
     ///
-    /// The counter is on disk before the signature. A key that does not open for the current
-    /// fingers is invalidated, and its denial thrown.
+    /// The counter is on disk before the signature is made. A key that does not open for the
+    /// current fingers is invalidated, and its denial thrown. Throws `unknownServer` or
+    /// `noSigningKey` if the key was removed or has changed its state since it was found.
     ///
     /// - Parameters:
     ///   - found: the key as it was found; its identifier and state must not have changed since.
     ///   - message: makes the message from the key with its new counter.
+    /// - Returns: The signature, with the text if the daemon composed it.
     func signed(
         by found: ServerKey, in namespace: SignatureNamespace, account: Account,
         standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
@@ -135,8 +143,9 @@ extension ServerKeys {
         }
     }
 
-    /// Uses a key once: advances its counter on disk, then runs `body`. A key that does not open is
-    /// invalidated.
+    /// Uses a key once: advances its counter on disk, then runs `body`.
+    ///
+    /// A key that does not fit the fingers, or that does not open in `body`, is invalidated.
     private func advancing<Signed>(
         _ found: ServerKey, account: Account, standing: AccountSnapshot,
         _ body: (ServerKey) async throws(VaultError) -> Signed
@@ -162,7 +171,7 @@ extension ServerKeys {
         }
     }
 
-    /// Signs a server's challenge. Returns the statement and its SSHSIG signature.
+    /// Signs a server's challenge after a touch; returns the statement and its SSHSIG signature.
     func signed(
         _ challenge: Bytes, action: Bytes, by key: ServerKey, account: Account,
         standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
@@ -183,9 +192,11 @@ extension ServerKeys {
         return (signed.statement ?? [], signed.signature)
     }
 
-    /// Signs the statement that gives up a registration. Returns the statement and its signature.
+    /// Signs the statement that gives up a registration; returns the statement and its SSHSIG
+    /// signature.
     ///
-    /// It is the only thing that a key signs without a touch, and the statement says so.
+    /// This is the only statement that a key signs without a touch, and the statement says so: its
+    /// factor is possession.
     func signedRemoval(
         _ challenge: Bytes, by key: ServerKey, account: Account, standing: AccountSnapshot
     ) async throws(Denial) -> (Bytes, Bytes) {
@@ -203,7 +214,8 @@ extension ServerKeys {
         }
     }
 
-    /// The statement that a key signs for a server's challenge.
+    /// The statement that a key signs for a server's challenge; `action` and `factor` are
+    /// `LoginAction` and `Factor` values.
     func statement(
         _ challenge: Bytes, action: Bytes, factor: Bytes, key: ServerKey,
         enrolment: Enrolment, service: Bytes = signetService
@@ -214,14 +226,15 @@ extension ServerKeys {
             purpose: [], claims: claims(key, factor: factor, enrolment: enrolment))
     }
 
-    /// Who makes a statement, and for whom.
+    /// The parties of a statement: audience, account, device and credential.
     func head(_ key: ServerKey, for audience: Bytes) -> StatementHead {
         StatementHead(
             audience: audience, account: key.account, device: state.device,
             credential: key.identifier)
     }
 
-    /// How a statement came about: factor, key protection, secure boot, enrolment and counter.
+    /// How a statement came about: factor, key protection, secure boot, enrolment, counter and
+    /// time.
     func claims(_ key: ServerKey, factor: Bytes, enrolment: Enrolment) -> StatementClaims {
         StatementClaims(
             factor: factor,
@@ -231,7 +244,8 @@ extension ServerKeys {
             enrolment: enrolment.state.generation, counter: key.counter, issued: accounts.instant)
     }
 
-    /// Signs a message, given by its SHA-256, with a key of the account. Returns the SSHSIG blob.
+    /// Signs a message, given by its SHA-256 digest, with a key of the account; returns the SSHSIG
+    /// blob.
     func sign(
         _ digest: Bytes, namespace: SignatureNamespace, key: ServerKey,
         standing: AccountSnapshot,
@@ -244,6 +258,9 @@ extension ServerKeys {
         }
     }
 
+    /// Loads a key in its vault, runs `sign` with it, and releases it.
+    ///
+    /// Throws `.doesNotOpen` if the key is not sealed for these fingers.
     private func signature(
         _ key: ServerKey, namespace: SignatureNamespace, standing: AccountSnapshot,
         _ sign:
@@ -268,7 +285,7 @@ extension ServerKeys {
 }
 
 extension ServerKeys {
-    /// Turns a server's answer into the answer for the client: tokens, or a denial.
+    /// Turns a server's answer into the answer for the client: tokens, or the thrown denial.
     ///
     /// - Parameter key: the key that signed the request to the server; nil if none did.
     func settle(
@@ -283,6 +300,7 @@ extension ServerKeys {
         }
     }
 
+    /// The tokens for the client, if the key is still good.
     private func given(
         _ tokens: RelayTokens, url: ServerURL, account: Account, signedBy key: ServerKey?
     ) throws(Denial) -> Answer {
@@ -298,10 +316,10 @@ extension ServerKeys {
                 refreshToken: tokens.refreshToken))
     }
 
-    /// The denial for a server's answer that gave nothing.
+    /// The denial for a server's answer that did not give what was asked for.
     ///
-    /// A key that the server no longer accepts is destroyed, but only if it signed the request, so
-    /// that the server has verified whose it is: exactly that key, and no other.
+    /// A key that the server reports as replaced or removed is destroyed, but only if exactly that
+    /// key signed the request, because only then has the server verified whose key it is.
     func denial(
         of answer: RelayAnswer, url: ServerURL, account: Account, signedBy key: ServerKey?
     ) -> Denial {
@@ -329,10 +347,10 @@ extension ServerKeys {
 /// The service name of logins that are not for a PAM service.
 let signetService = Bytes("signet".utf8)
 
-/// What a key signs: a text of the daemon's, or data of the caller, of which only the digest is
-/// known.
+/// What a key signs: a text that the daemon composed, or a caller's data, of which only the digest
+/// is known.
 struct SignedMessage {
-    /// The text; nil if it is the caller's.
+    /// The text; nil for a caller's data.
     let text: Bytes?
     /// SHA-256 of the message, 32 bytes.
     let digest: Bytes
@@ -349,7 +367,7 @@ struct SignedMessage {
 }
 
 extension Denial {
-    /// The key does not exist, or no longer.
+    /// The key does not exist, or exists no longer.
     static func missing(_ key: ServerKey) -> Denial {
         key.isSigning ? Denial(.noSigningKey) : Denial(.unknownServer, subject: key.server)
     }
@@ -362,8 +380,8 @@ extension Denial {
 }
 
 extension [ServerKey] {
-    /// The usable one, of several keys for the same purpose. A crash may leave a key behind that
-    /// was replaced.
+    /// The usable one of several keys for the same purpose; a crash may leave behind a key that was
+    /// replaced.
     var best: ServerKey? { first { $0.state == .good } ?? first }
 }
 
@@ -375,10 +393,10 @@ extension ServerKey {
 }
 
 extension ServerKeys {
-    /// Makes a key for a server, sealed to the fingers as they were at the touch. It is not on disk
+    /// Makes a key for a server, sealed to the fingers as they were at the touch; it is not on disk
     /// yet.
     ///
-    /// Throws `.changedMeanwhile` if the fingers have changed since.
+    /// Throws `.changedMeanwhile` if the fingers have changed since the touch.
     func newKey(for server: Bytes, standing: AccountSnapshot) async throws(StoreFault)
         -> NewServerKey
     {
@@ -401,8 +419,8 @@ extension ServerKeys {
         return NewServerKey(made: made, context: context, vault: kind)
     }
 
-    /// The matter of a receipt for which no other party has given a challenge; a random one is made
-    /// up.
+    /// The matter of a receipt for which no other party has given a challenge; the challenge is
+    /// random.
     func ownMatter(_ purpose: Bytes, account: Account) throws(Denial) -> SignedMatter {
         try accounts.reading(account) { () throws(SystemFault) in
             SignedMatter(purpose: purpose, challenge: try randomBytes(Limit.challenge))

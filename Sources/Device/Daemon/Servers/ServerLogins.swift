@@ -8,13 +8,13 @@ import Posix
 import SignedFormats
 import State
 
-/// A login that a server has to approve, as it was settled before the touch.
+/// A login that a server has to approve, as prepared before the touch.
 struct LoginAtServer {
-    /// Whether the server is asked.
+    /// Whether the server is asked for this login.
     enum Mode {
-        /// It gave this challenge, at this time since boot.
+        /// The server gave this challenge, at this time since boot.
         case online(challenge: Bytes, at: Duration)
-        /// It cannot be reached, and its cached approval is used instead.
+        /// The server cannot be reached, and its cached approval is used instead.
         case offline
     }
 
@@ -23,8 +23,9 @@ struct LoginAtServer {
     let serverRequest: ServerLoginRequest
     let mode: Mode
 
-    /// How long the server's answer after the touch may take, including the wait for the key. The
-    /// time for the touch is shortened by it, so that the module does not give up first.
+    /// How long the server's answer after the touch may take, including the wait for the key.
+    ///
+    /// The time for the touch is shortened by it, so that the module does not give up first.
     private static let answerTime = Duration.seconds(12)
 
     /// How long to wait for a finger if the module waits for `whole` in total.
@@ -46,7 +47,7 @@ struct LoginAtServer {
     }
 }
 
-/// A server's proof for the module, and whether it is the approval that was asked for.
+/// A server's proof for the module, and whether the daemon holds it for a valid approval.
 struct GivenProof {
     let proof: ServerProof
     let isYes: Bool
@@ -56,8 +57,8 @@ struct GivenProof {
 ///
 /// The server gives a challenge before the touch and an approval (a signed verdict) after it. If it
 /// cannot be reached and the administrator allows offline logins for some hours, its last verdict
-/// is used instead; a refusal deletes that, so that cutting the network does not help a user who
-/// was refused. The module checks the verdict's signature itself; see
+/// is used instead. A refusal deletes that verdict, so that cutting the network does not help a
+/// user who was refused. The module verifies the verdict's signature itself; see
 /// `Sources/Module/ServerLogin.swift`.
 @ServiceActor
 final class ServerLogins {
@@ -91,28 +92,33 @@ final class ServerLogins {
 }
 
 extension ServerLogins {
-    /// How long a server may take for a challenge. The user waits for the prompt, and the module
-    /// gives up on a daemon that is silent for five seconds.
+    /// How long a server may take to give a challenge.
+    ///
+    /// The user is waiting for the prompt, and the module gives up on a daemon that is silent for
+    /// five seconds.
     private static let challengeTime = Duration.seconds(3)
-    /// After this time, the relay itself reports that there is no connection, which has to be told
-    /// apart from a busy relay.
+    /// After this time, the relay itself reports that there is no connection, which must be
+    /// distinguished from a busy relay.
     private static let connectMilliseconds: UInt32 = 2_500
     /// How long the server may take for its verdict after the touch.
     private static let verdictTime = Duration.seconds(10)
     /// How much of the module's time must be left when the answer is sent.
     private static let margin = Duration.milliseconds(500)
-    /// With less time left than this, a server is not asked.
+    /// If less time than this is left, the server is not asked.
     private static let leastTime = Duration.seconds(1)
-    /// How old a challenge may be when it is signed. Servers accept it for 60 seconds.
+    /// The maximum age of a challenge when it is signed.
+    ///
+    /// Servers accept a challenge for 60 seconds.
     static let challengeAge = Duration.seconds(45)
     /// How old a challenge may be when the server answers.
     private static let challengeLife = Duration.seconds(58)
 
     /// Prepares a login at a server before the touch; nil if the request names no server.
     ///
-    /// Makes sure first that the server can be asked or need not be, so that the user does not
-    /// touch in vain. Throws `unknownServer`, `serverUnreachable`, `serverTooLongAgo` or
-    /// `clockSetBack`, among others.
+    /// It establishes first that the server can be asked, or need not be, so that the user does not
+    /// touch the reader in vain. Offline mode is chosen only if there is no connection,
+    /// `offlineHours` is not zero, and the cached verdict is good. Throws `badRequest`,
+    /// `unknownServer`, `serverUnreachable`, `serverTooLongAgo` or `clockSetBack`, among others.
     func loginAtServer(
         _ request: AuthenticateRequest, account: Account
     ) async throws(Denial) -> LoginAtServer? {
@@ -136,12 +142,16 @@ extension ServerLogins {
         }
     }
 
+    /// A challenge with a time since boot before its issue, no connection to the server, or a
+    /// denial.
     private enum AskedChallenge {
         case given(Bytes, at: Duration)
         case away(Bytes)
         case denied(Denial)
     }
 
+    /// Asks for a challenge, and tells a server without a connection (`away`) from every other
+    /// failure.
     private func challengeInTime(
         _ key: ServerKey, url: ServerURL, account: Account
     ) async -> AskedChallenge {
@@ -169,8 +179,10 @@ extension ServerLogins {
 
     /// The cached verdict that stands in for a server that cannot be reached.
     ///
-    /// Its age is judged by the wall clock, but at least by what the verdict and the receipts prove
-    /// about the time. Throws `serverTooLongAgo`, or `clockSetBack` if the clock is behind them.
+    /// It must be signed by the key that root has configured, and be younger than `offlineHours`.
+    /// Its age is judged by the wall clock, but is at least what the verdict and the receipts prove
+    /// about the time. Throws `serverTooLongAgo` if there is no good verdict, and `clockSetBack` if
+    /// the clock is behind that proven time by more than the leeway.
     private func keptYes(
         _ serverRequest: ServerLoginRequest, key: ServerKey, account: Account
     ) throws(Denial) -> CachedVerdict {
@@ -198,7 +210,7 @@ extension ServerLogins {
         }
     }
 
-    /// Whether a verdict was signed by the key that root has configured. Otherwise it is no
+    /// Whether a verdict was signed by the key that root has configured; otherwise it is no
     /// approval and no evidence of the time.
     private func isSigned(_ verdict: CachedVerdict, by key: Bytes) -> Bool {
         do throws(CryptoFault) {
@@ -209,9 +221,11 @@ extension ServerLogins {
 }
 
 extension ServerLogins {
-    /// Gets the server's verdict after the touch, or uses the cached one.
+    /// Obtains the server's verdict after the touch, or uses the cached one.
     ///
-    /// Nothing is awaited between the last check for changes and the return.
+    /// `end` is the time since boot at which the module gives up. Nothing is awaited between the
+    /// last check for changes and the return. Throws `serverLost` if the server does not answer in
+    /// time, the denial of a refusal, and what `checkChanges` throws.
     func serverProof(
         _ login: LoginAtServer, request: AuthenticateRequest, account: Account,
         proof: TouchProof, until end: Duration, client: any Client
@@ -233,7 +247,8 @@ extension ServerLogins {
                 case .away, .denied: throw Denial(.serverLost, subject: login.url.bytes)
                 }
             }
-            // A server that gets a challenge too late refuses, and means only the challenge.
+            // A server that receives a challenge too late refuses the login because of the
+            // challenge alone.
             let end = min(end, moment + Self.challengeLife + Self.margin)
             let tokens = try await logIn(
                 login, challenge: challenge, request: request, account: account, proof: proof,
@@ -250,8 +265,8 @@ extension ServerLogins {
 
     /// Throws if an approval must not be used any more.
     ///
-    /// While others were asked, the fingers may have changed, login may have been disabled, the key
-    /// given up, or the machine may have slept.
+    /// While the server was asked, the fingers may have changed, login may have been disabled, the
+    /// key may have been given up, or the machine may have been suspended.
     func checkChanges(
         since proof: TouchProof, login: LoginAtServer, account: Account
     ) throws(Denial) {
@@ -271,9 +286,12 @@ extension ServerLogins {
         }
     }
 
-    /// How much time there is before an answer that has to be sent by `end`.
+    /// How much time is left for an answer that has to be sent by `end`, a time since boot.
     func timeLeft(until end: Duration) -> Duration { end - clock.sinceBoot() - Self.margin }
 
+    /// Signs the server's challenge and sends it, within the time that is left.
+    ///
+    /// The purpose in the statement binds it to the module's challenge and the local account.
     private func logIn(
         _ login: LoginAtServer, challenge: Bytes, request: AuthenticateRequest,
         account: Account, proof: TouchProof, until end: Duration
@@ -287,8 +305,8 @@ extension ServerLogins {
             of: login.key, account: account, kept: kept, patience: left() - Self.leastTime,
             within: { min(Self.verdictTime, left()) }
         ) { (standing) throws(Denial) in
-            // An approval that comes too late would be useless, and the time until now was spent
-            // waiting for another request; hence `serverBusy`.
+            // An approval that comes too late would be useless. The time until now was spent
+            // waiting for another request, hence `serverBusy`.
             guard left() > Self.leastTime else {
                 throw Denial(.serverBusy, subject: login.url.bytes)
             }
@@ -309,7 +327,9 @@ extension ServerLogins {
         return try tokens(in: answer, login: login, account: account, kept: kept)
     }
 
-    /// The tokens of an approval. A verdict that denies is treated like any other refusal.
+    /// The tokens of an approval.
+    ///
+    /// A verdict that denies is treated like any other refusal.
     private func tokens(
         in answer: RelayAnswer, login: LoginAtServer, account: Account, kept: AccountState
     ) throws(Denial) -> RelayTokens {
@@ -323,11 +343,12 @@ extension ServerLogins {
         throw denial(of: no, login: login, account: account, kept: kept)
     }
 
-    /// The proof for the module, from the server's answer. A valid verdict is cached for offline
+    /// The proof for the module, from the server's answer; a valid verdict is cached for offline
     /// logins.
     ///
-    /// One that is not valid is passed on too, so that the module raises its alarm, but has no
-    /// other effect.
+    /// An invalid verdict is passed on too, so that the module raises its alert, but has no other
+    /// effect. Tokens are passed on as the module's request says; a token file is written only for
+    /// a root client.
     private func accepted(
         _ tokens: RelayTokens, login: LoginAtServer, request: AuthenticateRequest,
         account: Account, kept: AccountState, client: any Client
@@ -347,7 +368,7 @@ extension ServerLogins {
         }
         do throws(StoreFault) {
             try kept.servers.keep(found, for: login.key)
-            // Any account may ask, naming a server and a key of its own, so only root's requests
+            // Any account may ask, naming a server and a key of its own, so only requests by root
             // count.
             if client.peer.uid == 0 { try correctLatest(by: found.verdict, kept: kept) }
         } catch { journal.fault(error.description, account: account.name) }
@@ -366,10 +387,11 @@ extension ServerLogins {
         return GivenProof(proof: given, isYes: true)
     }
 
-    /// Corrects the latest known time by a fresh verdict.
+    /// Corrects the latest time known from receipts by a fresh verdict.
     ///
-    /// Otherwise, one touch while the clock was wrong would prevent offline logins for ever.
-    /// Verdicts of other servers remain, so none of them appears younger.
+    /// Otherwise, one touch while the clock was ahead would prevent offline logins for ever. The
+    /// time does not fall below the newest verdict of any server, so that none of them appears
+    /// younger than it is.
     private func correctLatest(
         by verdict: Verdict, kept: AccountState
     ) throws(StoreFault) {
@@ -385,7 +407,9 @@ extension ServerLogins {
 
     /// The denial if a server that gave a challenge did not approve the login.
     ///
-    /// After a refusal, its cached verdict is deleted, so that cutting the network does not help.
+    /// After a refusal, the server's cached verdict and its token file are deleted, so that cutting
+    /// the network does not help. A server that is unavailable or asks to slow down has refused
+    /// nothing.
     private func denial(
         of answer: RelayAnswer, login: LoginAtServer, account: Account, kept: AccountState
     ) -> Denial {
@@ -409,7 +433,9 @@ extension ServerLogins {
 }
 
 extension Verdict {
-    /// Whether the verdict is about this login. The module itself checks the signature.
+    /// Whether the verdict is about this login.
+    ///
+    /// The signature is verified separately, also by the module.
     fileprivate func isAbout(
         _ login: LoginAtServer, request: AuthenticateRequest, device: Bytes
     ) -> Bool {

@@ -6,26 +6,29 @@ import Posix
 import SignedFormats
 import State
 
-// Giving up a registration: the server is told first, then the key is deleted. If the server cannot
-// be reached, it is told later; until then, the key stays and is useful for nothing else.
+// To give up a registration, the server is told first; then the key is deleted. If the server
+// cannot be reached, it is told later. Until then, the key stays on disk, but it is usable for
+// nothing else.
 extension Servers {
-    /// Gives up a registration; `state` of the answer says whether the server knows.
+    /// Gives up a registration, without a touch; `state` of the answer says whether the server
+    /// knows.
     ///
-    /// Throws `unknownServer` if there is none.
+    /// Throws `badRequest` for an invalid URL and `unknownServer` if there is no registration.
     func disableServer(
         _ request: ServerDisableRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         defer { removals.want() }
         guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
         let those = try await keys.serverKeys(of: account).filter { $0.server == url.bytes }
-        // One that was given up before is tried again, unless there is another registration at the
-        // same server.
+        // A registration that was given up before is tried again, unless there is another one at
+        // the same server.
         guard let key = those.first(where: { $0.state != .removing }) ?? those.first else {
             throw Denial(.unknownServer, subject: url.bytes)
         }
         return try await accounts.answering(account) {
             guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
-            // Before anything is marked: from here on, cancelling does not bring it back.
+            // Before anything is marked: from here on, cancelling does not restore the
+            // registration.
             if key.state != .invalidated { client.tell(asking: url.bytes) }
             return .done(
                 DoneAnswer(
@@ -33,14 +36,17 @@ extension Servers {
         }
     }
 
-    /// Tells servers about registrations that were given up while they could not be reached.
+    /// Tells servers about the account's registrations that were given up while they could not be
+    /// reached.
+    ///
     /// Returns whether all servers know now.
     func finishRemovals(of account: Account) async -> Bool {
         guard let kept = try? accounts.kept(account) else { return true }
-        // Includes those of which a crash has left open whether the server knows them.
+        // This includes registrations of which it is unknown, after a crash, whether the server
+        // knows them.
         guard let all = try? await self.keys.serverKeys(of: account) else { return false }
         let keys = all.filter { $0.state == .removing }
-        // A server that does not answer takes long, so stop at the first. The next round tries in
+        // A server that does not answer takes long, so stop at the first. The next round uses
         // another order.
         for key in keys.shuffled() {
             guard let url = ServerURL(key.server) else { continue }
@@ -56,14 +62,14 @@ extension Servers {
         return true
     }
 
-    /// Tells the server and deletes the key. Unless the server is told later, nothing of the key is
-    /// left.
+    /// Tells the server and deletes the key; unless the server is to be told later, nothing of the
+    /// key is left.
     private func remove(
         _ key: ServerKey, url: ServerURL, account: Account, kept: AccountState
     ) async throws(StoreFault) -> Removal {
         sessionTokens.forgetToken(of: account, from: key.server)
-        // A key that does not open cannot prove anything; the server's administrator has to remove
-        // it.
+        // A key that does not open cannot prove anything. The server's administrator has to remove
+        // the registration.
         guard key.state != .invalidated else {
             try kept.servers.remove(key)
             return .dropped
@@ -81,7 +87,8 @@ extension Servers {
         }
     }
 
-    /// Asks the server to remove the registration. The statement says that there was no touch.
+    /// Asks the server to remove the registration; the signed statement says that there was no
+    /// touch.
     private func removal(
         of key: ServerKey, url: ServerURL, account: Account, kept: AccountState
     ) async -> RelayAnswer {
@@ -94,7 +101,8 @@ extension Servers {
             return .unreachable(why: [], isRepeatable: true)
         }
         do throws(Denial) {
-            // Another request that uses the key ends soon, and otherwise the server is told later.
+            // Another request that uses the key ends soon; if it does not, the server is told
+            // later.
             return try await keys.serverHears(
                 of: key, account: account, kept: kept, patience: .seconds(2)
             ) {
@@ -116,11 +124,12 @@ private enum Removal {
     case told
     /// The server has yet to be told, and the key is kept for that.
     case toldLater
-    /// The server may still have the registration, but this key cannot prove it.
+    /// The server may still have the registration, but this key cannot prove anything to it.
     case dropped
 
-    /// The outcome for a server's answer. A server that is busy or out of order has decided
-    /// nothing.
+    /// The outcome for a server's answer.
+    ///
+    /// A server that is busy or out of order has decided nothing.
     init(_ answer: RelayAnswer) {
         switch answer {
         case .removed: self = .told

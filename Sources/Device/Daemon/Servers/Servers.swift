@@ -12,9 +12,9 @@ import State
 
 /// An account's registrations at servers: making, using, listing and giving them up.
 ///
-/// A registration is made with an activation code and a touch; each has a key of its own. If a
-/// registration does not complete but the server may know its key, the server is told that it was
-/// given up (`ServerRemoval.swift`).
+/// A registration is made with an activation code and a touch, and has a key of its own. If a
+/// registration does not complete although the server may know its key, the server is told that it
+/// was given up (`ServerRemoval.swift`).
 @ServiceActor
 final class Servers {
     let journal: DecisionJournal
@@ -60,12 +60,12 @@ extension Servers {
     /// Registers this device at a server: a touch, the activation code, a new key, and its proof.
     ///
     /// The touch comes first, so that a finger that does not match uses up no code, and because the
-    /// statement that proves the key says that there was one. Throws `knownServer`,
-    /// `tooManyServers`, `badRequest`, or the denial for the server's answer.
+    /// statement that proves the key says that there was a touch. Throws `badRequest` for an
+    /// invalid URL or code, `knownServer`, `tooManyServers`, or the denial for the server's answer.
     func enableServer(
         _ request: ServerEnableRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        // Removals that servers have not heard of yet are retried in the background, after this and
+        // Removals of which servers do not know yet are retried in the background, after this and
         // the other requests about servers; the client does not wait for them.
         defer { removals.want() }
         guard let url = ServerURL(request.server), (try? ActivationCode(typed: request.code)) != nil
@@ -86,8 +86,8 @@ extension Servers {
         }
     }
 
-    /// Logs in at a server for a command: a touch signs the server's challenge, and the tokens are
-    /// returned.
+    /// Logs in at a server for a command: signs the server's challenge after a touch, and returns
+    /// the tokens.
     func loginServer(
         _ request: LoginAtServerRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -117,7 +117,9 @@ extension Servers {
         }
     }
 
-    /// Sends the account's registrations. Changes nothing.
+    /// Sends the account's registrations.
+    ///
+    /// Changes no key.
     func listServers(
         _: ServerListRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -130,8 +132,9 @@ extension Servers {
 }
 
 extension Servers {
-    /// Carries out a registration after the touch. The key is on disk before the server is shown
-    /// it.
+    /// Carries out a registration after the touch.
+    ///
+    /// The key is on disk before the server sees its public key.
     private func register(
         _ request: ServerEnableRequest, url: ServerURL, account: Account,
         standing: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
@@ -157,9 +160,10 @@ extension Servers {
 
     /// Proves a key, which is on disk already, to its server.
     ///
-    /// Unless the server accepts it, the key is deleted again. If the server may have accepted it,
+    /// Unless the server accepts the key, it is deleted again. If the server may have accepted it,
     /// but its answer came too late or not at all, the server is told that the registration was
-    /// given up.
+    /// given up. A key that was invalidated meanwhile, because the fingers have changed, is not
+    /// confirmed.
     func prove(
         _ key: ServerKey, begun: RelayRegistration, url: ServerURL, account: Account,
         standing: AccountSnapshot, touch: Touch<ScannedFinger>
@@ -190,14 +194,14 @@ extension Servers {
             if isLate { giveUp(key, after: answer, account: account, servers: servers) }
         }
         guard case .proven(let progress, _) = answer else {
-            // While the relay is still waiting, it is open what the server will decide.
+            // While the relay is still waiting, the server's decision is open.
             if !revocation.isProving(key) {
                 giveUp(key, after: answer, account: account, servers: servers)
             }
             return try keys.settle(answer, url: url, account: account, signedBy: nil)
         }
-        // While the server was asked, another activation may have been faster, or the fingers may
-        // have changed.
+        // While the server was asked, another activation may have completed first, or the fingers
+        // may have changed.
         guard let now = try servers.key(key.identifier) else {
             throw Denial(.knownServer, subject: url.bytes)
         }
@@ -216,13 +220,15 @@ extension Servers {
 }
 
 extension Servers {
-    /// Gives up a key whose registration did not complete here. If its server may know the key, it
-    /// is told so.
+    /// Gives up a key whose registration did not complete here.
+    ///
+    /// If its server may know the key, a removal begins; otherwise the key is deleted.
     private func giveUp(
         _ key: ServerKey, after answer: RelayAnswer, account: Account, servers: ServerStore
     ) {
         do throws(StoreFault) {
-            // Fingers may have changed meanwhile, or another activation may have been faster.
+            // The fingers may have changed meanwhile, or another activation may have completed
+            // first.
             guard let now = try servers.key(key.identifier), now.state == .proving else { return }
             guard answer.leavesDoubtOfProof else { return try servers.remove(now) }
             _ = try servers.beginRemoval(now)
@@ -232,7 +238,7 @@ extension Servers {
 }
 
 extension RelayAnswer {
-    /// Whether the server may have accepted the key that it was shown.
+    /// Whether the server may have accepted the key that was proved to it.
     fileprivate var leavesDoubtOfProof: Bool {
         switch self {
         case .unreachable(_, let isRepeatable, _): !isRepeatable
@@ -244,7 +250,7 @@ extension RelayAnswer {
     }
 }
 
-/// A key that a vault has just made, with the context that it is sealed to.
+/// A key that a vault has just made, with the context to which it is sealed.
 struct NewServerKey {
     let made: NewCredential
     let context: SealingContext

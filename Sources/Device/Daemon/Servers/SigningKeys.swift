@@ -5,10 +5,13 @@ import Posix
 import SignedFormats
 import State
 
-/// The account's signing key, for files and for challenges of any party. It is never the key that
+/// The account's signing key, for files and for challenges of any party; it is never the key that
 /// logs in.
 extension FileSigning {
-    /// Makes the signing key, after a touch. Throws `signingKeyExists` if there is a good one.
+    /// Creates the signing key, after a touch.
+    ///
+    /// Throws `signingKeyExists` if there is a good one, even if another request created it during
+    /// the touch. An invalidated key is no obstacle.
     func enableSigning(
         _: SigningEnableRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -22,7 +25,7 @@ extension FileSigning {
             try await accounts.answering(account) {
                 let new = try await keys.newKey(for: ServerKey.signing, standing: standing)
                 let servers = standing.kept.servers
-                // Another request may have made one meanwhile, and its public half may be in use
+                // Another request may have created one meanwhile, and its public key may be in use
                 // already.
                 if try servers.all().contains(where: { $0.isSigning && $0.state == .good }) {
                     throw Denial(.signingKeyExists)
@@ -36,7 +39,7 @@ extension FileSigning {
         }
     }
 
-    /// Destroys the signing key. Throws `noSigningKey` if there is none.
+    /// Destroys the signing key, without a touch; throws `noSigningKey` if there is none.
     func disableSigning(
         _: SigningDisableRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
@@ -53,7 +56,9 @@ extension FileSigning {
         }
     }
 
-    /// Returns the public half of the signing key and its state. Changes nothing.
+    /// Returns the public key and state of the signing key.
+    ///
+    /// Changes nothing; throws `noSigningKey`.
     func showSigningKey(
         _: SigningKeyRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {

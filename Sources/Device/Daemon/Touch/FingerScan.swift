@@ -6,23 +6,28 @@ import MainContext
 import ReaderProtocol
 import State
 
-/// Which prints a touch may match, and on which readers.
+/// What a touch may match: the account's prints, and the readers to use.
 struct FingerQuery: Sendable {
     let gallery: Gallery
-    /// The seat whose readers may be used; nil for any.
+    /// The seat whose readers may be used; nil for any reader.
     let seat: String?
-    /// Judges the prints stored on a reader before it is asked for a finger; nil to skip that.
+    /// Examines the prints stored on a reader before it is asked for a finger; nil to skip that.
     var examine: ReaderPool.Examination?
 }
 
-/// A finger that matched, and the reader it was on.
+/// A finger that matched, and the reader on which it matched.
 struct ScannedFinger: Sendable {
     let print: State.StoredPrint
-    /// The identifier of that reader.
+    /// The identifier of the reader.
     let reader: String
 }
 
 extension ReaderPool: FingerScanner {
+    /// Waits at most `limit` for one finger on a permitted reader, and compares it with the
+    /// gallery.
+    ///
+    /// Returns nil if the finger matches none of the prints. Throws the denial of a reader's fault,
+    /// and `readerFailed` if a reader reports a match with a print that it was not given.
     @ServiceActor func scan(
         _ query: FingerQuery, limit: Duration, tell: @escaping @ServiceActor (Notice) -> Void
     ) async throws(Denial) -> ScannedFinger? {
@@ -40,13 +45,15 @@ extension ReaderPool: FingerScanner {
     }
 }
 
-/// Prints as templates for a reader, and the way back from a template's index to its print.
+/// Prints as templates for a reader, with the way back from a template's index to its print.
 struct Gallery: Sendable {
-    /// The templates, in the order of the prints. Indices of matches refer to this array.
+    /// The templates, in the order of their prints.
+    ///
+    /// The index of a match refers to this array.
     let templates: [Template]
     private let prints: [State.StoredPrint]
 
-    /// Takes all prints whose template libfprint can read.
+    /// Takes the prints whose template can be decoded, and leaves out the others.
     init(_ prints: [State.StoredPrint]) {
         let pairs = prints.compactMap { print in
             (try? Template(bytes: print.template)).map { (print, $0) }
@@ -55,7 +62,7 @@ struct Gallery: Sendable {
         templates = pairs.map(\.1)
     }
 
-    /// The print that the template at this index was made of; nil if the index is out of range.
+    /// The print behind the template at this index; nil if the index is out of range.
     func print(at index: Int) -> State.StoredPrint? {
         prints.indices.contains(index) ? prints[index] : nil
     }

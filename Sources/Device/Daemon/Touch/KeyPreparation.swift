@@ -2,20 +2,20 @@
 import MainContext
 import Sealing
 
-/// A sealed key or secret, with the context that opens it as the account stands now.
+/// A sealed key or secret, with the context that opens it given the account's current records.
 struct SealedItem: Sendable {
     let vault: VaultKind
     let sealed: [UInt8]
     let context: SealingContext
-    /// Whether the touch is useless if this does not open.
+    /// Whether the touch achieves nothing if this item does not open.
     var isRequired = true
 }
 
 /// Prepares a key in its vault while the finger is awaited, so that the user does not wait for the
 /// TPM after the match.
 ///
-/// Preparing means loading, not opening: to sign for a login, a prepared key still needs a `Match`.
-/// The creator must call `end()`, which releases what was loaded, even if that happens later.
+/// Preparing means loading, not opening: a prepared key still signs only for a `Match`. The creator
+/// must call `end()`, which releases what was loaded, also if the preparation finishes only later.
 @ServiceActor
 final class KeyPreparation {
     /// The item that is prepared along with the key; nil for none.
@@ -25,10 +25,10 @@ final class KeyPreparation {
     private var waiting: CheckedContinuation<Void, Never>?
     private var hasEnded = false
 
-    /// Starts preparing in the background.
+    /// Starts to prepare the items in the background.
     ///
-    /// - Parameter failed: called later, if the vault is out of order and there is no point in
-    ///   waiting for a finger.
+    /// - Parameter failed: called later, and only if the vault is out of order, so that waiting for
+    ///   a finger is pointless.
     init(
         _ key: SealedItem, data: SealedItem?, in vaults: Vaults,
         failed: @escaping @ServiceActor () -> Void
@@ -41,7 +41,9 @@ final class KeyPreparation {
         }
     }
 
-    /// Waits until the items are prepared. Throws why they could not be.
+    /// Waits until the items are prepared; throws the error if they could not be.
+    ///
+    /// One caller may wait at a time.
     func items() async throws(VaultError) -> ReadyItems {
         if outcome == nil {
             await withCheckedContinuation { continuation in
@@ -53,7 +55,7 @@ final class KeyPreparation {
         return try outcome.get()
     }
 
-    /// Why the preparation failed; nil if it succeeded or is not finished.
+    /// The error with which the preparation failed; nil if it succeeded or has not finished.
     var failure: VaultError? {
         guard case .failure(let error) = outcome else { return nil }
         return error
@@ -94,8 +96,10 @@ final class KeyPreparation {
         }
     }
 
-    /// Prepares the item to release. Throws only if there is no point in waiting for a finger;
-    /// otherwise the error becomes part of the result.
+    /// Prepares the item to release.
+    ///
+    /// Throws only if waiting for a finger is pointless, because the item is required and its vault
+    /// is out of order. Any other error becomes part of the result.
     private func got(
         _ data: SealedItem
     ) async throws(VaultError) -> Result<any ReadyData, VaultError> {
@@ -105,8 +109,8 @@ final class KeyPreparation {
                     try vault.ready(data: data.sealed, context: data.context)
                 })
         } catch .trouble(.platformChanged) {
-            // The key opens because it was sealed anew for the current platform state; the item was
-            // not.
+            // The key opens because it was resealed for the current state of the platform; the item
+            // was not resealed.
             return .failure(.trouble(.platformChanged))
         } catch {
             if case .trouble = error, data.isRequired { throw error }

@@ -8,9 +8,10 @@ import MainContext
 import Posix
 
 /// Applies the administrator's login lists: which services, accounts and groups may log in by
-/// finger, and whether background processes may ask.
+/// fingerprint, and whether background processes may ask.
 ///
-/// A membership that cannot be determined excludes the account (fails closed).
+/// If `login.groups` is set and an account's memberships cannot be determined, the account is
+/// excluded.
 @ServiceActor
 final class LoginPolicy {
     let journal: DecisionJournal
@@ -25,16 +26,20 @@ final class LoginPolicy {
 }
 
 extension LoginPolicy {
-    /// Throws `notServed`, naming the setting, if the lists exclude the service or the account.
+    /// Throws `notServed`, with the setting as the subject, if the lists exclude the service or the
+    /// account.
     func checkLists(_ service: Bytes, account: Account) throws(Denial) {
         let lists = LoginLists(settings)
-        // A name that is not UTF-8 is on no list, so only allow-lists keep it out.
+        // A service name that is not UTF-8 matches no list entry, so only lists of allowed services
+        // exclude it.
         let name = String(decoding: service, as: UTF8.self)
         guard let setting = lists.exclusion(service: name) ?? exclusion(of: account) else { return }
         throw Denial(.notServed, subject: Bytes(setting.name.utf8))
     }
 
-    /// The setting that excludes an account from login by finger; nil if none does.
+    /// The setting that excludes an account from fingerprint login; nil if none does.
+    ///
+    /// An error of the name service is logged, and excludes the account if `login.groups` is set.
     func exclusion(of account: Account) -> Setting? {
         let lists = LoginLists(settings)
         let memberships: Set<String>?
@@ -48,11 +53,12 @@ extension LoginPolicy {
             account: account.name, uid: account.uid, memberships: memberships)
     }
 
-    /// Those of the listed groups that an account belongs to; nil if that cannot be determined.
+    /// The groups named in `login.groups` to which an account belongs; nil if that cannot be
+    /// determined.
     ///
     /// A denied group that the name service does not know may be misspelt, deleted, or in a
-    /// directory that cannot be reached. Since its members must stay excluded in the last case,
-    /// every account is excluded.
+    /// directory that cannot be reached. Its members must stay excluded in the last case, so the
+    /// result is nil, which excludes every account.
     private func memberships(
         of account: Account, lists: LoginLists
     ) throws(SystemFault) -> Set<String>? {
@@ -65,7 +71,8 @@ extension LoginPolicy {
         return try Group.memberships(of: account, among: lists.groupNames)
     }
 
-    /// Adds to the answer of a change which setting excludes the account from login nevertheless.
+    /// Adds to the answer about a change the setting that excludes the account from login
+    /// nevertheless.
     func keptOut(_ answer: Answer, account: Account) -> Answer {
         guard case .done(var done) = answer, let setting = exclusion(of: account) else {
             return answer
@@ -74,10 +81,11 @@ extension LoginPolicy {
         return .done(done)
     }
 
-    /// Throws `inBackground` for a request that cannot come from a user in front of the terminal.
+    /// Throws `inBackground` for a login that cannot come from a user in front of its terminal.
     ///
-    /// A process in a terminal's background is refused on every seat. A process without a terminal
-    /// may be a graphical program, so it is accepted if its session is at a seat.
+    /// This applies only if the PAM module asks for it (`background == .refuse`). A process in a
+    /// terminal's background is denied whatever its seat. A process without a terminal may be a
+    /// graphical program, so it is accepted if its session is at a seat.
     func checkBackground(_ login: AuthenticateRequest?, presence: Presence?) throws(Denial) {
         guard let login, login.background == .refuse else { return }
         switch login.presence {

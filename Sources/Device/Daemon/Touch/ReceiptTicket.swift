@@ -3,10 +3,10 @@ import LoginProtocol
 import MainContext
 import State
 
-// An account's receipts form a chain to which one touch at a time appends: first the receipt, and
-// directly after it the line that says that the proof was granted.
+// An account's receipts form a chain. One touch at a time appends to it: first the receipt, and
+// directly after it the line that records that the proof was granted.
 
-/// Hands out the end of each account's receipt chain, to one touch at a time.
+/// Grants the end of each account's receipt chain to one touch at a time.
 @ServiceActor
 final class ReceiptSlots {
     private let turns = PerKeyQueue()
@@ -16,15 +16,16 @@ final class ReceiptSlots {
         weak var slot: ReceiptSlot?
     }
 
-    /// Takes the end of an account's chain if it is free or its holder can hand it over; nil
-    /// otherwise.
+    /// Takes the end of an account's chain without waiting; nil if it is in use.
+    ///
+    /// If the present holder can hand it over (see `ReceiptTicket.mayBeFollowed`), it does so now.
     func free(for uid: UInt32) -> ReceiptSlot? {
         if let slot = taken(uid) { return slot }
         holders[uid]?.slot?.giveUp()
         return taken(uid)
     }
 
-    /// Waits for the end of an account's chain; nil if the limit passed or the caller's task was
+    /// Waits for the end of an account's chain; nil if `limit` passed or the caller's task was
     /// cancelled.
     func next(for uid: UInt32, within limit: Duration) async -> ReceiptSlot? {
         guard await turns.take(Self.key(uid), within: limit) else { return nil }
@@ -46,11 +47,12 @@ final class ReceiptSlots {
 
 /// The exclusive right to append to an account's receipt chain.
 ///
-/// It lasts until `end`, or until the last reference is released.
+/// It lasts until the ticket made from it is ended, or until the last reference is released.
 @ServiceActor
 final class ReceiptSlot {
     private var ended: (@Sendable @ServiceActor () -> Void)?
-    /// Finishes the pending writes if another touch needs the chain; nil if that touch has to wait.
+    /// Completes the holder's writes if another touch needs the chain; nil if that touch has to
+    /// wait.
     var handOver: (() -> Void)?
 
     fileprivate init(ended: @escaping @Sendable @ServiceActor () -> Void) { self.ended = ended }
@@ -74,7 +76,7 @@ final class ReceiptSlot {
 
 /// A reserved place in an account's receipt chain.
 ///
-/// The order is `append` after the signature, `grant` when the proof is used, and `end`. After
+/// Call `append` after the signature, `grant` when the proof is used, and `end` at last. After
 /// `end`, nothing more is written and the chain is free for the next touch.
 @ServiceActor
 final class ReceiptTicket {
@@ -90,14 +92,15 @@ final class ReceiptTicket {
         self.slot = slot
     }
 
-    /// Appends the receipt, and starts to sync it without waiting.
+    /// Appends the receipt and starts to sync it, without waiting for the disk.
     func append(_ receipt: [UInt8]) throws(StoreFault) {
         try log.append(receipt)
         log.beginSync()
     }
 
-    /// Records that the proof was granted. The receipt and this record are on disk on return. Does
-    /// nothing after `end`.
+    /// Records that the proof was granted; both the receipt and this record are on disk on return.
+    ///
+    /// Does nothing after `end`.
     func grant() throws(StoreFault) {
         guard !isOver else { return }
         try log.granted(reservation.counter)
@@ -105,10 +108,10 @@ final class ReceiptTicket {
 
     /// Lets another touch of the account take over the chain before this proof is granted.
     ///
-    /// If one does, this receipt is recorded as granted at that moment. Meant for a proof that a
-    /// server is being asked about, because its answer may take long.
+    /// When one does, this receipt is recorded as granted. This is for a proof about which a server
+    /// is being asked, because its answer may take long.
     ///
-    /// - Parameter failed: called if recording fails.
+    /// - Parameter failed: called if that cannot be written.
     func mayBeFollowed(_ failed: @escaping (StoreFault) -> Void) {
         slot.handOver = { [weak self] in
             guard let self else { return }
@@ -119,8 +122,9 @@ final class ReceiptTicket {
         }
     }
 
-    /// Makes the receipt the durable head of the chain, and frees the chain. Does nothing the
-    /// second time.
+    /// Makes the receipt the durable head of the chain, and frees the chain, even if writing fails.
+    ///
+    /// Does nothing the second time.
     func end() throws(StoreFault) {
         guard !isOver else { return }
         isOver = true

@@ -4,8 +4,8 @@ import Gate
 import LoginProtocol
 
 extension Notice {
-    /// The notice with the requester's name, for a touch that was requested by another user than
-    /// the account.
+    /// Adds the requester's name to a request for a finger that another user than the account
+    /// caused.
     fileprivate func requested(by presence: Presence) -> Notice {
         guard kind == .touch, presence.isForOther else { return self }
         var notice = self
@@ -15,7 +15,8 @@ extension Notice {
 }
 
 extension Answer {
-    /// A notice about a touch, naming the requester if that is not the account itself.
+    /// A notice to the client; a request for a finger names the requester if that is not the
+    /// account.
     static func notice(_ notice: Notice, requestedBy presence: Presence) -> Answer {
         .notice(notice.requested(by: presence))
     }

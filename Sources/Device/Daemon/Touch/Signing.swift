@@ -11,13 +11,22 @@ import SignedFormats
 import State
 
 extension Touches {
-    /// Opens the key for the fingers as they are now, signs the statement, and writes the receipt.
+    /// Opens the account's key, signs the statement, and writes the receipt.
     ///
-    /// The item to release is opened as well. If it does not open, the signature still counts,
-    /// unless the item is required; then the denial is thrown before a receipt is written. A key
-    /// that does not open is destroyed together with what depends on it.
+    /// The key opens only for `touch`, and only with the fingers and reader contents in `standing`.
+    /// The item to release is opened as well. If it does not open, the signature counts
+    /// nevertheless, unless the item is required: then its denial is thrown before a receipt is
+    /// written. A key that does not open is destroyed with everything that depends on it, which the
+    /// denial `invalidated` reports; temporary trouble destroys nothing. Throws `badRequest` if the
+    /// account's credential was changed while the TPM was at work.
     ///
-    /// - Returns: the assertion, and the released item or why it did not open; nil if there was
+    /// - Parameters:
+    ///   - matter: The part of the statement that depends on the request.
+    ///   - standing: The account's records as they are after the match.
+    ///   - place: The reserved place of the receipt, whose counter and predecessor are signed too.
+    ///   - ready: The key and the item as prepared while the finger was awaited.
+    ///   - item: The item to release; nil for none.
+    /// - Returns: The assertion, and the released item or why it did not open; nil if there was
     ///   none.
     func sign(
         _ matter: SignedMatter, _ account: Account, _ standing: AccountSnapshot,
@@ -64,6 +73,9 @@ extension Touches {
         let data: Result<SecretBytes, VaultError>?
     }
 
+    /// Signs `data` with the prepared key and opens the item, both for the same match.
+    ///
+    /// Throws only if the key fails; a failure of the item becomes part of the result.
     private func open(
         _ items: ReadyItems, data: [UInt8],
         context: () throws(StoreFault) -> SealingContext, item: SealedItem?,
@@ -84,8 +96,11 @@ extension Touches {
         } catch { return Opened(numbers: numbers, data: .failure(error)) }
     }
 
-    /// Translates a vault's error for the user. A key that does not open is destroyed, with the
-    /// cause recorded; temporary trouble leaves it alone.
+    /// Translates the error of the account's key into a denial.
+    ///
+    /// A key that does not open or is malformed is destroyed, with the cause recorded, and the
+    /// denial is `invalidated`. Any other error, such as an unavailable TPM, is logged and leaves
+    /// the key alone.
     func denial(
         for error: VaultError, account: Account, standing: AccountSnapshot
     ) throws(StoreFault) -> Denial {
@@ -101,7 +116,7 @@ extension Touches {
         }
     }
 
-    /// Translates the error of an item that does not open although the key does. Neither is
+    /// Translates the error of an item that does not open although the key does; neither is
     /// destroyed.
     func denial(forItem error: VaultError, account: Account) -> Denial {
         journal.fault(error.description, account: account.name)
@@ -114,6 +129,8 @@ extension Touches {
         }
     }
 
+    /// The data that SSHSIG signs for a statement: the namespace and the statement's SHA-256 digest
+    /// (PROTOCOL.sshsig).
     private func signedData(
         _ statement: [UInt8], namespace: SignatureNamespace
     ) throws(VaultError) -> [UInt8] {
@@ -123,6 +140,8 @@ extension Touches {
         } catch { throw .crypto(error) }
     }
 
+    /// Composes the statement from the request's part and what the daemon knows; the requester is
+    /// that of the match, and the time is the present.
     private func statement(
         _ matter: SignedMatter, account: Account, standing: AccountSnapshot,
         reservation: Reservation, for touch: Touch<ScannedFinger>

@@ -11,10 +11,10 @@ import State
 
 /// Checks everything that must hold before a finger is asked for.
 ///
-/// Which guards a request needs, and in which order, is in its `TouchRule`; the first that does not
-/// pass is the denial. Passing them yields `Presence`, the evidence that the requester is at
-/// the machine and may use this account. The same guards tell `signet status` why a login would be
-/// refused; then nothing is changed.
+/// A request's `TouchRule` lists its guards in order; the first that does not pass is the denial.
+/// If all pass, the result is `Presence`, the evidence that the requester is at the machine and may
+/// use this account. `signet status` runs guards of a login as well, to report why a login would be
+/// denied; that changes nothing.
 @ServiceActor
 final class TouchGuards {
     let clock: Clock
@@ -47,16 +47,17 @@ final class TouchGuards {
 }
 
 extension TouchGuards {
-    /// The user whose share of the queue a request without a touch takes up.
+    /// The user whose share of the queue a request without a touch consumes.
     func accountable(_ client: any Client) -> Requester {
         let uid = client.process.accountable
         let name = (try? Account.with(uid: uid))?.name ?? "uid \(uid)"
         return Requester(uid: uid, name: Bytes(name.utf8))
     }
 
-    /// Examines the requester: the evidence that they are at the machine and may use this account.
+    /// Returns the evidence that the requester is at the machine and may use this account.
     ///
-    /// Sets the client's `requester`. Throws the reason if there is no such evidence.
+    /// Sets the client's `requester`, for the log and the messages. Throws the examiner's denial if
+    /// there is no such evidence.
     func presence(
         for plan: TouchPlan, rule: TouchRule, client: any Client
     ) throws(Denial) -> Presence {
@@ -72,29 +73,31 @@ extension TouchGuards {
         return evidence
     }
 
-    /// Root may run commands for any account. For logins, the session's user counts, as configured.
+    /// The accounts that may be used: for a login as `login.others` says, for a command any account
+    /// if the client is root, else only the requester's own.
     private func others(_ rule: TouchRule, client: any Client) -> OtherAccounts {
         if rule.mayServeOthers { return .asConfigured }
         return client.peer.uid == 0 ? .allowed : .refused
     }
 }
 
-/// A request that needs a finger: what, for whom, and for how long.
+/// A request that needs a finger: what must hold, for which account, and for how long.
 struct TouchPlan {
-    /// What must hold before the finger is asked for; nil for a request that may not ask for one.
+    /// The guards; nil for a request that may not ask for a finger.
     let rule: TouchRule?
     let account: Account
     /// How many fingers may fail to match before the request is denied.
     var tries: Int
     /// How long to wait for a finger, including the wait for the turn.
     var timeout: Duration
-    /// When the wait ends, as time since boot.
+    /// When the wait ends, as a time since boot.
     var end: Duration
-    /// For commands, what those who wait in the queue are shown, such as `signet enroll`.
+    /// For a command, how it is described to clients that wait in the queue, such as `signet
+    /// enroll`.
     var command = ""
-    /// The purpose of the touch in the words of a command's caller.
+    /// The reason for the touch in the words of a command's caller.
     var reason: Bytes?
-    /// What the PAM module reports about the login; nil for a command.
+    /// What the PAM module states about the login; nil for a command.
     var login: AuthenticateRequest?
 }
 
@@ -103,6 +106,9 @@ extension TouchGuards {
     private static let commandTries = 3
 
     /// The plan for a command that a touch confirms.
+    ///
+    /// `milliseconds` is the caller's limit for the wait; `touch.timeout` and `touch.tries` are
+    /// upper bounds.
     func plan(
         for request: any DaemonRequest.Type, account: Account, milliseconds: UInt32
     ) -> TouchPlan {
@@ -119,10 +125,10 @@ extension TouchGuards {
         return min(.milliseconds(Int64(milliseconds)), longest)
     }
 
-    /// Checks the guards of the plan's rule, and returns the evidence of presence.
+    /// Checks the guards of the plan's rule, in order, and returns the evidence of presence.
     ///
     /// Throws the denial of the first guard that does not pass, and `notPermitted` for a request
-    /// that may not ask for a touch.
+    /// that may not ask for a touch or whose guards do not include presence.
     func admit(_ plan: TouchPlan, client: any Client) async throws(Denial) -> Presence {
         guard let rule = plan.rule else { throw Denial(.notPermitted) }
         var evidence: Presence?
@@ -143,10 +149,10 @@ extension TouchGuards {
         return evidence
     }
 
-    /// Why a login of an account would be refused now; nil if a finger would be asked for.
+    /// Why a login to an account would be denied now; nil if a finger would be asked for.
     ///
-    /// Checks the guards of a login except those about the requester, the place and the service,
-    /// and prepares the key as a login does. Changes nothing.
+    /// Checks the guards of a login except presence, the login lists and the background check, and
+    /// prepares the key as a login does. Changes nothing.
     func loginRefusal(of account: Account) async -> Denial? {
         var lockout: Denial?
         do throws(Denial) {
@@ -165,8 +171,8 @@ extension TouchGuards {
 
     /// Checks a guard that depends on the account and the machine only.
     ///
-    /// A lockout that is found is stored in `lockout`, and thrown once the reader's seat was
-    /// checked.
+    /// `.credential` and `.prints` store the account's lockout in `lockout`. It is thrown by
+    /// `.reader`, once the seat was checked.
     private func pass(
         _ check: TouchGuard, account: Account, at seat: String?, lockout: inout Denial?,
         for purpose: GuardPurpose
@@ -180,14 +186,14 @@ extension TouchGuards {
         }
     }
 
-    /// The seat whose readers may be used; nil if any may.
+    /// The seat whose readers may be used; nil for any, also if `login.seat` is `ignore`.
     func seat(of presence: Presence?) -> String? {
         settings.word(Settings.loginSeat) == Settings.refuse ? presence?.seat : nil
     }
 
-    /// Throws if no reader could be asked for a finger.
+    /// Throws if no reader could be asked for a finger, or if the account is locked out.
     ///
-    /// The quick checks come first. A lockout is not revealed to requesters at another seat.
+    /// The quick checks come first. A lockout is not revealed if all readers are at other seats.
     private func checkReaders(
         at seat: String?, lockout: Denial?, for purpose: GuardPurpose
     ) async throws(Denial) {
@@ -202,11 +208,11 @@ extension TouchGuards {
         let areThere = try await asking { () throws(ReaderFault) in
             try await readers.areThere(lookingAgain: purpose == .touch)
         }
-        // They may have been closed meanwhile, because the machine is going to sleep.
+        // The readers may have been closed meanwhile, because the machine is about to be suspended.
         if !areThere { throw Denial(logind.isSuspending ? .suspending : .noReader) }
     }
 
-    /// Asks about the readers. Translates a fault into a denial.
+    /// Asks about the readers, and translates a fault into a denial.
     private func asking(
         _ body: () async throws(ReaderFault) -> Bool
     ) async throws(Denial) -> Bool {
@@ -215,6 +221,9 @@ extension TouchGuards {
         } catch { throw logind.isSuspending ? Denial(.suspending) : Denial(of: error) }
     }
 
+    /// Whether `login.lid` denies a touch: logind's answer counts, then the kernel's.
+    ///
+    /// If neither is known, the lid counts as open.
     private func isLidClosed() async -> Bool {
         guard settings.word(Settings.loginLid) == Settings.refuse else { return false }
         let kernel = Lids.areClosed(in: lids)
@@ -228,13 +237,13 @@ extension TouchGuards {
     }
 }
 
-/// The state of lids according to the kernel, for when logind cannot say.
+/// The state of the lids according to the kernel, for when logind cannot tell.
 enum Lids {
-    /// How many lids to look at, and how many bytes of each state file.
+    /// The maximum number of lids, and the maximum size of a state file in bytes.
     private static let (most, cap) = (8, 256)
 
-    /// Whether any lid is closed, read from `LID0/state` and the like in a directory; nil if there
-    /// is none to read.
+    /// Whether any lid is closed, read from files such as `LID0/state` in a directory; nil if there
+    /// is none that can be read.
     static func areClosed(in directory: String) -> Bool? {
         guard let found = try? Directory.open(directory).list() else { return nil }
         let states = found.prefix(most).compactMap { name -> Bool? in
@@ -254,8 +263,10 @@ enum Lids {
 }
 
 extension TouchGuards {
-    /// Throws if the account's key could not be prepared for a touch, with the reason that a login
-    /// would give. Changes nothing.
+    /// Throws if the account's key could not be prepared for a touch, with the denial that a login
+    /// would give.
+    ///
+    /// Changes nothing.
     func checkKey(of account: Account) async throws(Denial) {
         let standing = try credentials.readStanding(of: account)
         let key = try accounts.reading(account) { () throws(StoreFault) in try standing.key() }

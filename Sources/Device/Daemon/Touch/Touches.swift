@@ -11,7 +11,8 @@ import State
 
 /// The part of a signed statement that depends on the request.
 ///
-/// The daemon adds the rest: account, requester, device, credential, enrolment, counter and time.
+/// The daemon adds the rest: audience, account, requester, device, credential, factor, enrolment,
+/// counter, the digest of the previous receipt, and the time.
 struct SignedMatter: Sendable {
     let namespace: SignatureNamespace
     let challenge: Bytes
@@ -20,26 +21,29 @@ struct SignedMatter: Sendable {
     let purpose: Bytes
     /// SHA-256 of the whole command line; empty if there is none.
     var command: Bytes = []
-    /// The server that has to approve the login as well, if any.
+    /// The server that also has to approve the login, if any.
     var server: ServerLines?
 }
 
-/// The result of a touch that signed something, and what remains to be done for it.
+/// A touch that has signed a statement, with everything that is left to do for it.
 ///
-/// The caller has to settle the attempt (`keepSuccess`) and the receipt (`place`).
+/// The caller must settle the attempt (`keepSuccess`) and the receipt (`place`). While this value
+/// exists, no other touch of the account can append a receipt, unless `place` is ended or lets
+/// another touch follow.
 struct TouchProof {
     let assertion: Assertion
     let touch: Touch<ScannedFinger>
-    /// The account's records as they were when the finger matched.
+    /// The account's records as they were after the match.
     let standing: AccountSnapshot
     let place: ReceiptTicket
-    /// The secret that was to be released; nil if there was none to release. Failing to open it
-    /// does not invalidate the proof.
+    /// The released secret, or why it did not open; nil if there was none to release.
+    ///
+    /// The proof is valid either way.
     let released: Result<SecretBytes, VaultError>?
-    /// The sealed item that was prepared for release before the match.
+    /// The sealed item that was prepared before the match; nil for none.
     let readied: SealedItem?
-    /// The reader contents to record with the credential, if it did not cover the reader that
-    /// matched.
+    /// The reader contents to record with the credential; nil if it covers the reader that matched
+    /// already.
     let unrecorded: [ReaderStorage]?
 
     var kept: AccountState { standing.kept }
@@ -53,13 +57,13 @@ struct SigningTurn: ~Copyable {
     let slot: ReceiptSlot
 }
 
-/// What a touch has found out about a reader, to be recorded after its answer was sent.
+/// What a touch has found out about a reader, to be recorded after the answer was sent.
 private struct Improvement: Sendable {
     let unrecorded: [ReaderStorage]
     let credential: FoundCredential
     let kept: AccountState
 
-    /// Nil if the touch has found out nothing new.
+    /// Returns nil if the touch has found out nothing new.
     init?(_ proof: TouchProof) {
         guard let unrecorded = proof.unrecorded else { return nil }
         self.unrecorded = unrecorded
@@ -68,17 +72,19 @@ private struct Improvement: Sendable {
     }
 }
 
-/// Finds what a touch is to release, given the account's current records; nil for nothing.
+/// Finds the sealed item that a touch is to release, given the account's current records; nil for
+/// none.
 typealias SealedItemSearch = (AccountSnapshot) throws -> SealedItem?
 
 /// Carries out touches that sign, from the turn at the readers to the receipt.
 ///
-/// The account's credential signs here and nowhere else, and sealed items are released here: for a
-/// finger that has just matched (`Match`), with the fingers and reader contents that the key was
-/// sealed to. Keys for servers sign in `ServerKeys`, for a touch from here. The receipt's number is
-/// reserved on disk before the reader is asked, and the key is prepared while the finger is
-/// awaited. If anything fails after the match, the attempt is taken back, so that it does not count
-/// towards the lockout.
+/// The account's credential signs here and nowhere else, and sealed items are released here: only
+/// for a finger that has just matched (`Match`), and only with the fingers and reader contents to
+/// which the key was sealed. Keys for servers sign in `ServerKeys`, for a touch from here.
+///
+/// The receipt's number is reserved on disk before the reader is asked, and the key is prepared
+/// while the finger is awaited. If signing fails after the match, the attempt is taken back and
+/// does not count towards the lockout.
 @ServiceActor
 final class Touches {
     let afterAnswers: AfterAnswers
@@ -130,7 +136,7 @@ extension Touches {
         Applicant(purpose, account: account.uid, asker: asker) { await client.show($0) }
     }
 
-    /// How those who wait in the queue are told about this request.
+    /// Describes this request to the clients that wait in the queue.
     func asker(_ plan: TouchPlan, presence: Presence) -> Asker {
         guard let login = plan.login else {
             return Asker(plan.command, by: presence.requester)
@@ -140,7 +146,7 @@ extension Touches {
             by: presence.requester)
     }
 
-    /// Waits for the turn at the readers, for a touch that leaves no receipt. Throws as
+    /// Waits for the turn at the readers, for a touch that leaves no receipt; throws as
     /// `TouchGate.turn`.
     func turn(
         _ plan: TouchPlan, presence: Presence, client: any Client
@@ -154,12 +160,12 @@ extension Touches {
 
     /// Waits for both the turn at the readers and the end of the account's receipt chain.
     ///
-    /// It never holds one while waiting for the other. If an earlier touch of the account is not
-    /// settled yet, for example because its server is being asked, others can use the readers
-    /// meanwhile.
+    /// It never holds one while it waits for the other. While an earlier touch of the account is
+    /// not settled, for example because its server has not answered yet, others can use the
+    /// readers.
     ///
-    /// Throws `timedOut` or `cancelled` if the chain does not become free by `plan.end`, otherwise
-    /// as `TouchGate.turn`.
+    /// Throws `timedOut` or `cancelled` if the chain does not become free before `plan.end`,
+    /// otherwise as `TouchGate.turn`.
     func signingTurn(
         _ plan: TouchPlan, presence: Presence, client: any Client
     ) async throws(Denial) -> SigningTurn {
@@ -183,12 +189,14 @@ extension Touches {
 
     /// Carries out one touch: reads the account, waits for a finger, signs, and writes the receipt.
     ///
-    /// Needs the turn and the receipt slot; see `signingTurn`. If the fingers, the credential or a
-    /// reader's contents do not match, the credential may be destroyed, which the denial says.
-    /// After it returns, the attempt still counts as a failure on disk until the caller settles it.
+    /// The caller holds the turn and the receipt slot (see `signingTurn`) and evidence of presence.
+    /// If the fingers, the credential or a reader's contents are not those to which the key was
+    /// sealed, the credential may be destroyed; the denial then says so. After a success, the
+    /// attempt still counts as a failure on disk until the caller settles it. If anything fails
+    /// after the match, the attempt is taken back.
     ///
     /// - Parameter item: finds what is to be released. It is called before the touch and again
-    ///   after the match.
+    ///   after the match, each time with the account's current records.
     func touch(
         _ plan: TouchPlan, presence: Presence, matter: SignedMatter,
         during turn: borrowing Turn, in slot: ReceiptSlot, client: any Client,
@@ -234,8 +242,8 @@ extension Touches {
 
     /// Carries out a touch in a turn of its own, and records its success.
     ///
-    /// The turn has ended when this returns, so the readers are free for others however long the
-    /// following work takes. The receipt remains to be settled.
+    /// The turn has ended when this returns, so that others can use the readers however long the
+    /// following work takes. The caller must still settle the receipt.
     func settledTouch(
         _ plan: TouchPlan, presence: Presence, matter: SignedMatter, client: any Client,
         releasing item: SealedItemSearch = { _ in nil }
@@ -249,8 +257,8 @@ extension Touches {
         return proof
     }
 
-    /// Settles a touch for a command: its receipt is granted on disk, and findings about the reader
-    /// are recorded after the answer.
+    /// Settles a touch for a command: records its receipt as granted on disk, and records findings
+    /// about the reader after the answer.
     func settleCommand(
         _ proof: TouchProof, account: Account, by requester: Requester, client: any Client
     ) {
@@ -260,8 +268,9 @@ extension Touches {
 
     /// Records what a touch has found out about the reader, after the answer was sent.
     ///
-    /// It runs in a turn of its own, so that no finger is asked for while the key is being
-    /// resealed.
+    /// This takes a turn of its own, so that no finger is asked for while the key is resealed. If
+    /// no turn comes within a minute, the finding is dropped, and the next touch will make it
+    /// again.
     func improveAfterwards(
         _ proof: TouchProof, account: Account, by requester: Requester, client: any Client
     ) {
@@ -281,8 +290,10 @@ extension Touches {
         }
     }
 
-    /// Signs for a finger that matched, unless fingers or credential have changed since it was
-    /// asked for.
+    /// Signs for a finger that matched.
+    ///
+    /// Throws `badRequest` if the credential was changed since the finger was asked for. What is
+    /// released is looked up again, in the account's current records.
     private func proof(
         _ touch: Touch<ScannedFinger>, before: AccountSnapshot, place: ReceiptTicket,
         matter: SignedMatter, account: Account, item: SealedItemSearch,
@@ -293,8 +304,8 @@ extension Touches {
             items = .success(try await readying.items())
         } catch { items = .failure(error) }
         var standing = try credentials.standing(of: account, since: before)
-        // The fingers or the credential were changed meanwhile; the finger that matched may be
-        // gone.
+        // The credential was changed meanwhile, and with it possibly the fingers: the finger that
+        // matched may be gone.
         guard standing.credential == before.credential else { throw Denial(.badRequest) }
         let recorded = standing.credential.storage
         standing.storage = check.storage(recorded, matchedOn: touch.finger.reader)
@@ -308,10 +319,10 @@ extension Touches {
             unrecorded: check.unrecorded(recorded, matchedOn: touch.finger.reader))
     }
 
-    /// Reserves the receipt's number on disk, so that no sync is needed between the touch and the
+    /// Reserves the receipt's number on disk, so that no sync is needed between touch and
     /// signature.
     ///
-    /// A chain that was cut or changed is logged, and does not prevent the touch.
+    /// A chain of receipts that was cut or changed is logged, and does not prevent the touch.
     private func reserve(
         _ account: Account, standing: AccountSnapshot, in slot: ReceiptSlot
     ) throws(Denial) -> ReceiptTicket {
@@ -326,6 +337,9 @@ extension Touches {
     }
 
     /// Starts to prepare the key, and the item to release, while the finger is awaited.
+    ///
+    /// `interruption` is raised if the vault is out of order, since a touch could then achieve
+    /// nothing.
     func ready(
         _ account: Account, standing: AccountSnapshot, item: SealedItemSearch,
         interruption: Interruption
@@ -333,21 +347,22 @@ extension Touches {
         try accounts.reading(account) {
             let data = try item(standing)
             let key = try standing.key()
-            // Only a vault that is out of order ends the wait. A key that does not open is
-            // reported, and destroyed, after a match.
+            // Only a vault that is out of order ends the wait. A key that does not open is reported
+            // and destroyed after a match.
             return KeyPreparation(key, data: data, in: vaults) { interruption.raise() }
         }
     }
 
-    /// Records on disk that the finger matched, which resets the count of failed attempts. A disk
-    /// fault is logged, and leaves the attempt counted.
+    /// Records on disk that the finger matched, which resets the count of failed attempts.
+    ///
+    /// A disk fault is logged, and the attempt remains counted.
     func keepSuccess(of proof: TouchProof, account: Account) {
         do throws(Denial) {
             try proof.touch.attempt.succeeded()
         } catch { _ = error }
     }
 
-    /// Records on disk that a command has used its proof.
+    /// Records on disk that a command has used its proof; a fault is logged.
     private func settleReceipt(of proof: TouchProof, account: Account) {
         do throws(StoreFault) {
             try proof.place.grant()
@@ -355,13 +370,15 @@ extension Touches {
         } catch { _ = accounts.denial(for: error, account: account) }
     }
 
-    /// Whether the machine is going to sleep or has slept since a touch. A proof from before a
-    /// sleep must not be used.
+    /// Whether the machine is about to be suspended, or was suspended since the finger was asked
+    /// for.
+    ///
+    /// A proof from before a suspension must not be used.
     func hasSlept(since proof: TouchProof) -> Bool {
         logind.isSuspending || logind.suspensions != proof.touch.suspensions
     }
 
-    /// Reseals the key to the contents of the reader, which the turn keeps unchanged meanwhile.
+    /// Reseals the key to the contents of the reader, which cannot change while the turn is held.
     private func keep(
         _ improvement: Improvement, account: Account, during turn: borrowing Turn
     ) async {
@@ -372,7 +389,7 @@ extension Touches {
 }
 
 extension KeyPreparation {
-    /// Replaces a cancellation by the vault's error that has caused it.
+    /// Replaces a cancellation by the error of the vault that has caused it.
     fileprivate func reason(instead denial: Denial) -> Denial {
         guard denial.reason == .cancelled, let failure else { return denial }
         return Denial(of: failure, mismatches: denial.mismatches)
@@ -389,14 +406,14 @@ extension StorageCheck {
 }
 
 extension AccountSnapshot {
-    /// The sealed key of the credential with the context that opens it.
+    /// The sealed key of the credential, with the context that opens it.
     func key() throws(StoreFault) -> SealedItem {
         SealedItem(
             vault: credential.vault, sealed: credential.sealed, context: try context())
     }
 
-    /// The context that the credential's key must be opened with: the fingers and the reader
-    /// contents that it covers.
+    /// The context that opens the credential's key: the fingers and the reader contents that it
+    /// covers.
     func context() throws(StoreFault) -> SealingContext {
         try kept.credential.context(of: credential, enrolment: enrolment, covering: storage)
     }
@@ -414,10 +431,12 @@ extension Touches {
                 within: settings.duration(Settings.touchTimeout) ?? .seconds(60)))
     }
 
-    /// Passes the guards, carries out a touch with its receipt, and then runs `body` in the same
+    /// Checks the guards, carries out a touch with its receipt, and then runs `body` in the same
     /// request.
     ///
-    /// `body` gets the account's current records and the touch, for keys that it has to use.
+    /// `body` gets the account's current records and the touch, which lets it use further keys.
+    /// Throws `suspending` if the machine was suspended meanwhile, and the denial of the first
+    /// guard that does not pass.
     func afterTouch(
         _ plan: TouchPlan, matter: SignedMatter, client: any Client,
         _ body: (AccountSnapshot, Touch<ScannedFinger>) async throws(Denial) -> Answer
@@ -430,12 +449,12 @@ extension Touches {
             try credentials.standing(of: plan.account, since: proof.standing), proof.touch)
     }
 
-    /// Announces a touch to the clients that watch.
+    /// Announces a touch to the clients that watch the account, if its prompt may be out of sight.
     ///
-    /// A login of the account itself that a program with root's rights prompts for on a terminal is
-    /// not announced: the user sees that prompt. What other programs show is not known.
+    /// A login of the account itself is not announced if a root client prompts for it on a
+    /// terminal, because the user sees that prompt. It is unknown what other programs show.
     ///
-    /// - Returns: the announcement, which the caller ends; nil if none is needed.
+    /// - Returns: the announcement, which the caller must end; nil if none is needed.
     func tell(
         _ plan: TouchPlan, presence: Presence, client: any Client
     ) -> Watchers.Announcement? {

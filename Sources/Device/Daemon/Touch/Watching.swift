@@ -7,14 +7,15 @@ import Posix
 
 /// Sends touch events to the clients that watch an account, such as the desktop notifier.
 ///
-/// Covers touches whose prompt the user might not see; see `Touches.tell`.
+/// Only touches whose prompt the user may not see are announced; `Touches.tell` decides that. A
+/// client that starts to watch is also sent the touches in progress.
 @ServiceActor
 final class Watchers {
     private var watchers: [ObjectIdentifier: (uid: UInt32, client: any Client)] = [:]
     private var touches: [UInt64: (uid: UInt32, began: EventAnswer)] = [:]
     private var lastNumber: UInt64 = 0
 
-    /// Starts sending an account's touch events to a client, beginning with the touches in
+    /// Starts to send an account's touch events to a client, beginning with the touches in
     /// progress.
     func add(_ client: any Client, for account: Account) {
         watchers[ObjectIdentifier(client)] = (account.uid, client)
@@ -29,7 +30,9 @@ final class Watchers {
         watchers[ObjectIdentifier(client)] = nil
     }
 
-    /// Announces a touch to the watchers of its account, until the announcement is ended.
+    /// Announces a touch to the watchers of its account.
+    ///
+    /// The caller must end the announcement.
     func announce(_ plan: TouchPlan, by requester: Requester) -> Announcement {
         lastNumber += 1
         let (number, uid) = (lastNumber, plan.account.uid)
@@ -43,9 +46,11 @@ final class Watchers {
         return Announcement { [weak self] in self?.ended(number) }
     }
 
-    /// A touch that watchers were told about.
+    /// An announced touch.
     struct Announcement {
-        /// Tells the watchers that the touch is over. Must be called once.
+        /// Tells the watchers that the touch is over.
+        ///
+        /// Must be called once.
         let end: @ServiceActor () -> Void
     }
 
@@ -64,8 +69,9 @@ final class Watchers {
 }
 
 extension TouchPlan {
-    /// The command and, at the very end, its caller's reason. Nothing follows the reason, so that a
-    /// caller cannot imitate text of Signet's.
+    /// The command, followed by its caller's reason if there is one.
+    ///
+    /// Nothing follows the reason, so that a caller cannot imitate text of Signet.
     fileprivate var shownCommand: Bytes {
         let command = Bytes(self.command.utf8)
         return reason.map { command + Bytes(", whose caller says: ".utf8) + $0 } ?? command
