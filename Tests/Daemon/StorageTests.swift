@@ -112,6 +112,46 @@ extension DaemonTests {
             }
         }
 
+        @Test("whatever the disk fails, no finger is added beside one that somebody else added")
+        func unrecorded() throws {
+            let scratch = try Scratch()
+            let failpoint = try Failpoint(path: scratch.at("failpoint"))
+            let fixture = try DaemonFixture(failpoint: failpoint)
+            try fixture.enrol(.daemon, as: "one")
+            var denied = 0
+            for point in 1...200 {
+                #expect(try meanwhile(fixture, .insert("stranger\(point)")).assertion != nil)
+                failpoint.arm(at: point, .once(EIO))
+                let answer = try enrolScanning("two", on: fixture)
+                failpoint.arm()
+                // Enrolled or not: the stranger's finger has no part in a key that opens.
+                let refused = try #require(try fixture.ask(.login(.daemon)).denial, "\(point)")
+                #expect(refused.reason == .invalidated, "\(point)")
+                #expect(refused.cause == .fingerAddedOnReader, "\(point)")
+                if answer.done != nil && point > 1 && denied > 0 { break }
+                if answer.done == nil { denied += 1 }
+                _ = try fixture.ask(.delete(account: Self.name, finger: .leftIndex))
+                #expect(try fixture.ask(.enable(account: Self.name)).done?.state == .valid)
+            }
+            #expect(denied > 5)
+        }
+
+        /// Enrols a second finger as far as that goes.
+        private func enrolScanning(_ id: String, on fixture: DaemonFixture) throws -> Answer {
+            let client = try fixture.client()
+            try client.send(
+                .enroll(account: Self.name, finger: .leftIndex, readerID: nil))
+            while let answer = try client.next() {
+                if answer.isLast { return answer }
+                guard let notice = answer.notice else { continue }
+                let isWanted = notice.kind == .touch || notice.kind == .stage
+                if isWanted, notice.done ?? 0 < notice.total ?? 1 {
+                    try fixture.storage.send(.scan(id))
+                }
+            }
+            throw ClientFault.ended(client.heard)
+        }
+
         @Test("what one account enrols or deletes there leaves another's key alone")
         func others() throws {
             let fixture = try DaemonFixture()

@@ -238,8 +238,8 @@ extension Credentials {
     /// Destroys the account's credential if the contents of a reader do not fit it.
     ///
     /// Call this before a finger is added, with what the reader stores then. Otherwise the new
-    /// credential would also cover a print that was added by other means. If the contents cannot be
-    /// judged, nothing is destroyed and nothing is thrown; only a fault in reading the records is.
+    /// credential would also cover a print that was added by other means. Throws if that cannot be
+    /// judged or recorded; then no finger may be added.
     func judge(_ contents: ReaderContents, account: Account) throws(StoreFault) {
         guard let kept = try accounts.kept(account) else { return }
         let stamp = try kept.stamp([.prints, .credential])
@@ -252,7 +252,10 @@ extension Credentials {
         }
         let standing = AccountSnapshot(
             kept: kept, enrolment: enrolment, credential: credential, stamp: stamp)
-        _ = examine(contents, of: "", account: account, standing: standing, check: StorageCheck())
+        let denial = try revokeIfChanged(
+            contents, of: "", account: account, standing: standing, check: StorageCheck())
+        // Another request has replaced the credential, and this one was not judged.
+        if let denial, denial.reason != .invalidated { throw .changedMeanwhile }
     }
 
     /// Returns the number of secrets that open to these fingers.

@@ -106,34 +106,46 @@ extension Credentials {
 
     /// Compares a reader's contents with those that the credential is sealed to.
     ///
-    /// Only the prints that the credential covers count (`StorageCoverage`). If they differ,
-    /// commits a new generation of the enrolment, destroys the credential, and throws `invalidated`
-    /// with the cause. Throws `badRequest`, and destroys nothing, if the credential is no longer
-    /// the one that was read.
+    /// Throws what `revokeIfChanged` returns, and the denial of a fault in the records.
     func judge(
         _ contents: ReaderContents, of reader: String, account: Account,
         standing: AccountSnapshot,
         check: StorageCheck
     ) throws(Denial) {
-        try accounts.reading(account) {
-            let own = try AccountStorage(standing.enrolment.prints)
-            let recorded = standing.credential.storage
-            let storage = try coverage.covered(
-                contents, of: account.uid,
-                own: own.prints(on: contents.storage(of: [])), recorded: recorded)
-            let verdict = storage.verdict(against: recorded)
-            check.keep(storage, verdict: verdict, of: reader)
-            guard case .changed(let cause) = verdict else { return }
-            guard try standing.kept.credential.state() == .issued(standing.credential) else {
-                throw Denial(.badRequest)
-            }
-            // Commit a change of the enrolment first, so that secrets sealed to the old one no
-            // longer open. In the other order, a crash in between would leave them valid: the next
-            // login would destroy the key, and nothing would invalidate the rest.
-            try standing.kept.prints.commit(try standing.kept.prints.draft(removing: []))
-            _ = try destroy(account, kept: standing.kept, because: cause)
-            throw Denial(.invalidated, cause: cause, since: accounts.instant.seconds)
+        let denial = try accounts.reading(account) { () throws(StoreFault) in
+            try revokeIfChanged(
+                contents, of: reader, account: account, standing: standing, check: check)
         }
+        if let denial { throw denial }
+    }
+
+    /// Destroys the credential if a reader's contents differ from those that it is sealed to.
+    ///
+    /// Only the prints that the credential covers count (`StorageCoverage`). If they differ,
+    /// commits a new generation of the enrolment, destroys the credential, and returns
+    /// `invalidated` with the cause. Returns `badRequest`, and destroys nothing, if the credential
+    /// is no longer the one that was read. Returns nil if nothing differs.
+    func revokeIfChanged(
+        _ contents: ReaderContents, of reader: String, account: Account,
+        standing: AccountSnapshot, check: StorageCheck
+    ) throws(StoreFault) -> Denial? {
+        let own = try AccountStorage(standing.enrolment.prints)
+        let recorded = standing.credential.storage
+        let storage = try coverage.covered(
+            contents, of: account.uid,
+            own: own.prints(on: contents.storage(of: [])), recorded: recorded)
+        let verdict = storage.verdict(against: recorded)
+        check.keep(storage, verdict: verdict, of: reader)
+        guard case .changed(let cause) = verdict else { return nil }
+        guard try standing.kept.credential.state() == .issued(standing.credential) else {
+            return Denial(.badRequest)
+        }
+        // Commit a change of the enrolment first, so that secrets sealed to the old one no
+        // longer open. In the other order, a crash in between would leave them valid: the next
+        // login would destroy the key, and nothing would invalidate the rest.
+        try standing.kept.prints.commit(try standing.kept.prints.draft(removing: []))
+        _ = try destroy(account, kept: standing.kept, because: cause)
+        return Denial(.invalidated, cause: cause, since: accounts.instant.seconds)
     }
 
     /// Reseals the credential's key so that it also covers a reader that was not recorded.
