@@ -82,7 +82,11 @@ extension Touches {
         for touch: Touch<ScannedFinger>
     ) async throws(VaultError) -> Opened {
         let keyContext: SealingContext
-        do throws(StoreFault) { keyContext = try context() } catch { throw .malformed }
+        do throws(StoreFault) { keyContext = try context() } catch {
+            // This says nothing about the key, which must survive it.
+            if case .vault(.crypto(let fault)) = error { throw .crypto(fault) }
+            throw .trouble(.failed(error.description))
+        }
         let numbers = try await vaults.call(items.keyVault) { _ throws(VaultError) in
             try items.key.sign(data, context: keyContext, for: touch.match)
         }
