@@ -10,4 +10,23 @@ struct ShadowEntryTests {
     func none(name: String) throws {
         #expect(try ShadowEntry.named(name) == nil)
     }
+
+    @Test("a field without a hash is no password, and one behind an exclamation mark a locked one")
+    func lacks() throws {
+        for field in ["", "*", "!", "!!", "!*", "!!*"] {
+            guard case .none? = PasswordLack(field: field.utf8) as PasswordLack? else {
+                Issue.record("'\(field)' is a password")
+                continue
+            }
+        }
+        for field in ["!$y$j9T$salt$hash", "!!x"] {
+            guard case .locked? = PasswordLack(field: field.utf8) else {
+                Issue.record("'\(field)' is not locked")
+                continue
+            }
+        }
+        for field in ["$y$j9T$salt$hash", "x", "NP", "*x"] {
+            #expect(PasswordLack(field: field.utf8) == nil, "\(field)")
+        }
+    }
 }

@@ -10,13 +10,16 @@ package enum PasswordLack: Sendable {
     case locked
 
     /// Interprets the password field of shadow(5); nil if it holds a hash or refers elsewhere.
-    package init?(field: String) {
-        let hash = field.drop { $0 == "!" }
-        switch true {
-        case field.isEmpty, field == "*", field == "!*", field.hasPrefix("!") && hash.isEmpty:
+    ///
+    /// It copies nothing: a locked password's hash is in the field, too.
+    package init?(field: some Collection<UInt8>) {
+        let rest = field.drop { $0 == UInt8(ascii: "!") }
+        if rest.isEmpty || rest.count == 1 && rest.first == UInt8(ascii: "*") {
             self = .none
-        case field.hasPrefix("!"): self = .locked
-        default: return nil
+        } else if field.first == UInt8(ascii: "!") {
+            self = .locked
+        } else {
+            return nil
         }
     }
 }
@@ -49,8 +52,11 @@ package struct ShadowEntry: Sendable {
     /// entry.
     package static func lack(of name: String) throws(SystemFault) -> PasswordLack? {
         try unsafe record(of: name) { (record) throws(SystemFault) in
-            guard let field = unsafe record.sp_pwdp else { return nil }
-            return PasswordLack(field: unsafe String(cString: field))
+            guard let found = unsafe record.sp_namp, unsafe strcmp(found, name) == 0,
+                let text = unsafe record.sp_pwdp
+            else { return nil }
+            return PasswordLack(
+                field: unsafe UnsafeRawBufferPointer(start: text, count: strlen(text)))
         } ?? nil
     }
 
