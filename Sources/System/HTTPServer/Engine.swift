@@ -107,18 +107,21 @@ final class Engine: Sendable {
     /// same moment.
     func stop(within limit: Duration) async {
         stopping.store(true, ordering: .sequentiallyConsistent)
-        let timer = Task { [self] in
-            try? await Task.sleep(for: limit)
-            state.withLock { $0.drained.take() }?.resume()
-        }
+        var timer: Task<Void, Never>?
         await withCheckedContinuation { continuation in
-            state.withLock { state in
+            let isDrained = state.withLock { state in
                 if active.load(ordering: .sequentiallyConsistent) == 0 { return true }
                 state.drained = continuation
                 return false
-            } ? continuation.resume() : ()
+            }
+            if isDrained { return continuation.resume() }
+            // Not before the continuation is there, or a short limit would pass unnoticed.
+            timer = Task { [self] in
+                try? await Task.sleep(for: limit)
+                state.withLock { $0.drained.take() }?.resume()
+            }
         }
-        timer.cancel()
+        timer?.cancel()
         close()
     }
 
