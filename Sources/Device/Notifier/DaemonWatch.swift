@@ -77,7 +77,10 @@ final class DaemonWatch {
             }
             guard let request = try? Request.watch(account: account).encoded(),
                 case .whole = try socket.send(request)
-            else { return tell(.gone) }
+            else {
+                tell(.gone)
+                return lose()
+            }
             let shared = SharedSocket(socket)
             let watch = FileWatch(shared.number, for: .readable) { [weak self] _ in
                 self?.receive()
@@ -134,12 +137,12 @@ final class DaemonWatch {
     }
 
     private func take(_ packet: Bytes) {
-        guard let answer = try? Answer(decoding: packet) else { return disconnect() }
+        guard let answer = try? Answer(decoding: packet) else { return lose() }
         switch answer {
         case .event(let event) where event.account == account: tell(.event(event))
         case .denial(let denial) where denial.reason == .stopping: disconnect()
         case .denial(let denial): tell(.failed(denial.text(account: account)))
-        default: disconnect()
+        default: lose()
         }
     }
 }
