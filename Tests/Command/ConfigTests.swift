@@ -188,7 +188,7 @@ struct ConfigTests {
         #expect(try signet(["config", "--check", scratch.at("draft")]).code == .done)
         let bad = try signet(["config", "--check", scratch.at("draft"), scratch.at("bad")])
         #expect(bad.code == .denied)
-        #expect(bad.output.contains("/bad:2: '0' is not good for 'max-tries'"))
+        #expect(bad.output.contains("/bad:2: '0' is not a valid value for 'max-tries'"))
         let missing = try signet(["config", "--check", scratch.at("none")])
         #expect(missing.code == .denied)
         #expect(missing.output.contains("No such file"))

@@ -233,7 +233,7 @@ struct ConfigurationRefusalTests {
             ("[touch]\ntimeout\n", 2, "neither a [section] nor 'key = value'"),
             ("[touch]\ntimeout = 5s\n\ntimeout = 5s", 4, "'timeout' is set twice in this file"),
             ("[touch]\ntimeout = 5s\n[touch]\ntimeout = 6s", 4, "'timeout' is set twice"),
-            ("[touch]\ntimeout = 5s # x\n", 2, "'5s # x' is not good for 'timeout'"),
+            ("[touch]\ntimeout = 5s # x\n", 2, "'5s # x' is not a valid value for 'timeout'"),
             ("[touch]\ntimeout =\n", 2, "it takes a time from 1s to 170s"),
             ("[touch]\nmax-tries = 6\n", 2, "it takes a whole number from 1 to 5"),
             ("[daemon]\nidle-exit = 0s\n", 2, "it takes a time from 1s to 1440min, or off"),

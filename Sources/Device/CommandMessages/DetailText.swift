@@ -36,23 +36,6 @@ package enum Detail {
     /// It has one that was locked.
     package static let passwordLocked: Text = "the password is locked"
 
-    /// What is missing for a touch (`DenialReason.notAtMachine`): any session.
-    package static let noSession: Text = "the program runs outside a login session"
-    /// The session is not in front at its seat.
-    package static let sessionNotActive: Text = "the login session is not the active one"
-    /// The session is on its way out.
-    package static let sessionClosing: Text = "the login session is being closed"
-    /// The session is on a serial line, remote, or in a container.
-    package static let noSeat: Text = "the login session is not at a screen of this machine"
-    /// The session is not the requester's.
-    package static let otherSession: Text = "the login session belongs to another user"
-    /// Who asks through polkit is not known.
-    package static let agentUnknown: Text = "the program that asks through polkit is not known"
-    /// The virtual console is not the one that is seen.
-    package static let consoleNotInFront: Text = "the virtual console is not the one on the screen"
-    /// logind gave no answer, or two.
-    package static let sessionUnknown: Text = "the login session could not be determined"
-
     /// The vault: its TPM is not the one that keys were made in.
     package static let anotherRoot: Text = "the TPM was cleared or is a different one"
     /// The vault: what was sealed is not what it would open.

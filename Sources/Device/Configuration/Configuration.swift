@@ -131,7 +131,9 @@ package struct Configuration: Sendable {
         let text = line[line.index(after: equals)...].trimmingSpaces
         guard let value = setting.accepts.value(of: text) else {
             throw LineProblem(
-                text: "'\(text)' is not good for '\(key)': it takes \(setting.accepts.expectation)")
+                text:
+                    "'\(text)' is not a valid value for '\(key)': it takes \(setting.accepts.expectation)"
+            )
         }
         values[setting.name] = value
         origins[setting.name] = "\(place.file):\(place.line)"

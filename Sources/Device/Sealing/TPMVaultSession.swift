@@ -180,7 +180,7 @@ struct TPMVaultSession {
             let found = try connection.findRoot()
             guard found != nil || !properties.isOwned else {
                 throw .notPermitted(
-                    "the TPM has no storage root key, and its owner wants an authorisation")
+                    "the TPM has no storage root key, and its owner requires an authorisation")
             }
             guard let known = try pinned() else { return (properties, found?.name ?? []) }
             return (properties, try connection.findRoot(expecting: known)?.name ?? [])

@@ -97,7 +97,7 @@ extension TPMConnection {
             try persist(primary, owner: owner)
         } catch .refused(let operation, let code) where code.meaning == .wrongAuthorisation {
             throw .notPermitted(
-                "the TPM's owner hierarchy wants an authorisation (\(operation.rawValue))")
+                "the TPM's owner hierarchy requires an authorisation (\(operation.rawValue))")
         }
         guard let root = try findRoot() else { throw .malformed(.evictControl) }
         return root
