@@ -23,6 +23,9 @@ private struct Document {
         return rest.prefix { !$0.hasPrefix("#") }
     }
 
+    /// Whether a line has this text.
+    func has(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
+
     /// The rows of a section that begin with a number and a name: the cells, trimmed.
     func rows(_ heading: String) throws -> [[String]] {
         try section(heading).compactMap { line in
@@ -85,6 +88,19 @@ struct ProtocolDocumentTests {
             return "\(field.rawValue) `\(field)` \(least == most ? "\(least)" : "\(least)–\(most)")"
         }
         #expect(try document.rows("Fields").map { $0.prefix(3).joined(separator: " ") } == expected)
+    }
+
+    @Test("gives the range of verbs and of answers, which share no number")
+    func kinds() throws {
+        let verbs = Verb.allCases.map(\.rawValue)
+        let answers = AnswerKind.allCases.map(\.rawValue)
+        let least = try #require(verbs.min())
+        let most = try #require(verbs.max())
+        #expect(try Document().has("[verb](#requests) (\(least) to \(most)) from client"))
+        let first = try #require(answers.min())
+        let last = try #require(answers.max())
+        #expect(try Document().has("[answer](#answers) (\(first) to \(last)) from daemon"))
+        #expect(Set(verbs).isDisjoint(with: answers))
     }
 
     @Test("lists every verb twice: what it is, and its fields")
