@@ -39,10 +39,13 @@ let installed: [LinkerSetting] = [
 /// What the PAM module shares with the other programs, all of it: pure, no C, no system calls.
 func shared(_ settings: [SwiftSetting]) -> [Target] {
     [
+        .target(name: "Domain", path: "Sources/Shared/Domain", swiftSettings: settings),
         .target(
-            name: "LoginProtocol", path: "Sources/Shared/LoginProtocol", swiftSettings: settings),
+            name: "LoginProtocol", dependencies: ["Domain"], path: "Sources/Shared/LoginProtocol",
+            swiftSettings: settings),
         .target(
-            name: "SignedFormats", path: "Sources/Shared/SignedFormats", swiftSettings: settings),
+            name: "SignedFormats", dependencies: ["Domain"], path: "Sources/Shared/SignedFormats",
+            swiftSettings: settings),
         .target(
             name: "LoginMessages", dependencies: ["LoginProtocol", "SignedFormats"],
             path: "Sources/Shared/LoginMessages",
@@ -64,7 +67,7 @@ func module() -> Package {
             .target(
                 name: "PAMModule",
                 dependencies: [
-                    "CPAMModule", "LoginMessages", "LoginProtocol", "ModuleOptions",
+                    "CPAMModule", "Domain", "LoginMessages", "LoginProtocol", "ModuleOptions",
                     "SignedFormats",
                 ], path: "Sources/Module",
                 swiftSettings: embedded,
@@ -122,7 +125,8 @@ func programs() -> Package {
 
             // Pure: no C, no system calls.
             .target(
-                name: "CommandProtocol", dependencies: ["LoginProtocol", "SignedFormats"],
+                name: "CommandProtocol",
+                dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
                 path: "Sources/Device/CommandProtocol",
                 swiftSettings: common),
             .target(
@@ -148,7 +152,7 @@ func programs() -> Package {
                 name: "Posix", dependencies: ["CLinux"], path: "Sources/System/Posix",
                 swiftSettings: common),
             .target(
-                name: "Crypto", dependencies: ["COpenSSL", "Posix", "SignedFormats"],
+                name: "Crypto", dependencies: ["COpenSSL", "Domain", "Posix", "SignedFormats"],
                 path: "Sources/System/Crypto",
                 swiftSettings: common),
             .target(
@@ -179,7 +183,8 @@ func programs() -> Package {
                 name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], path: "Sources/System/TPM",
                 swiftSettings: common),
             .target(
-                name: "Sealing", dependencies: ["Crypto", "Gate", "Posix", "SignedFormats", "TPM"],
+                name: "Sealing",
+                dependencies: ["Crypto", "Domain", "Gate", "Posix", "SignedFormats", "TPM"],
                 path: "Sources/Device/Sealing",
                 swiftSettings: common),
 
@@ -221,8 +226,8 @@ func programs() -> Package {
             .target(
                 name: "State",
                 dependencies: [
-                    "Authorization", "CommandProtocol", "Crypto", "LoginProtocol", "Posix",
-                    "Sealing", "SignedFormats",
+                    "Authorization", "CommandProtocol", "Crypto", "Domain", "LoginProtocol",
+                    "Posix", "Sealing", "SignedFormats",
                 ], path: "Sources/Device/State",
                 swiftSettings: common),
 
@@ -240,17 +245,17 @@ func programs() -> Package {
                 name: "Daemon",
                 dependencies: [
                     "ArgumentSyntax", "Authorization", "CommandMessages", "CommandProtocol",
-                    "Configuration",
-                    "ConfigurationFiles", "Crypto", "DBus", "Gate", "LoginMessages",
-                    "LoginProtocol", "MainContext", "PasswordCheck", "Posix", "ReaderProtocol",
-                    "Sealing", "SignedFormats", "State", "Systemd",
+                    "Configuration", "ConfigurationFiles", "Crypto", "DBus", "Domain", "Gate",
+                    "LoginMessages", "LoginProtocol", "MainContext", "PasswordCheck", "Posix",
+                    "ReaderProtocol", "Sealing", "SignedFormats", "State", "Systemd",
                 ], path: "Sources/Device/Daemon", swiftSettings: common),
             .target(
                 name: "Command",
                 dependencies: [
                     "ArgumentSyntax", "Authorization", "CatalogueFiles", "CommandMessages",
                     "CommandProtocol", "Configuration", "ConfigurationFiles", "Crypto", "Doctor",
-                    "JSONFormat", "LoginMessages", "LoginProtocol", "Posix", "SignedFormats",
+                    "Domain", "JSONFormat", "LoginMessages", "LoginProtocol", "Posix",
+                    "SignedFormats",
                 ], path: "Sources/Device/Command",
                 swiftSettings: common),
             .target(
@@ -274,9 +279,8 @@ func programs() -> Package {
                 name: "Relay",
                 dependencies: [
                     "ArgumentSyntax", "Authorization", "CommandProtocol", "Configuration",
-                    "ConfigurationFiles", "HTTPClient", "JSONFormat", "LoginMessages",
-                    "LoginProtocol", "Posix", "SignedFormats",
-                    "Systemd",
+                    "ConfigurationFiles", "Domain", "HTTPClient", "JSONFormat", "LoginMessages",
+                    "LoginProtocol", "Posix", "SignedFormats", "Systemd",
                 ], path: "Sources/Device/Relay", swiftSettings: common),
 
             // The relying party, as a library.
@@ -284,7 +288,7 @@ func programs() -> Package {
                 name: "RelyingParty",
                 dependencies: [
                     "ArgumentSyntax", "Authorization", "Configuration", "ConfigurationFiles",
-                    "Crypto", "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL",
+                    "Crypto", "Domain", "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL",
                     "SignedFormats", "Systemd",
                 ], path: "Sources/RelyingParty", swiftSettings: common),
 
@@ -343,13 +347,15 @@ func programs() -> Package {
             .target(name: "PlayedUSB", path: "Tests/PlayedUSB"),
             .target(
                 name: "TestSupport",
-                dependencies: ["CTestSupport", "CommandProtocol", "LoginProtocol", "Posix"],
+                dependencies: [
+                    "CTestSupport", "CommandProtocol", "Domain", "LoginProtocol", "Posix",
+                ],
                 path: "Tests/Support", swiftSettings: common),
             .target(name: "TestScopes", path: "Tests/Scopes", swiftSettings: common),
             .target(
                 name: "StateSupport",
                 dependencies: [
-                    "CommandProtocol", "Configuration", "Crypto", "Gate", "LoginProtocol",
+                    "CommandProtocol", "Configuration", "Crypto", "Domain", "Gate", "LoginProtocol",
                     "MainContext", "Posix", "Sealing", "SignedFormats", "State", "Systemd",
                 ],
                 path: "Tests/StateSupport", swiftSettings: common),
@@ -384,8 +390,8 @@ func programs() -> Package {
             .executableTarget(
                 name: "bench",
                 dependencies: [
-                    "Crypto", "SQL", "Gate", "HTTPServer", "Posix", "RelyingParty", "SignedFormats",
-                    "State", "StateSupport", "TestSupport", "Sealing",
+                    "Crypto", "Domain", "SQL", "Gate", "HTTPServer", "Posix", "RelyingParty",
+                    "SignedFormats", "State", "StateSupport", "TestSupport", "Sealing",
                 ],
                 path: "Benchmarks/Bench", swiftSettings: common),
             // What is written from the declarations of the programs: `make generated`.
@@ -410,20 +416,24 @@ func programs() -> Package {
                 linkerSettings: [.linkedLibrary("pam")]),
             .testTarget(
                 name: "LoginProtocolTests",
-                dependencies: ["CommandProtocol", "LoginProtocol", "TestSupport"],
+                dependencies: ["CommandProtocol", "Domain", "LoginProtocol", "TestSupport"],
                 path: "Tests/LoginProtocol", swiftSettings: common),
             .testTarget(
-                name: "CommandProtocolTests", dependencies: ["CommandProtocol", "LoginProtocol"],
+                name: "CommandProtocolTests",
+                dependencies: ["CommandProtocol", "Domain", "LoginProtocol", "TestSupport"],
                 path: "Tests/CommandProtocol", swiftSettings: common),
             .testTarget(
-                name: "SignedFormatsTests", dependencies: ["SignedFormats", "TestSupport"],
+                name: "DomainTests", dependencies: ["Domain", "SignedFormats", "TestSupport"],
+                path: "Tests/Domain", swiftSettings: common),
+            .testTarget(
+                name: "SignedFormatsTests",
+                dependencies: ["Domain", "SignedFormats", "TestSupport"],
                 path: "Tests/SignedFormats", swiftSettings: common),
             .testTarget(
                 name: "LoginMessagesTests",
                 dependencies: [
-                    "ArgumentSyntax", "CommandMessages", "CommandProtocol", "LoginMessages",
-                    "LoginProtocol",
-                    "TestSupport",
+                    "ArgumentSyntax", "CommandMessages", "CommandProtocol", "Domain",
+                    "LoginMessages", "LoginProtocol", "TestSupport",
                 ],
                 path: "Tests/LoginMessages", swiftSettings: common),
             .testTarget(
@@ -481,7 +491,7 @@ func programs() -> Package {
             .testTarget(
                 name: "SealingTests",
                 dependencies: [
-                    "CommandMessages", "Crypto", "LoginMessages", "Posix", "StateSupport",
+                    "CommandMessages", "Crypto", "Domain", "LoginMessages", "Posix", "StateSupport",
                     "TestSupport", "Sealing",
                 ],
                 path: "Tests/Sealing", swiftSettings: common),
@@ -489,17 +499,18 @@ func programs() -> Package {
                 name: "StateTests",
                 dependencies: [
                     "Authorization", "CommandMessages", "CommandProtocol", "Crypto", "Doctor",
-                    "LoginMessages", "LoginProtocol", "Posix", "Sealing", "SignedFormats", "State",
-                    "StateSupport", "TestSupport",
+                    "Domain", "LoginMessages", "LoginProtocol", "Posix", "Sealing", "SignedFormats",
+                    "State", "StateSupport", "TestSupport",
                 ], path: "Tests/State", swiftSettings: common),
             .testTarget(
                 name: "DaemonTests",
                 dependencies: [
                     "Authorization", "Command", "CommandMessages", "CommandProtocol",
-                    "Configuration", "Crypto", "Daemon", "Gate", "LoginMessages", "LoginProtocol",
-                    "MainContext", "Posix", "ReaderProtocol", "Relay", "RelyingPartySupport",
-                    "Sealing", "SignedFormats", "State", "StateSupport", "Systemd", "TestScopes",
-                    "TestSupport", "signet-relay", "signet-server", "testbench", "testreader",
+                    "Configuration", "Crypto", "Daemon", "Domain", "Gate", "LoginMessages",
+                    "LoginProtocol", "MainContext", "Posix", "ReaderProtocol", "Relay",
+                    "RelyingPartySupport", "Sealing", "SignedFormats", "State", "StateSupport",
+                    "Systemd", "TestScopes", "TestSupport", "signet-relay", "signet-server",
+                    "testbench", "testreader",
                 ], path: "Tests/Daemon", swiftSettings: common),
             .testTarget(
                 name: "GateTests",
@@ -511,7 +522,7 @@ func programs() -> Package {
             .testTarget(
                 name: "DoctorTests",
                 dependencies: [
-                    "CommandMessages", "CommandProtocol", "Configuration", "Doctor",
+                    "CommandMessages", "CommandProtocol", "Configuration", "Doctor", "Domain",
                     "LoginMessages", "LoginProtocol", "Posix", "TestSupport",
                 ],
                 path: "Tests/Doctor", swiftSettings: common),
@@ -525,16 +536,15 @@ func programs() -> Package {
                 name: "CommandTests",
                 dependencies: [
                     "ArgumentSyntax", "CatalogueFiles", "Command", "CommandMessages",
-                    "CommandProtocol",
-                    "Configuration", "Crypto", "Doctor", "Generators", "LoginMessages",
-                    "LoginProtocol", "ModuleOptions", "Posix", "SignedFormats", "TestSupport",
-                    "signet",
+                    "CommandProtocol", "Configuration", "Crypto", "Doctor", "Domain", "Generators",
+                    "LoginMessages", "LoginProtocol", "ModuleOptions", "Posix", "SignedFormats",
+                    "TestSupport", "signet",
                 ], path: "Tests/Command", swiftSettings: common),
             .testTarget(
                 name: "PAMModuleTests",
                 dependencies: [
-                    "CommandProtocol", "Crypto", "LoginProtocol", "ModuleOptions", "Posix",
-                    "SignedFormats", "TestSupport", "PAMModuleProbe",
+                    "CommandProtocol", "Crypto", "Domain", "LoginProtocol", "ModuleOptions",
+                    "Posix", "SignedFormats", "TestSupport", "PAMModuleProbe",
                 ],
                 path: "Tests/PAMModule", swiftSettings: common),
             .testTarget(
@@ -550,23 +560,21 @@ func programs() -> Package {
             .testTarget(
                 name: "RelayTests",
                 dependencies: [
-                    "CommandProtocol", "Crypto", "HTTPServer", "HTTPClient", "LoginProtocol",
-                    "Posix",
-                    "Relay", "RelyingPartySupport", "SignedFormats", "TestSupport", "signet-relay",
-                    "signet-server",
+                    "CommandProtocol", "Crypto", "Domain", "HTTPServer", "HTTPClient",
+                    "LoginProtocol", "Posix", "Relay", "RelyingPartySupport", "SignedFormats",
+                    "TestSupport", "signet-relay", "signet-server",
                 ], path: "Tests/Relay", swiftSettings: common),
             .testTarget(
                 name: "RelyingPartyTests",
                 dependencies: [
-                    "ArgumentSyntax", "Configuration", "Crypto", "HTTPClient", "HTTPServer",
-                    "JSONFormat", "ModuleOptions", "Posix", "RelyingParty", "SQL", "SQLSupport",
-                    "SignedFormats", "TestSupport",
-                    "signet-server",
+                    "ArgumentSyntax", "Configuration", "Crypto", "Domain", "HTTPClient",
+                    "HTTPServer", "JSONFormat", "ModuleOptions", "Posix", "RelyingParty", "SQL",
+                    "SQLSupport", "SignedFormats", "TestSupport", "signet-server",
                 ], path: "Tests/RelyingParty", exclude: ["Judges"], swiftSettings: common),
             .testTarget(
                 name: "SiteTests",
                 dependencies: [
-                    "Crypto", "HTTPClient", "HTTPServer", "JSONFormat", "Posix",
+                    "Crypto", "Domain", "HTTPClient", "HTTPServer", "JSONFormat", "Posix",
                     "RelyingPartySupport", "SignedFormats", "Site", "TestSupport", "signet-server",
                     "signet-site",
                 ], path: "Tests/Site", exclude: ["browser.py"], swiftSettings: common),
@@ -582,10 +590,9 @@ func programs() -> Package {
             .testTarget(
                 name: "SystemTests",
                 dependencies: [
-                    "CommandProtocol", "Fingerprints", "LoginProtocol", "Posix",
-                    "RelyingPartySupport",
-                    "TestSupport", "signet", "signet-relay", "signet-server", "testbench",
-                    "testreader", "verify-password",
+                    "CommandProtocol", "Domain", "Fingerprints", "LoginProtocol", "Posix",
+                    "RelyingPartySupport", "TestSupport", "signet", "signet-relay", "signet-server",
+                    "testbench", "testreader", "verify-password",
                 ], path: "Tests/System", swiftSettings: common),
         ],
         cLanguageStandard: .c17

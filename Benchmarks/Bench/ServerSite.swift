@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import FoundationEssentials
 import HTTPServer
 import Posix
@@ -119,8 +120,8 @@ final class ServerSite: Sendable {
                     VALUES ($1, $2, $3, $4, $5, 'ACTIVE', '', 0, 1, 0, 'tpm', 'on', '', 0, 0)
                     """,
                     [
-                        .bytes(id), .integer(try account.integer(0)), .bytes(device),
-                        .bytes(credential), .bytes(point),
+                        .bytes(id), .integer(try account.integer(0)), .bytes(device.bytes),
+                        .bytes(credential.bytes), .bytes(point),
                     ])
             }
         }
@@ -211,9 +212,9 @@ final class ServerSite: Sendable {
     private final class Device: @unchecked Sendable {
         let account: String
         let key: P256PrivateKey
-        var id: [UInt8] { head.device }
-        var credential: [UInt8] { head.credential }
-        var idText: String { String(decoding: Hexadecimal.encode(id), as: UTF8.self) }
+        var id: DeviceID { head.device }
+        var credential: CredentialID { head.credential }
+        var idText: String { String(decoding: id.hexadecimal, as: UTF8.self) }
         var token: Token?
         private let head: StatementHead
         private var counter: UInt64 = 1
@@ -221,19 +222,21 @@ final class ServerSite: Sendable {
         init(account: String, key: P256PrivateKey, audience: String) throws {
             self.account = account
             self.key = key
-            let id = try randomBytes(16)
             head = StatementHead(
-                audience: [UInt8](audience.utf8), account: [UInt8](account.utf8), device: id,
-                credential: try randomBytes(16))
+                audience: [UInt8](audience.utf8), account: [UInt8](account.utf8),
+                device: DeviceID(random: try randomBytes(DeviceID.count)),
+                credential: CredentialID(random: try randomBytes(CredentialID.count)))
         }
 
         /// The body of a signed challenge.
         func signed(
             _ challenge: String, _ action: String, _ namespace: SignatureNamespace
         ) throws -> String {
-            let bytes = Base64.decode([UInt8](challenge.utf8), alphabet: .url) ?? []
+            guard let bytes = Base64.decode([UInt8](challenge.utf8), alphabet: .url),
+                let challenge = Domain.Challenge(bytes)
+            else { throw BenchFault.unexpected("no challenge") }
             let text = LoginStatement(
-                head: head, challenge: bytes, action: [UInt8](action.utf8),
+                head: head, challenge: challenge, action: [UInt8](action.utf8),
                 service: [UInt8]("signet".utf8), terminal: [], purpose: [UInt8]("bench".utf8),
                 claims: claims()
             ).encoded()
@@ -251,7 +254,7 @@ final class ServerSite: Sendable {
 
         /// The header of a request with a MAC.
         func macHeader(_ lines: RequestLines) throws -> String {
-            guard let token, let id = Hexadecimal.decode([UInt8](token.token.utf8)),
+            guard let token, let id = MACTokenID(hexadecimal: [UInt8](token.token.utf8)),
                 var secret = Base64.decode([UInt8](token.secret.utf8), alphabet: .url)
             else { throw BenchFault.unexpected("no MAC token") }
             let issued = now

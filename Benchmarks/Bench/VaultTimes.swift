@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Gate
 import Posix
 import Sealing
 import StateSupport
 import Synchronization
+import TestSupport
 
 /// What the operations of a vault take in this process, run by run.
 struct VaultTimes {
@@ -43,12 +45,12 @@ struct VaultTimes {
     init() throws {
         let prints = [
             EnrolledPrint(
-                identifier: [UInt8](repeating: 1, count: 16), finger: "right-index",
+                identifier: .sample(repeating: 1), finger: "right-index",
                 reader: "bench", templateDigest: [UInt8](repeating: 2, count: 32))
         ]
         let context = SealingContext(
             account: Array("alice".utf8), uid: 1000,
-            credential: [UInt8](repeating: 3, count: 16), relyingParty: "local",
+            item: CredentialID.sample(repeating: 3), relyingParty: "local",
             enrolment: try EnrolmentState(generation: 1, prints: prints))
         guard let context, let host = HostSecret(try SecretBytes.random(HostSecret.count)) else {
             throw BenchFault.unexpected("no context to seal to")

@@ -133,6 +133,8 @@ extension Site {
         let session = BrowserSession(confirmed, seconds: settings.sessionSeconds, clock: clock)
         let fresh = try Cookie.fresh()
         guard await browsers.signIn(session, for: fresh) else {
+            // Nobody will use them: they must not live until they expire.
+            try? await server.revoke(confirmed.tokens)
             throw .notNow("too many browsers are signed in")
         }
         return ("ok", .seeOther(SitePath.home, [settings.origin.setting(fresh)]))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import Domain
 import LoginMessages
 import LoginProtocol
 import ModuleOptions
@@ -209,19 +210,19 @@ extension Login {
         if var password = password.take() { try application.setPassword(&password) }
     }
 
-    private static func freshChallenge() throws(LoginFailure) -> Bytes {
-        var challenge = Bytes(repeating: 0, count: Limit.challenge)
-        let count = unsafe challenge.withUnsafeMutableBytes { bytes in
+    private static func freshChallenge() throws(LoginFailure) -> Challenge {
+        var bytes = Bytes(repeating: 0, count: Challenge.count)
+        let count = unsafe bytes.withUnsafeMutableBytes { bytes in
             unsafe getrandom(bytes.baseAddress, bytes.count, UInt32(GRND_NONBLOCK))
         }
-        guard count == challenge.count else {
+        guard count == bytes.count else {
             throw .silent("there are no random numbers yet")
         }
-        return challenge
+        return Challenge(random: bytes)
     }
 
     private func request(
-        _ challenge: Bytes, digest: Bytes, options: ModuleOptions, server: ServerLogin?,
+        _ challenge: Challenge, digest: Bytes, options: ModuleOptions, server: ServerLogin?,
         place: Place
     ) -> AuthenticateRequest {
         AuthenticateRequest(

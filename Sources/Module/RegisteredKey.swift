@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import Domain
 import LoginProtocol
 import ModuleOptions
 import SignedFormats
@@ -10,8 +11,7 @@ import SignedFormats
 /// statement with it.
 struct RegisteredKey {
     let key: SSHPublicKey
-    /// The credential's id, 16 bytes.
-    let credential: Bytes
+    let credential: CredentialID
 
     /// What is registered for an account.
     enum Registration {
@@ -60,7 +60,7 @@ struct RegisteredKey {
         let words = comment.parts(between: UInt8(ascii: ":"))
         guard words.count == 3, words[0] == StaticString("signet").bytes,
             PercentEncoding.decode(words[1]) == account,
-            let credential = Hexadecimal.decode(words[2]), credential.count == 16
+            let credential = CredentialID(hexadecimal: words[2])
         else { throw .untrusted }
         return RegisteredKey(key: key, credential: credential)
     }

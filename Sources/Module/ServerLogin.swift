@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import Domain
 import LoginMessages
 import LoginProtocol
 import ModuleOptions
@@ -95,7 +96,7 @@ final class ServerLogin {
     /// - Throws: `.refused` with the first check that fails; `.unavailable` if the key cannot be
     ///   used.
     func check(
-        _ proof: ServerProof?, for statement: Statement, of account: Bytes, challenge: Bytes,
+        _ proof: ServerProof?, for statement: Statement, of account: Bytes, challenge: Challenge,
         verifier: Verifier?
     ) throws(LoginFailure) {
         guard let verifier else {

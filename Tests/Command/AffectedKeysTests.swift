@@ -2,9 +2,11 @@
 import Command
 import CommandMessages
 import CommandProtocol
+import Domain
 import Foundation
 import LoginMessages
 import LoginProtocol
+import TestSupport
 import Testing
 
 private let listed = fingers(.leftThumb)
@@ -21,7 +23,7 @@ private func token(_ name: String, of server: Bytes = sampleServer.server) -> An
     .macToken(
         MACTokenAnswer(
             since: 1_795_195_440, server: server, expires: 1_800_000_000, name: Bytes(name.utf8),
-            token: Bytes(repeating: 0xAB, count: 16)))
+            token: .sample(repeating: 0xAB)))
 }
 
 /// What the daemon tells of an account with keys for others.

@@ -2,9 +2,11 @@
 import Command
 import CommandMessages
 import CommandProtocol
+import Domain
 import Foundation
 import LoginMessages
 import LoginProtocol
+import TestSupport
 import Testing
 
 private let alice = Bytes("alice".utf8)
@@ -81,7 +83,7 @@ struct DaemonFaultTests {
     @Test("one that stops in the middle of a list is left after its time")
     func silentLater() throws {
         let print = PrintAnswer(
-            finger: .leftRing, printID: Bytes(0..<16), readerID: [], since: nil, intact: true)
+            finger: .leftRing, printID: .sample(0..<16), readerID: [], since: nil, intact: true)
         let run = try signet(
             ["list", "--account", "alice"], [[.receive, .send(.print(print)), .hang]]
         ) { $0.answerLimit = .milliseconds(50) }

@@ -3,6 +3,7 @@ import Command
 import CommandMessages
 import CommandProtocol
 import Doctor
+import Domain
 import Foundation
 import LoginMessages
 import LoginProtocol
@@ -90,7 +91,7 @@ struct DoctorTests {
             .send(
                 .print(
                     PrintAnswer(
-                        finger: .leftIndex, printID: Bytes(repeating: 1, count: 16),
+                        finger: .leftIndex, printID: .sample(repeating: 1),
                         readerID: reader, since: 1, intact: intact)))
         }
         let (here, gone) = (sampleReader.readerID, Bytes("gone".utf8))

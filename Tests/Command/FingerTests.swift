@@ -2,6 +2,7 @@
 import Command
 import CommandMessages
 import CommandProtocol
+import Domain
 import Foundation
 import LoginMessages
 import LoginProtocol
@@ -18,7 +19,7 @@ struct FingerTests {
     @Test("list shows a table, and says where nothing is")
     func list() throws {
         let damaged = PrintAnswer(
-            finger: nil, printID: Bytes(0..<16), readerID: [0x1B], since: nil, intact: false)
+            finger: nil, printID: .sample(0..<16), readerID: [0x1B], since: nil, intact: false)
         let script = answering(.print(samplePrint), .print(damaged), .done(DoneAnswer()))
         let run = try signet(["list", "--account", "alice"], [script])
         #expect(run.code == .done)

@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Crypto
+import Domain
 import Foundation
 import Glibc
 import LoginMessages
@@ -13,7 +14,7 @@ import Testing
 /// The log of an account that exists on every machine, as the daemon would send it.
 struct SampleLog {
     static let account = Bytes("daemon".utf8)
-    static let credential = Bytes(16..<32)
+    static let credential = CredentialID.sample(16..<32)
 
     var receipts: [ReceiptAnswer] = []
     var signers: [Bytes]
@@ -25,7 +26,7 @@ struct SampleLog {
     init(count: Int) throws {
         key = try P256PrivateKey.generate()
         publicKey = try #require(SSHPublicKey(point: key.publicPoint))
-        let comment = Bytes("signet:daemon:".utf8) + Hexadecimal.encode(SampleLog.credential)
+        let comment = Bytes("signet:daemon:".utf8) + SampleLog.credential.hexadecimal
         let line = Bytes("daemon namespaces=\"login@signet,secret@signet\" ".utf8)
         signers = [line + publicKey.line(comment: comment).dropLast()]
         for index in 0..<count { try append(counter: UInt64(index * 2 + 1)) }
@@ -37,8 +38,8 @@ struct SampleLog {
     ) throws {
         var sample = Statement(
             audience: Audience.local, account: SampleLog.account, uid: 1,
-            requester: version > 1 ? Bytes(requester.utf8) : [], device: Bytes(0..<16),
-            credential: SampleLog.credential, challenge: Bytes(0..<32),
+            requester: version > 1 ? Bytes(requester.utf8) : [], device: .sample(0..<16),
+            credential: SampleLog.credential, challenge: .sample(0..<32),
             service: Bytes("sudo".utf8), terminal: Bytes("/dev/pts/3".utf8),
             purpose: Bytes("sudo apt\nupgrade".utf8), factor: Factor.fingerprint, enrolment: 7,
             counter: counter, previous: head.digest,

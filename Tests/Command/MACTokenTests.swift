@@ -2,6 +2,7 @@
 import Command
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import SignedFormats
@@ -14,7 +15,7 @@ private let shop = Bytes("https://id.example.org".utf8)
 private func token(_ name: String, at server: Bytes = shop) -> MACTokenAnswer {
     MACTokenAnswer(
         since: 1_795_195_440, server: server, expires: 1_797_787_440, name: Bytes(name.utf8),
-        token: Bytes(0..<16))
+        token: .sample(0..<16))
 }
 
 private func kept(_ tokens: MACTokenAnswer...) -> [Step] {

@@ -2,6 +2,7 @@
 import Command
 import CommandMessages
 import CommandProtocol
+import Domain
 import Glibc
 import LoginMessages
 import LoginProtocol
@@ -27,7 +28,7 @@ private func operation(
     OperationAnswer(
         account: Bytes("al".utf8), server: url, application: Bytes("shop".utf8),
         content: OperationContent(
-            operation: Bytes(repeating: id, count: 16), template: Bytes("payment".utf8),
+            operation: .sample(repeating: id), template: Bytes("payment".utf8),
             data: Bytes(text.utf8), created: 1_795_195_440, expires: 1_795_195_740),
         state: state, failures: failures)
 }
@@ -183,7 +184,7 @@ struct OperationTests {
                     == .operationDecide(
                         OperationDecideRequest(
                             account: alice, timeoutMilliseconds: 30_000, server: first,
-                            operation: Bytes(repeating: 0xab, count: 16), decision: choice)))
+                            operation: .sample(repeating: 0xab), decision: choice)))
         }
     }
 

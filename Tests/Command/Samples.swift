@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
+import TestSupport
 
 /// Everything as it should be.
 let sampleStatus = StatusAnswer(
     account: Bytes("alice".utf8), since: 1_795_195_440, prints: 2, damaged: 0, state: .valid,
     generation: 7, lock: .open, program: Bytes("0.2.0".utf8), vault: Bytes("file".utf8),
-    device: Bytes(0..<16))
+    device: .sample(0..<16))
 
 let sampleReader = ReaderAnswer(
     readerID: Bytes("usb-1".utf8), scan: .press, total: 5, name: Bytes("Quick\u{1B}[2J".utf8),
     driver: Bytes("quick".utf8), features: [.identify, .hostMatching])
 
 let samplePrint = PrintAnswer(
-    finger: .rightIndex, printID: Bytes(0..<16), readerID: Bytes("usb-1".utf8),
+    finger: .rightIndex, printID: .sample(0..<16), readerID: Bytes("usb-1".utf8),
     since: 1_795_195_440, intact: true)
 
 let sampleServer = ServerAnswer(
@@ -22,7 +24,7 @@ let sampleServer = ServerAnswer(
     fingerprint: Bytes("SHA256:abc".utf8))
 
 let sampleSigningKey = SigningKeyAnswer(
-    since: 1_795_195_440, state: .good, vault: Bytes("file".utf8), credential: Bytes(0..<16),
+    since: 1_795_195_440, state: .good, vault: Bytes("file".utf8), credential: .sample(0..<16),
     publicKey: [4] + Bytes(0..<64))
 
 /// What is answered to `signet status` last, and to a change of fingers first, of an account without

@@ -3,6 +3,7 @@ import Command
 import CommandMessages
 import CommandProtocol
 import Doctor
+import Domain
 import Foundation
 import LoginMessages
 import LoginProtocol
@@ -30,7 +31,7 @@ private func run(
 }
 
 private let damagedPrint = PrintAnswer(
-    finger: .leftThumb, printID: Bytes(0..<16), readerID: [], since: nil, intact: false)
+    finger: .leftThumb, printID: .sample(0..<16), readerID: [], since: nil, intact: false)
 
 @Suite("signet status")
 struct StatusTests {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
+import TestSupport
 import Testing
 
 @Suite("What others need to know of a request")
 struct RequestFactTests {
     private static let alice = bytes("alice")
     private static let server = bytes("https://h")
-    private static let id = Bytes(repeating: 0xAB, count: 16)
+    private static let id = OperationID.sample(repeating: 0xAB)
     private static let digest = Bytes(repeating: 0xCD, count: 32)
 
     private static func bytes(_ text: String) -> Bytes { Bytes(text.utf8) }
@@ -89,7 +91,7 @@ struct RequestFactTests {
     @Test("of a login, the journal shows all that the module says of it")
     func login() {
         let request = AuthenticateRequest(
-            account: Self.alice, challenge: Self.digest, service: [1], terminal: [2],
+            account: Self.alice, challenge: .sample(repeating: 0xCD), service: [1], terminal: [2],
             remoteHost: [3], requester: [4], purpose: [5], timeoutMilliseconds: 1, maximumTries: 1,
             presence: .noTerminal,
             server: ServerLoginRequest(url: [6], audience: [7], key: []))

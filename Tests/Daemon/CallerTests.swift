@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Configuration
+import Domain
 import LoginProtocol
+import TestSupport
 import Testing
 
 extension DaemonTests {
@@ -22,7 +24,7 @@ extension DaemonTests {
                 .secretList(account: name), .secretDelete(account: name, name: [0x61]),
                 .migrate(account: name, vault: Bytes("file".utf8)),
                 .importPrint(account: name),
-                .confirm(account: name, challenge: Bytes(repeating: 1, count: Limit.challenge)),
+                .confirm(account: name, challenge: .sample(repeating: 1)),
                 .passwordChanged(
                     account: name, service: Bytes("passwd".utf8), password: Bytes("new".utf8)),
             ]

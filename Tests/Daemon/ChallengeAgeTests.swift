@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import SignedFormats
 import TestSupport
@@ -10,8 +11,8 @@ extension DaemonTests {
     struct ChallengeAgeTests {
         private let fixture: DaemonFixture
         private let server: PlayedServer
-        private static let first = Bytes(repeating: 1, count: 32)
-        private static let second = Bytes(repeating: 2, count: 32)
+        private static let first = Challenge.sample(repeating: 1)
+        private static let second = Challenge.sample(repeating: 2)
 
         init() throws {
             fixture = try DaemonFixture([.text])
@@ -50,7 +51,7 @@ extension DaemonTests {
             try client.send(
                 .authenticate(
                     AuthenticateRequest(
-                        account: Person.daemon.bytes, challenge: Bytes(repeating: 7, count: 32),
+                        account: Person.daemon.bytes, challenge: .sample(repeating: 7),
                         service: Bytes("login".utf8), terminal: Bytes("/dev/tty1".utf8),
                         timeoutMilliseconds: 60_000, maximumTries: 2, background: .allow,
                         server: ServerLoginRequest(
@@ -65,7 +66,7 @@ extension DaemonTests {
         private var challenges: Int { server.requests.count { $0.verb == .challenge } }
 
         /// The challenge that was answered at the server; nil for none.
-        private func answered() throws -> Bytes? {
+        private func answered() throws -> Challenge? {
             guard case .login(let login)? = server.requests.last else { return nil }
             return try LoginStatement(parsing: login.statement).challenge
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -52,17 +53,17 @@ extension DaemonTests {
         func others() throws {
             let (fixture, client) = try proven()
             let name = Person.daemon.bytes
-            let other = Bytes(repeating: 1, count: Limit.challenge)
+            let other = Challenge.sample(repeating: 1)
             let late = Answer.denial(Denial(.answerTooLate))
             let same = Request.confirm(
-                account: name, challenge: Bytes(repeating: 7, count: Limit.challenge))
+                account: name, challenge: .sample(repeating: 7))
             #expect(try fixture.client().ask(same) == late)
             #expect(try client.ask(.confirm(account: name, challenge: other)) == late)
             // The first question, right or wrong, is the only one.
             #expect(try client.confirm() == late)
             _ = try fixture.touch(.login(.daemon), with: ["one"], client: client)
             let root = Request.confirm(
-                account: Person.root.bytes, challenge: Bytes(repeating: 7, count: Limit.challenge))
+                account: Person.root.bytes, challenge: .sample(repeating: 7))
             #expect(try client.ask(root) == late)
             _ = try fixture.touch(.login(.daemon, tries: 1), with: ["other"], client: client)
             #expect(try client.confirm() == late)

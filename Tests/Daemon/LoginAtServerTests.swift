@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import RelyingPartySupport
@@ -26,7 +27,7 @@ extension SecondDaemonTests {
         ) -> AuthenticateRequest {
             AuthenticateRequest(
                 account: Person.daemon.bytes,
-                challenge: Bytes(repeating: challenge, count: 32), service: Bytes("login".utf8),
+                challenge: .sample(repeating: challenge), service: Bytes("login".utf8),
                 terminal: Bytes("/dev/tty1".utf8), purpose: Bytes("a secret word".utf8),
                 timeoutMilliseconds: 20_000, maximumTries: 2, background: .allow,
                 server: ServerLoginRequest(
@@ -61,7 +62,7 @@ extension SecondDaemonTests {
             // What commands are told, a module of before would not understand.
             #expect(!client.heard.contains { $0.notice?.kind == .askingServer })
             let verdict = try verdict(of: answer)
-            #expect(verdict.module == Bytes(repeating: 9, count: 32))
+            #expect(verdict.module == .sample(repeating: 9))
             #expect(verdict.local == Person.daemon.bytes && verdict.decision == .allow)
             #expect(verdict.audience == Bytes("\(stage.server.url)/shop".utf8))
             let assertion = try #require(answer.assertion)
@@ -135,7 +136,7 @@ extension SecondDaemonTests {
             #expect(try verdict(of: second) == first)
             let statement = try Statement(parsing: try #require(second.assertion).statement)
             #expect(statement.server?.mode == .offline)
-            #expect(statement.challenge == Bytes(repeating: 2, count: 32))
+            #expect(statement.challenge == .sample(repeating: 2))
             #expect(second.assertion?.server?.accessToken == nil)
             // No match, no yes.
             let stranger = try logIn(stage, request(stage, offlineHours: 1), with: "x")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ extension DaemonTests {
         ) -> Request {
             .authenticate(
                 AuthenticateRequest(
-                    account: person.bytes, challenge: Bytes(repeating: 7, count: 32),
+                    account: person.bytes, challenge: .sample(repeating: 7),
                     service: Bytes(service.utf8), timeoutMilliseconds: 5_000, maximumTries: 1,
                     presence: presence, background: background))
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import SignedFormats
 import TestSupport
@@ -18,7 +19,7 @@ extension DaemonTests {
                     client: fixture.client(person))
                 let assertion = try #require(answer.assertion)
                 let statement = try Statement(parsing: assertion.statement)
-                #expect(statement.challenge == Bytes(repeating: UInt8(person.uid), count: 32))
+                #expect(statement.challenge == .sample(repeating: UInt8(person.uid)))
                 #expect(statement.account == Person.daemon.bytes && statement.uid == 1)
                 let signature = try SSHSignature(blob: assertion.signature)
                 let registered = try Layout.read(fixture.publicKey(of: .daemon))

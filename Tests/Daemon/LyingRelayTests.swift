@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -11,7 +12,7 @@ import Testing
 extension SecondDaemonTests {
     @Suite("A relay that lies about operations")
     struct LyingRelayTests {
-        private static let id = Bytes(repeating: 0xab, count: 16)
+        private static let id = OperationID.sample(repeating: 0xab)
 
         private let fixture: DaemonFixture
         private let relay: PlayedServer
@@ -50,7 +51,7 @@ extension SecondDaemonTests {
             change: (inout RelayOperation) -> Void = { _ in }
         ) -> RelayOperation {
             var operation = RelayOperation(
-                account: PlayedServer.account, challenge: Bytes(repeating: 7, count: 32),
+                account: PlayedServer.account, challenge: .sample(repeating: 7),
                 application: PlayedServer.application, audience: PlayedServer.audience,
                 content: OperationContent(
                     operation: id, template: Bytes("payment".utf8), data: Bytes(data.utf8),
@@ -89,7 +90,7 @@ extension SecondDaemonTests {
             let statement = try OperationStatement(parsing: sent.statement)
             #expect(statement.data == shown.content.data && statement.data == Bytes(text.utf8))
             #expect(statement.operation == Self.id && sent.operation == Self.id)
-            #expect(statement.challenge == Bytes(repeating: 7, count: 32))
+            #expect(statement.challenge == .sample(repeating: 7))
             #expect(statement.template == Bytes("payment".utf8))
             #expect(statement.decision == .approve && statement.claims.counter == 3)
             #expect(statement.claims.factor == Bytes("fingerprint".utf8))
@@ -114,7 +115,7 @@ extension SecondDaemonTests {
                     .operation(
                         Self.operation { operation in
                             switch which {
-                            case 0: operation.content.operation = Bytes(repeating: 0, count: 16)
+                            case 0: operation.content.operation = .sample(repeating: 0)
                             case 1: operation.account = Bytes("bob".utf8)
                             case 2: operation.application = Bytes("bank".utf8)
                             default: operation.audience = Bytes("https://played.example/bank".utf8)
@@ -258,7 +259,7 @@ extension SecondDaemonTests {
                     name: name))
             let remove = Request.macTokenRemove(
                 account: Person.daemon.bytes, server: server, name: name)
-            let id = Bytes(repeating: 3, count: 16)
+            let id = MACTokenID.sample(repeating: 3)
             let path = fixture.file("mac-tokens", of: .daemon)
             let file = String(repeating: "03", count: 16)
             func refused(_ code: String) -> RelayAnswer {
@@ -349,7 +350,7 @@ extension SecondDaemonTests {
                     .macToken(
                         RelayMACToken(
                             audience: Bytes("https://played.example/bank".utf8), expires: .max,
-                            token: Bytes(repeating: 2, count: 16), secret: PlayedServer.secret))
+                            token: .sample(repeating: 2), secret: PlayedServer.secret))
                 ]
             }
             let answers = try heard(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import RelyingPartySupport
@@ -51,7 +52,7 @@ extension SecondDaemonTests {
                 token: parsed.token, nonce: parsed.nonce,
                 issued: Instant(seconds: parsed.issued.seconds - 31), mac: parsed.mac)
             #expect(try stage.verdict(String(decoding: old.header, as: UTF8.self)) == "refused")
-            let id = String(decoding: Hexadecimal.encode(parsed.token), as: UTF8.self)
+            let id = String(decoding: parsed.token.hexadecimal, as: UTF8.self)
             try stage.server.ask("POST", "/v1/mac-tokens/\(id)/revoke", [:])
             let header = try #require(try stage.header("cron").header)
             #expect(try stage.verdict(header) == "token-refused")

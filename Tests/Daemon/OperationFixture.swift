@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import Posix
 import RelyingPartySupport
@@ -94,14 +95,15 @@ extension ServerFixture {
         .operationDecide(
             OperationDecideRequest(
                 account: Person.daemon.bytes, timeoutMilliseconds: 20_000, server: url,
-                operation: try #require(Hexadecimal.decode(Bytes(id.utf8))), decision: choice))
+                operation: try #require(OperationID(hexadecimal: Bytes(id.utf8))), decision: choice)
+        )
     }
 
     func showing(_ id: String, mayTouch: Bool = true) throws -> Request {
         .operationShow(
             OperationShowRequest(
                 account: Person.daemon.bytes, timeoutMilliseconds: mayTouch ? 20_000 : nil,
-                server: url, operation: try #require(Hexadecimal.decode(Bytes(id.utf8)))))
+                server: url, operation: try #require(OperationID(hexadecimal: Bytes(id.utf8)))))
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import SignedFormats
 import Synchronization
@@ -35,7 +36,7 @@ extension SecondDaemonTests {
                     .macToken(
                         RelayMACToken(
                             audience: PlayedServer.audience, expires: 4_000_000_000,
-                            token: Bytes(repeating: number, count: 16),
+                            token: .sample(repeating: number),
                             secret: PlayedServer.secret))
                 ]
             case .operations:
@@ -43,7 +44,7 @@ extension SecondDaemonTests {
                     .awaited(
                         RelayAwaited(
                             OperationContent(
-                                operation: Bytes(repeating: number, count: 16),
+                                operation: .sample(repeating: number),
                                 template: Bytes("payment".utf8), data: Bytes("pay 10 EUR".utf8),
                                 created: 1, expires: 2))),
                     .listed(count: 1),
@@ -94,7 +95,7 @@ extension SecondDaemonTests {
             let isLate = Mutex(false)
             relay.says { request in
                 guard case .challenge = request else { return Self.told(request) }
-                let challenge = Bytes(repeating: isLate.withLock { $0 } ? 2 : 1, count: 32)
+                let challenge = Challenge.sample(repeating: isLate.withLock { $0 } ? 2 : 1)
                 return [
                     .challenge(challenge, audience: PlayedServer.audience, expires: .max)
                 ]
@@ -106,11 +107,11 @@ extension SecondDaemonTests {
             try fixture.passTime(46)
             try fixture.text.send(.scan("one"))
             #expect(try client.rest().compactMap(\.operation).count == Self.urls.count)
-            let signed = try relay.requests.compactMap { request -> Bytes? in
+            let signed = try relay.requests.compactMap { request -> Challenge? in
                 guard case .macToken(_, let statement, _) = request else { return nil }
                 return try LoginStatement(parsing: statement).challenge
             }
-            #expect(signed == Self.urls.map { _ in Bytes(repeating: 2, count: 32) })
+            #expect(signed == Self.urls.map { _ in Challenge.sample(repeating: 2) })
         }
 
         @Test("are not told where all want a touch and there is none, or it is taken back")

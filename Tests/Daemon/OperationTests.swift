@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -138,7 +139,7 @@ extension SecondDaemonTests {
             _ = try stage.server.pay("10")
             #expect(try stage.awaited().touches == 1)
             let token = try #require(try stage.tokens().first)
-            let id = String(decoding: Hexadecimal.encode(token.token), as: UTF8.self)
+            let id = String(decoding: token.token.hexadecimal, as: UTF8.self)
             try stage.server.ask("POST", "/v1/mac-tokens/\(id)/revoke", [:])
             let untouched = try stage.asking(stage.listing(mayTouch: false))
             #expect(untouched.first?.trouble?.reason == .readingTokenWanted)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import Posix
+import TestSupport
 
 /// Accounts that every Debian has, as which a client may connect.
 struct Person: Sendable {
@@ -26,7 +28,7 @@ extension Request {
     ) -> Request {
         .authenticate(
             AuthenticateRequest(
-                account: person.bytes, challenge: Bytes(repeating: challenge, count: 32),
+                account: person.bytes, challenge: .sample(repeating: challenge),
                 service: Bytes(service.utf8),
                 terminal: presence == .noTerminal ? [] : Bytes("/dev/pts/3".utf8),
                 remoteHost: Bytes(remoteHost.utf8), requester: Bytes(requester.utf8),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -15,7 +16,7 @@ final class PlayedServer: Sendable {
     static let application = Bytes("shop".utf8)
     static let audience = Bytes("https://played.example/shop".utf8)
     /// The one MAC token that it gives.
-    static let token = Bytes(repeating: 0x70, count: 16)
+    static let token = MACTokenID.sample(repeating: 0x70)
     static let secret = Bytes(repeating: 0x5e, count: 32)
 
     private let stop: Event
@@ -71,13 +72,15 @@ final class PlayedServer: Sendable {
         }
 
         private static func usual(_ request: RelayRequest) -> [RelayAnswer] {
-            let challenge = Bytes(repeating: 9, count: 32)
+            let challenge = Challenge.sample(repeating: 9)
             return switch request {
             case .register:
                 [
                     .registered(
                         RelayRegistration(
-                            registration: (try? randomBytes(16)) ?? [], account: account,
+                            registration: RegistrationID(
+                                random: (try? randomBytes(16)) ?? Bytes(repeating: 1, count: 16)),
+                            account: account,
                             application: application, audience: audience,
                             challenge: challenge, expires: .max))
                 ]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import SignedFormats
@@ -129,7 +130,7 @@ struct Rig {
     private func checkProof(_ proof: Assertion, _ now: AccountImage) throws {
         let line = try SSHPublicKey.parse(line: try #require(now.key))
         let statement = try Statement(parsing: proof.statement)
-        #expect(statement.challenge == Bytes(repeating: 9, count: 32))
+        #expect(statement.challenge == .sample(repeating: 9))
         #expect(statement.enrolment == now.generation && statement.uid == step.person.uid)
         let signature = try SSHSignature(blob: proof.signature)
         #expect(signature.publicKey == line.key)

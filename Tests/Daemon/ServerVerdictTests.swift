@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -231,7 +232,7 @@ extension SecondDaemonTests {
                 yes(by: try P256PrivateKey.generate()),
                 { request in
                     guard case .login(var login) = request else { return nil }
-                    login.module?.challenge = Bytes(repeating: 1, count: 32)
+                    login.module?.challenge = .sample(repeating: 1)
                     return plain(.login(login))
                 },
             ]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -75,7 +76,7 @@ class VerdictFixture {
         offlineHours: UInt32 = 1, milliseconds: UInt32 = 30_000, token: TokenDelivery? = nil
     ) -> AuthenticateRequest {
         AuthenticateRequest(
-            account: Person.daemon.bytes, challenge: Bytes(repeating: 9, count: 32),
+            account: Person.daemon.bytes, challenge: .sample(repeating: 9),
             service: Bytes("login".utf8), timeoutMilliseconds: milliseconds, maximumTries: 2,
             background: .allow,
             server: ServerLoginRequest(

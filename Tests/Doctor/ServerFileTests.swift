@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import Posix
+import TestSupport
 import Testing
 
 @testable import Doctor
@@ -86,7 +88,7 @@ struct ServerFileTests {
         let status = StatusAnswer(
             account: "alice".bytes, since: 1, prints: prints, damaged: 0, state: .valid,
             generation: 7, lock: .open, program: "0.1.0".bytes, vault: "file".bytes,
-            device: Bytes(0..<16))
+            device: .sample(0..<16))
         let servers = states?.map { state in
             ServerAnswer(
                 account: "al".bytes, since: 1, state: state, server: url.bytes,

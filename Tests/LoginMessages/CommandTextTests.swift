@@ -2,8 +2,10 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
+import TestSupport
 import Testing
 
 private let hostile = Bytes("a\nb\r\u{1B}[2J\u{85}\u{202E}\u{2028}\0".utf8) + [0xFF]
@@ -87,7 +89,7 @@ struct CommandTextTests {
                     let status = StatusAnswer(
                         account: hostile, cause: cause, since: .max, prints: prints,
                         damaged: prints, state: state, generation: 1, lock: lock,
-                        program: hostile, vault: hostile, device: Bytes(0..<16))
+                        program: hostile, vault: hostile, device: .sample(0..<16))
                     #expect(isHarmless(CommandStatus.login(status)))
                     #expect(isHarmless(CommandStatus.lock(status)))
                     #expect(isHarmless(CommandStatus.fingers(status)))
@@ -98,7 +100,7 @@ struct CommandTextTests {
         for keyring in KeyringState.allCases {
             var status = StatusAnswer(
                 account: hostile, prints: 1, damaged: 0, state: .valid, generation: 1, lock: .open,
-                program: [], vault: [], device: Bytes(0..<16))
+                program: [], vault: [], device: .sample(0..<16))
             status.keyring = keyring
             #expect(isHarmless(CommandStatus.keyring(status)))
             #expect(isHarmless(CommandOutcome.keyring(keyring, account: hostile)))

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Foundation
 import LoginProtocol
+import TestSupport
 import Testing
 
 /// docs/developer/PROTOCOL.md, as far as tables and listings go.
@@ -189,7 +191,7 @@ struct ProtocolDocumentTests {
     @Test("shows a frame that is what it says")
     func example() throws {
         let request = AuthenticateRequest(
-            account: Bytes("alice".utf8), challenge: Bytes(0..<32), service: Bytes("sudo".utf8),
+            account: Bytes("alice".utf8), challenge: .sample(0..<32), service: Bytes("sudo".utf8),
             terminal: Bytes("/dev/pts/3".utf8), purpose: Bytes("sudo apt upgrade".utf8),
             timeoutMilliseconds: 30_000, maximumTries: 3)
         let listing = try document.listing("Example")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
+import TestSupport
 import Testing
 
 @Suite("Frames that are refused")
@@ -132,7 +134,7 @@ struct RefusalTests {
     func flag() throws {
         var frame = try Answer.print(
             PrintAnswer(
-                finger: nil, printID: Samples.sixteen, readerID: [], since: nil, intact: true)
+                finger: nil, printID: .sample(0..<16), readerID: [], since: nil, intact: true)
         ).encoded()
         frame[frame.count - 1] = 2
         #expect(fault(frame, isRequest: false) == .malformedValue)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import TestSupport
 import Testing
@@ -9,45 +10,45 @@ struct RelayFrameTests {
     private static let server = Bytes("https://id.example.org".utf8)
 
     static let requests: [RelayRequest] = [
-        .register(server: server, code: Bytes("K7MDQ".utf8), device: Samples.sixteen),
+        .register(server: server, code: Bytes("K7MDQ".utf8), device: .sample(0..<16)),
         .prove(
             RelayProof(
-                server: server, registration: Samples.sixteen,
+                server: server, registration: .sample(0..<16),
                 publicKey: Bytes(repeating: 4, count: 65), statement: [1], signature: [2])),
         .challenge(
             RelayChallengeRequest(
-                server: server, account: Bytes("a:b/c".utf8), device: Samples.sixteen,
+                server: server, account: Bytes("a:b/c".utf8), device: .sample(0..<16),
                 application: Bytes("shop".utf8), action: Bytes("login".utf8))),
         .challenge(
             RelayChallengeRequest(
-                server: server, account: Bytes("a".utf8), device: Samples.sixteen,
+                server: server, account: Bytes("a".utf8), device: .sample(0..<16),
                 application: Bytes("shop".utf8), action: Bytes("login".utf8), milliseconds: .max)),
         .login(RelayLogin(server: server, statement: [1], signature: [2])),
         .login(
             RelayLogin(
                 server: server, statement: Bytes(repeating: 7, count: Limit.statement),
                 signature: Bytes(repeating: 7, count: Limit.signature),
-                module: RelayModule(challenge: Samples.thirtyTwo, account: Samples.account))),
-        .remove(server: server, registration: Samples.sixteen, statement: [1], signature: [2]),
+                module: RelayModule(challenge: .sample(0..<32), account: Samples.account))),
+        .remove(server: server, registration: .sample(0..<16), statement: [1], signature: [2]),
         .macToken(server: server, statement: [1], signature: [2]),
         .operations(server: server, authorization: [1]),
-        .operation(server: server, authorization: [1], operation: Samples.sixteen),
+        .operation(server: server, authorization: [1], operation: .sample(0..<16)),
         .decide(
             RelayDecision(
-                server: Bytes(repeating: 7, count: Limit.label), operation: Samples.sixteen,
+                server: Bytes(repeating: 7, count: Limit.label), operation: .sample(0..<16),
                 statement: Bytes(repeating: 7, count: Limit.operationStatement),
                 signature: Bytes(repeating: 7, count: Limit.signature))),
-        .endMACToken(server: server, authorization: [1], token: Samples.sixteen),
+        .endMACToken(server: server, authorization: [1], token: .sample(0..<16)),
     ]
 
     static let answers: [RelayAnswer] = [
         .registered(
             RelayRegistration(
-                registration: Samples.sixteen, account: Samples.account, application: [1],
-                audience: [2], challenge: Samples.thirtyTwo, expires: .max)),
+                registration: .sample(0..<16), account: Samples.account, application: [1],
+                audience: [2], challenge: .sample(0..<32), expires: .max)),
         .proven(.active, fingerprint: []),
         .proven(.pendingCommit, fingerprint: Bytes("SHA256:abc".utf8)),
-        .challenge(Samples.thirtyTwo, audience: [1], expires: 0),
+        .challenge(.sample(0..<32), audience: [1], expires: 0),
         .loggedIn(RelayTokens(accessToken: [0x21], seconds: .max, refreshToken: [])),
         .loggedIn(
             RelayTokens(
@@ -62,12 +63,12 @@ struct RelayFrameTests {
         .unreachable(why: [1], isRepeatable: true, isAway: true),
         .macToken(
             RelayMACToken(
-                audience: [1], expires: 2, token: Samples.sixteen, secret: Samples.thirtyTwo)),
+                audience: [1], expires: 2, token: .sample(0..<16), secret: Samples.thirtyTwo)),
         .awaited(RelayAwaited(Samples.longOperation)), .awaited(RelayAwaited(Samples.operation)),
         .listed(count: 0),
         .operation(
             RelayOperation(
-                account: Bytes(repeating: 7, count: Limit.account), challenge: Samples.thirtyTwo,
+                account: Bytes(repeating: 7, count: Limit.account), challenge: .sample(0..<32),
                 application: [1], audience: [2], content: Samples.longOperation, state: .pending,
                 failures: OperationFailures(count: 0, most: 5))),
         .decided(.rejected),

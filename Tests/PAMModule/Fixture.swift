@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -29,7 +30,7 @@ final class Fixture {
 
     let stage: Stage
     let key: P256PrivateKey
-    var credential = [UInt8](repeating: 0x5A, count: 16)
+    var credential = CredentialID.sample(repeating: 0x5A)
     private let door: Door?
     private var counter: UInt64 = 0
 
@@ -55,7 +56,7 @@ final class Fixture {
         let point = (key ?? self.key).publicPoint
         return try #require(SSHPublicKey(point: point)).line(
             comment: [UInt8]("signet:".utf8) + name + [UInt8](":".utf8)
-                + Hexadecimal.encode(credential))
+                + credential.hexadecimal)
     }
 
     /// Starts the probe for an account.
@@ -89,7 +90,7 @@ final class Fixture {
         return Statement(
             audience: [UInt8]("local".utf8), account: request.account, uid: 4242,
             requester: request.requester.isEmpty ? request.account : request.requester,
-            device: [UInt8](repeating: 1, count: 16), credential: credential,
+            device: .sample(repeating: 1), credential: credential,
             challenge: request.challenge, service: request.service, terminal: request.terminal,
             purpose: request.purpose, command: request.commandDigest,
             factor: [UInt8]("fingerprint".utf8), enrolment: 1,

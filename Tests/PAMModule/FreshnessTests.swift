@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -143,7 +144,7 @@ struct FreshnessTests {
             { try $0.stage.write(Fixture.keyPath, $0.line(account: "bob")) },
             { try $0.stage.write(Fixture.keyPath, [UInt8]($0.line().dropLast(2))) },
             { fixture in
-                fixture.credential[0] ^= 1
+                fixture.credential.flipBit(ofByte: 0)
                 try fixture.stage.write(Fixture.keyPath, fixture.line())
             },
             { try $0.removeKey() },

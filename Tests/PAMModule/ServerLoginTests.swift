@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import SignedFormats
@@ -57,8 +58,8 @@ struct ServerLoginTests {
     func verdict(for request: AuthenticateRequest) -> Verdict {
         Verdict(
             audience: Self.audience, account: request.account, local: request.account,
-            device: [UInt8](repeating: 1, count: 16),
-            challenge: [UInt8](repeating: 3, count: 32), module: request.challenge,
+            device: .sample(repeating: 1),
+            challenge: .sample(repeating: 3), module: request.challenge,
             decision: .allow, issued: Instant(seconds: Self.now),
             expires: Instant(seconds: Self.now + 60))
     }
@@ -148,8 +149,8 @@ struct ServerLoginTests {
         ("audience", { $0.audience = [UInt8]("shop".utf8) }),
         ("account", { $0.account = [UInt8]("bob".utf8) }),
         ("local", { $0.local = [UInt8]("bob".utf8) }),
-        ("device", { $0.device[15] ^= 1 }),
-        ("module", { $0.module[0] ^= 1 }),
+        ("device", { $0.device.flipBit(ofByte: 15) }),
+        ("module", { $0.module.flipBit(ofByte: 0) }),
         ("decision", { $0.decision = .deny }),
     ]
 
@@ -242,7 +243,7 @@ struct ServerLoginTests {
             try write(setting)
             let code = try code { request in
                 var verdict = verdict(for: request)
-                verdict.module = [UInt8](repeating: 8, count: 32)
+                verdict.module = .sample(repeating: 8)
                 verdict.issued = Instant(seconds: Self.now - age)
                 verdict.expires = Instant(seconds: Self.now - age + 60)
                 return try proof(for: request, lines(.offline), verdict)
@@ -260,7 +261,7 @@ struct ServerLoginTests {
         ] as [(UInt64, Int)] {
             let code = try code { request in
                 var verdict = verdict(for: request)
-                verdict.module = [UInt8](repeating: 8, count: 32)
+                verdict.module = .sample(repeating: 8)
                 verdict.issued = Instant(seconds: Self.now + ahead)
                 verdict.expires = Instant(seconds: Self.now + ahead)
                 return try proof(for: request, lines(.offline), verdict)

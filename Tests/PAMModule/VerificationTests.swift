@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import LoginProtocol
 import SignedFormats
 import TestSupport
@@ -38,7 +39,7 @@ struct VerificationTests {
         for _ in 0..<3 {
             let visit = try fixture.visit()
             let request = try visit.authenticate()
-            seen.insert(request.challenge)
+            seen.insert(request.challenge.bytes)
             try visit.prove(fixture.proof(for: request))
         }
         #expect(seen.count == 3)
@@ -103,11 +104,11 @@ struct VerificationTests {
         ("audience", { $0.audience = [UInt8]("example.org".utf8) }),
         ("account", { $0.account = [UInt8]("bob".utf8) }),
         ("uid", { $0.uid = 0 }),
-        ("challenge", { $0.challenge[0] ^= 1 }),
+        ("challenge", { $0.challenge.flipBit(ofByte: 0) }),
         ("service", { $0.service = [UInt8]("sudo".utf8) }),
         ("terminal", { $0.terminal = [UInt8]("/dev/pts/1".utf8) }),
         ("purpose", { $0.purpose = [UInt8]("sudo ls".utf8) }),
-        ("credential", { $0.credential[15] ^= 1 }),
+        ("credential", { $0.credential.flipBit(ofByte: 15) }),
         ("factor", { $0.factor = [UInt8]("password".utf8) }),
         ("no requester", { $0.requester = [] }),
         ("command", { $0.command = [UInt8](repeating: 1, count: 32) }),

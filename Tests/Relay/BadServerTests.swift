@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import HTTPClient
 import HTTPServer
 import LoginProtocol
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Relay
@@ -12,7 +14,7 @@ import Testing
 @Suite("The relay and a server that does not behave")
 struct BadServerTests {
     private static let request = RelayChallengeRequest(
-        server: [], account: Bytes("alice".utf8), device: Bytes(repeating: 1, count: 16),
+        server: [], account: Bytes("alice".utf8), device: .sample(repeating: 1),
         application: Bytes("shop".utf8), action: Bytes("login".utf8))
 
     /// Asks a server that answers so.
@@ -57,7 +59,7 @@ struct BadServerTests {
             200, #"{"challenge": "\#(challenge)", "audience": "a", "expires": 7, "more": [{}]}"#)
         #expect(
             answer
-                == .challenge(Bytes(repeating: 0, count: 32), audience: Bytes("a".utf8), expires: 7)
+                == .challenge(.sample(repeating: 0), audience: Bytes("a".utf8), expires: 7)
         )
     }
 

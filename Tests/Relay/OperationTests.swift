@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import HTTPServer
 import LoginProtocol
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Relay
@@ -53,7 +55,7 @@ struct OperationTests {
         let seen = Mutex<[String]>([])
         let request = { (server: Bytes) in
             RelayRequest.endMACToken(
-                server: server, authorization: header, token: Bytes(repeating: 0xab, count: 16))
+                server: server, authorization: header, token: .sample(repeating: 0xab))
         }
         func answer(to status: Int) async throws -> RelayAnswer? {
             try await relayed(request) { request in
@@ -81,7 +83,7 @@ struct OperationTests {
             return
         }
         #expect(first.content.data == Bytes("pay ä\n\"x\"".utf8))
-        #expect(first.content.operation == Bytes(repeating: 0xab, count: 16))
+        #expect(first.content.operation == .sample(repeating: 0xab))
         #expect(try await says(list([]), listing) == [.listed(count: 0)])
         // As many as there can be, each as long as it can be: more than a socket takes at once.
         let long = [String](
@@ -124,7 +126,7 @@ struct OperationTests {
         let request = { (server: Bytes) in
             RelayRequest.operation(
                 server: server, authorization: header,
-                operation: Bytes(repeating: 0xab, count: 16))
+                operation: .sample(repeating: 0xab))
         }
         let answers = try await says(body, request)
         guard case .operation? = answers.first else {
@@ -144,7 +146,7 @@ struct OperationTests {
         let decision = { (server: Bytes) in
             RelayRequest.decide(
                 RelayDecision(
-                    server: server, operation: Bytes(repeating: 0xab, count: 16),
+                    server: server, operation: .sample(repeating: 0xab),
                     statement: [1], signature: [2]))
         }
         for request in [decision, listing] {

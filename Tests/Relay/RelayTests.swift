@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import HTTPClient
 import LoginProtocol
 import Posix
@@ -13,7 +14,7 @@ import Testing
 
 @Suite("The relay")
 struct RelayTests {
-    private static let device = Bytes(repeating: 0xd1, count: 16)
+    private static let device = DeviceID.sample(repeating: 0xd1)
 
     private func relay(_ server: LiveServer) -> Relay {
         var configuration = ClientConfiguration()
@@ -52,7 +53,7 @@ struct RelayTests {
             return
         }
         let module = RelayModule(
-            challenge: Bytes(repeating: 5, count: 32), account: Bytes("bob".utf8))
+            challenge: .sample(repeating: 5), account: Bytes("bob".utf8))
         let signed = try signer.sign(
             challenge, LoginAction.login, .login,
             purpose: ModulePurpose.text(module.challenge, local: module.account))
@@ -80,7 +81,7 @@ struct RelayTests {
         _ wish: RelayChallengeRequest, _ relay: Relay
     ) async throws -> Bool {
         var (other, local) = (module, module)
-        other.challenge[0] ^= 1
+        other.challenge.flipBit(ofByte: 0)
         local.account = Bytes("eve".utf8)
         for (asked, signed) in [
             (other, ModulePurpose.text(module.challenge, local: module.account)),
@@ -172,14 +173,14 @@ struct Signer {
     }
 
     mutating func sign(
-        _ challenge: Bytes, _ action: Bytes, _ namespace: SignatureNamespace,
+        _ challenge: Challenge, _ action: Bytes, _ namespace: SignatureNamespace,
         purpose: Bytes = []
     ) throws -> (statement: Bytes, signature: Bytes) {
         counter += 1
         let head = StatementHead(
             audience: begun.audience, account: begun.account,
-            device: Bytes(repeating: 0xd1, count: 16),
-            credential: Bytes(repeating: 0xc1, count: 16))
+            device: .sample(repeating: 0xd1),
+            credential: .sample(repeating: 0xc1))
         let claims = StatementClaims(
             factor: Factor.fingerprint, integrity: Integrity(key: .file, secureBoot: .unknown),
             enrolment: 1, counter: counter,

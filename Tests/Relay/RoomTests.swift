@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -12,7 +13,7 @@ struct RoomTests {
         .challenge(
             RelayChallengeRequest(
                 server: Bytes("https://no-such-host.invalid".utf8), account: Bytes("alice".utf8),
-                device: Bytes(repeating: 1, count: 16), application: Bytes("shop".utf8),
+                device: .sample(repeating: 1), application: Bytes("shop".utf8),
                 action: Bytes("login".utf8), milliseconds: 2_500))
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -57,7 +58,7 @@ struct ServiceTests {
     private var request: Bytes {
         get throws {
             try RelayRequest.register(
-                server: Bytes("https://h".utf8), code: [1], device: Bytes(repeating: 1, count: 16)
+                server: Bytes("https://h".utf8), code: [1], device: .sample(repeating: 1)
             ).encoded()
         }
     }
@@ -148,7 +149,7 @@ struct ServiceTests {
         let scratch = try Scratch()
         let settings = RelaySettings(scratch.at("signet.conf"))
         let request = RelayRequest.register(
-            server: Bytes(server.url.utf8), code: [1], device: Bytes(repeating: 1, count: 16))
+            server: Bytes(server.url.utf8), code: [1], device: .sample(repeating: 1))
         func isTrusted(_ text: String) throws -> Bool {
             try scratch.write("signet.conf", text, mode: 0o644)
             guard case .refused? = settings.answers(request).first else { return false }

@@ -139,7 +139,7 @@ struct AdministrationTests {
         #expect(await server.fault("application", "remove", "shop")?.status == 4)
         try await server.administer("application", "remove", "shop", "--devices", "remove")
         #expect(try await server.ask("POST", "/v1/activations", ["account": "alice"]).status == 401)
-        let statement = device.answer(try freshBytes(32), "login", at: server.time.now)
+        let statement = device.answer(try fresh(), "login", at: server.time.now)
         let reply = try await server.send(
             "POST", "/v1/login", try device.signed(statement.encoded(), .login))
         #expect(reply.code == "refused")

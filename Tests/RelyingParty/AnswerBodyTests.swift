@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Foundation
 import JSONFormat
+import TestSupport
 import Testing
 
 @testable import RelyingParty
@@ -34,8 +36,8 @@ struct AnswerBodyTests {
             c: [[true], [], [false]], d: .max, empty: [], nothing: RevocationAnswer())
         #expect(text(JSON.encode(value)) == (try foundation(value)))
         let state = RegistrationState(
-            registration: ID([UInt8](repeating: 7, count: 16)), account: odd,
-            device: ID([UInt8](repeating: 8, count: 16)), status: .active, reason: nil,
+            registration: .sample(repeating: 7), account: odd,
+            device: .sample(repeating: 8), status: .active, reason: nil,
             fingerprint: "SHA256:a/b+c", key: "tpm", secureBoot: nil, flags: ["x"], failures: 0,
             created: 1, lastUsed: nil)
         let list = RegistrationList(registrations: [state, state])
@@ -51,14 +53,14 @@ struct AnswerBodyTests {
             reg: "c", amr: ["fpt", "hwk"], roles: [], flags: [odd])
         try expectSame(claims)
         let challenge = ChallengeAnswer(
-            challenge: Binary([1, 2, 3]), audience: odd, expires: 9_223_372_036_854_775_807)
+            challenge: .sample(repeating: 3), audience: odd, expires: 9_223_372_036_854_775_807)
         try expectSame(challenge)
         let verdict = SignedVerdict(statement: Binary([255]), signature: Binary([]))
         for verdict in [nil, verdict] {
             try expectSame(
                 LoginAnswer(
                     valid: true, application: "shop", account: odd,
-                    registration: ID([UInt8](repeating: 7, count: 16)), status: .active,
+                    registration: .sample(repeating: 7), status: .active,
                     factor: "fingerprint", remainingAttempts: 5, flags: ["x", odd], roles: [],
                     tokens: TokenPair(
                         accessToken: "a.b.c", tokenType: "Bearer", expiresIn: 300,

@@ -125,7 +125,7 @@ struct RefusalShareTests {
                 try stranger.statement(at: server.time.now), by: try P256PrivateKey.generate())
         default:
             let token = TestMACToken(
-                id: try freshBytes(16), secret: try freshBytes(32), audience: stranger.audience)
+                id: try fresh(), secret: try freshBytes(32), audience: stranger.audience)
             return try token.header(at: server.time.now)
         }
         return try stranger.header(try stranger.statement(at: server.time.now))

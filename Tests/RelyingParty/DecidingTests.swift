@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import SQL
 import SQLSupport
 import SignedFormats
+import TestSupport
 import Testing
 
 @testable import RelyingParty
@@ -46,10 +48,10 @@ struct DecidingTests {
             switch self {
             case .audience: statement.head.audience.append(UInt8(ascii: "2"))
             case .account: statement.head.account = [UInt8]("bob".utf8)
-            case .device: statement.head.device[0] ^= 1
-            case .credential: statement.head.credential[0] ^= 1
-            case .operation: statement.operation[0] ^= 1
-            case .challenge: statement.challenge[0] ^= 1
+            case .device: statement.head.device.flipBit(ofByte: 0)
+            case .credential: statement.head.credential.flipBit(ofByte: 0)
+            case .operation: statement.operation.flipBit(ofByte: 0)
+            case .challenge: statement.challenge.flipBit(ofByte: 0)
             case .template: statement.template = [UInt8]("gift".utf8)
             case .data: statement.data = [UInt8]("pay 1 EUR\nto Bob".utf8)
             case .decision: statement.decision = .reject
@@ -125,7 +127,7 @@ struct DecidingTests {
             let reply = try await server.decide(id, device.signed(statement, namespace))
             #expect(reply.code == "refused", "\(namespace)")
         }
-        let login = device.answer(shown.challenge.bytes, "login", at: server.time.now)
+        let login = device.answer(shown.challenge, "login", at: server.time.now)
         let reply = try await server.decide(id, device.signed(login.encoded(), .operation))
         #expect(reply.code == "malformed")
         var long = try device.signed([UInt8](repeating: 0x61, count: 11_000), .operation)
@@ -206,7 +208,7 @@ struct DecidingTests {
         let id = try await server.operation()
         let shown = try await server.detail(id, for: device)
         var guessed = device.decision(of: shown, at: server.time.now)
-        guessed.challenge = try freshBytes(32)
+        guessed.challenge = try fresh()
         for _ in 0..<5 {
             let reply = try await server.decide(
                 id, device.signed(guessed.encoded(), .operation, by: .generate()))

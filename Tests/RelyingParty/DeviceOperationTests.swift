@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import HTTPServer
 import SQLSupport
 import SignedFormats
@@ -48,7 +49,7 @@ struct DeviceOperationTests {
         }
         let shown = try await get("/v1/device/operations/\(id)", server, device, nil)
         let statement = OperationStatement(
-            head: device.head, operation: try #require(ID(text: id)).bytes,
+            head: device.head, operation: try #require(OperationID(text: id)),
             challenge: try shown.binary("challenge"),
             template: [UInt8](try shown.text("template").utf8),
             data: [UInt8](try shown.text("data").utf8), decision: .approve,

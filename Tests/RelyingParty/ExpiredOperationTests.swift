@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 import SQLSupport
 import SignedFormats
@@ -34,7 +35,7 @@ struct ExpiredOperationTests {
             let shown = try await server.send(
                 "GET", path, nil, key: nil, headers: [("Authorization", header)], from: "")
             let statement = OperationStatement(
-                head: device.head, operation: try #require(ID(text: id)).bytes,
+                head: device.head, operation: try #require(OperationID(text: id)),
                 challenge: try shown.binary("challenge"),
                 template: [UInt8](try shown.text("template").utf8),
                 data: [UInt8](try shown.text("data").utf8), decision: .approve,
@@ -46,7 +47,7 @@ struct ExpiredOperationTests {
         // Its minute is over: the clock of a process is not the test's.
         let other = try await open(home.place)
         try await other.write { store throws(DatabaseFault) in
-            guard let id = ID(text: late) else { throw .broken("no id") }
+            guard let id = OperationID(text: late) else { throw .broken("no id") }
             _ = try store.run(
                 "UPDATE operation SET expires = $1 WHERE id = $2",
                 [.integer(server.time.now - 1), .bytes(id.bytes)])

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import JSONFormat
 import SQLSupport
 import SignedFormats
+import TestSupport
 import Testing
 
 @testable import RelyingParty
@@ -50,10 +52,10 @@ struct LoginTests {
             switch alteration {
             case .key: key = try .generate()
             case .account: statement.head.account = [UInt8]("bob".utf8)
-            case .device: statement.head.device[0] ^= 1
-            case .credential: statement.head.credential[0] ^= 1
+            case .device: statement.head.device.flipBit(ofByte: 0)
+            case .credential: statement.head.credential.flipBit(ofByte: 0)
             case .audience: statement.head.audience.append(UInt8(ascii: "2"))
-            case .challenge: statement.challenge[0] ^= 1
+            case .challenge: statement.challenge.flipBit(ofByte: 0)
             case .action: statement.action = [UInt8]("remove".utf8)
             case .namespace: namespace = .registration
             case .counter: statement.claims.counter = 1
@@ -91,10 +93,10 @@ struct LoginTests {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()
         try await server.register(device)
-        let challenge = try freshBytes(32)
+        let challenge: Challenge = try fresh()
         let signed = ModulePurpose.text(challenge, local: [UInt8]("al".utf8))
         for (module, name, purpose, status) in [
-            (challenge, "al", signed, 200), (try freshBytes(32), "al", signed, 401),
+            (challenge, "al", signed, 200), (try fresh(), "al", signed, 401),
             (challenge, "eve", signed, 401), (challenge, "al", [], 401),
             (challenge, "al", signed + [0x20], 401),
         ] {
@@ -102,7 +104,7 @@ struct LoginTests {
                 try await server.challenge(device), "login", at: server.time.now,
                 purpose: String(decoding: purpose, as: UTF8.self))
             var body = try device.signed(statement.encoded(), .login)
-            body["module"] = ["challenge": base64(module), "account": name]
+            body["module"] = ["challenge": base64(module.bytes), "account": name]
             let reply = try await server.send("POST", "/v1/login", body)
             #expect(reply.status == status, "\(name)")
             guard status == 200 else { continue }
@@ -309,7 +311,7 @@ struct LoginTests {
         let stranger = try TestDevice()
         stranger.account = "nobody"
         for someone in [device, stranger] {
-            someone.credential = try freshBytes(16)
+            someone.credential = try fresh()
             let reply = try await server.logIn(someone)
             #expect(reply.status == 401)
             #expect(reply.code == "refused")

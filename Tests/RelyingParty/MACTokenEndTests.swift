@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import HTTPServer
 import SQL
 import SQLSupport
 import SignedFormats
+import TestSupport
 import Testing
 
 @testable import RelyingParty
@@ -12,13 +14,13 @@ struct MACTokenEndTests {
     private static let body = [UInt8]("{}".utf8)
 
     /// The call that ends a token.
-    private func request(_ id: [UInt8]) -> TestRequest {
+    private func request(_ id: MACTokenID) -> TestRequest {
         TestRequest(
             resource: "/v1/device/mac-tokens/\(hexadecimal(id))/revoke", body: Self.body)
     }
 
     private func end(
-        _ id: [UInt8], on server: TestServer, _ authorization: String? = nil
+        _ id: MACTokenID, on server: TestServer, _ authorization: String? = nil
     ) async -> Reply {
         var headers = [(name: "content-type", value: "application/json")]
         if let authorization { headers.append((name: "authorization", value: authorization)) }
@@ -30,7 +32,7 @@ struct MACTokenEndTests {
     }
 
     private func header(
-        _ token: TestMACToken, ending id: [UInt8]? = nil, on server: TestServer
+        _ token: TestMACToken, ending id: MACTokenID? = nil, on server: TestServer
     ) throws -> String {
         try token.header(of: request(id ?? token.id), at: server.time.now)
     }
@@ -114,7 +116,7 @@ struct MACTokenEndTests {
         #expect(await end(token.id, on: server, "Bearer \(server.apiKey)").status == 401)
         #expect(await end(token.id, on: server).status == 401)
         // None that there is.
-        let unknown = [UInt8](repeating: 7, count: 16)
+        let unknown = MACTokenID.sample(repeating: 7)
         let touch = try device.statement(of: request(unknown), at: server.time.now)
         #expect(await end(unknown, on: server, try device.header(touch)).code == "not-found")
         #expect(try await code(token, on: server) == nil)

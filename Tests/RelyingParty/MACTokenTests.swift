@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import SQL
 import SQLSupport
 import SignedFormats
+import TestSupport
 import Testing
 
 @testable import RelyingParty
@@ -42,7 +44,7 @@ struct MACTokenTests {
         try await server.database.write { store throws(DatabaseFault) in
             try store.run(
                 "UPDATE mac_token SET sealed = $1 WHERE id = $2",
-                [.bytes(sealed), .bytes(other.id)])
+                [.bytes(sealed), .bytes(other.id.bytes)])
         }
         var moved = token
         moved.id = other.id
@@ -68,7 +70,7 @@ struct MACTokenTests {
         var exchanged = token
         exchanged.id = other.id
         var unknown = token
-        unknown.id[0] ^= 1
+        unknown.id.flipBit(ofByte: 0)
         var readdressed = token
         readdressed.audience += "2"
         for wrong in [forged, exchanged, unknown, readdressed] {

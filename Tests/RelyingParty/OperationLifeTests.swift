@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Foundation
 import HTTPClient
 import SQLSupport
@@ -103,9 +104,9 @@ private final class OperationLoad: Sendable {
         let header = try device.header(try device.statement(of: request, at: server.time.now))
         let shown = try await server.send(
             "GET", path, nil, key: nil, headers: [("Authorization", header)], from: "")
-        guard let id = ID(text: operation) else { throw Unexpected("no id") }
+        guard let id = OperationID(text: operation) else { throw Unexpected("no id") }
         let statement = OperationStatement(
-            head: device.head, operation: id.bytes, challenge: try shown.binary("challenge"),
+            head: device.head, operation: id, challenge: try shown.binary("challenge"),
             template: [UInt8](try shown.text("template").utf8),
             data: [UInt8](try shown.text("data").utf8), decision: .approve,
             claims: device.claims(at: server.time.now))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import HTTPServer
 import SQL
 import SignedFormats
@@ -104,7 +105,7 @@ extension TestDevice {
         of shown: OperationDetail, _ decision: OperationDecision = .approve, at now: Int64
     ) -> OperationStatement {
         OperationStatement(
-            head: head, operation: shown.operation.bytes, challenge: shown.challenge.bytes,
+            head: head, operation: shown.operation, challenge: shown.challenge,
             template: [UInt8](shown.template.utf8), data: [UInt8](shown.data.utf8),
             decision: decision, claims: claims(at: now))
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 import SQLSupport
 import SignedFormats
@@ -198,7 +199,7 @@ struct OperationTests {
             else { throw .broken("no account") }
             return try store.operations.latestOperations(ofAccount: account.id, most: 3)
         }
-        #expect(latest.map { ID($0.id).text } == others.suffix(3).reversed())
+        #expect(latest.map { $0.id.text } == others.suffix(3).reversed())
     }
 
     @Test("does not come in hundreds at once either", arguments: Backend.allCases)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import SQL
 import SQLSupport
 import SignedFormats
+import TestSupport
 import Testing
 
 @testable import RelyingParty
@@ -134,9 +136,9 @@ struct RegistrationTests {
             case .publicKey: break
             case .namespace: namespace = .login
             case .action: statement.action = LoginAction.login
-            case .challenge: statement.challenge[31] ^= 1
+            case .challenge: statement.challenge.flipBit(ofByte: 31)
             case .account: statement.head.account = [UInt8]("bob".utf8)
-            case .device: statement.head.device[15] ^= 1
+            case .device: statement.head.device.flipBit(ofByte: 15)
             case .audience: statement.head.audience = [UInt8]("https://other".utf8)
             case .path: path = String(path.reversed())
             }
@@ -186,10 +188,10 @@ struct RegistrationTests {
         let device = try TestDevice()
         try await server.register(device)
         #expect(try await server.logIn(device).status == 200)
-        guard let id = ID(text: device.registration) else { throw Unexpected("no id") }
+        guard let id = RegistrationID(text: device.registration) else { throw Unexpected("no id") }
         let changed = try await server.database.write { store throws(DatabaseFault) in
             try store.registrations.setStatus(
-                id.bytes, from: .blocked, to: .removed, reason: "", at: TestTime.start)
+                id, from: .blocked, to: .removed, reason: "", at: TestTime.start)
         }
         #expect(!changed)
         #expect(

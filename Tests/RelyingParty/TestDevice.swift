@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Foundation
 import SignedFormats
 import TestSupport
@@ -8,8 +9,8 @@ import TestSupport
 
 /// A device as the server sees it: an id, and a key for one account of one application.
 final class TestDevice {
-    var id = [UInt8](repeating: 0xd1, count: 16)
-    var credential: [UInt8]
+    var id: DeviceID
+    var credential: CredentialID
     var key: P256PrivateKey
     var account = "alice"
     var audience = "https://id.example.org/shop"
@@ -21,8 +22,8 @@ final class TestDevice {
 
     /// With a fresh key.
     init(id: UInt8 = 0xd1) throws {
-        self.id = [UInt8](repeating: id, count: 16)
-        credential = try freshBytes(16)
+        self.id = .sample(repeating: id)
+        credential = try fresh()
         key = try P256PrivateKey.generate()
     }
 
@@ -43,7 +44,7 @@ final class TestDevice {
 
     /// The answer to a challenge, unsigned.
     func answer(
-        _ challenge: [UInt8], _ action: String, at now: Int64, purpose: String = ""
+        _ challenge: Challenge, _ action: String, at now: Int64, purpose: String = ""
     ) -> LoginStatement {
         LoginStatement(
             head: head, challenge: challenge, action: [UInt8](action.utf8),
@@ -61,6 +62,8 @@ final class TestDevice {
 }
 
 /// Bytes that no one had before.
+func fresh<ID: FixedBytes>() throws -> ID { ID(random: try freshBytes(ID.count)) }
+
 func freshBytes(_ count: Int) throws -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: 0...255) }
 }
@@ -96,7 +99,7 @@ extension CalledServer {
     /// A challenge for a device.
     func challenge(
         _ device: TestDevice, _ action: String = "login", application: String = "shop"
-    ) async throws -> [UInt8] {
+    ) async throws -> Challenge {
         let reply = try await send(
             "POST", "/v1/login/challenge",
             [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Foundation
 import HTTPServer
 import Posix
@@ -52,7 +53,7 @@ extension TestDevice {
 
 /// A MAC token as a device keeps it.
 struct TestMACToken {
-    var id: [UInt8]
+    var id: MACTokenID
     var secret: [UInt8]
     var audience: String
 
@@ -113,9 +114,9 @@ extension TestServer {
         _ device: TestDevice, name: String = "sync", expiresIn: Int? = nil
     ) async throws -> TestMACToken {
         let reply = try await askForMACToken(device, name: name, expiresIn: expiresIn)
-        guard let id = ID(text: try reply.text("token")) else { throw Unexpected("no id") }
+        guard let id = MACTokenID(text: try reply.text("token")) else { throw Unexpected("no id") }
         return TestMACToken(
-            id: id.bytes, secret: try reply.binary("secret"), audience: try reply.text("audience"))
+            id: id, secret: try reply.binary("secret"), audience: try reply.text("audience"))
     }
 
     /// Sends many at once; gives how many of them `counts`.

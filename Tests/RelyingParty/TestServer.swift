@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Foundation
 import HTTPServer
 import Posix
@@ -189,6 +190,12 @@ struct Reply {
     }
 
     /// Bytes from base64url.
+    /// An id or a challenge in base64url.
+    func binary<ID: FixedBytes>(_ name: String) throws -> ID {
+        guard let id = ID(try binary(name)) else { throw Unexpected("'\(name)' is no \(ID.self)") }
+        return id
+    }
+
     func binary(_ name: String) throws -> [UInt8] {
         guard let bytes = Base64.decode([UInt8](try text(name).utf8), alphabet: .url) else {
             throw Unexpected("'\(name)' is not base64url")

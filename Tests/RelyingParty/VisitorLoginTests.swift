@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 import SQLSupport
 import SignedFormats
@@ -119,7 +120,7 @@ struct VisitorLoginTests {
             let lines = try await server.rows("SELECT id FROM audit").count - trail
             let operation = try begun.text("operation")
             let session = try begun.text("session")
-            #expect(ID(text: operation) != nil && session.hasPrefix("sgs_"))
+            #expect(OperationID(text: operation) != nil && session.hasPrefix("sgs_"))
             looks.insert(
                 "\(begun.status) \(begun.members.keys.sorted()) \(begun["data"] ?? "") "
                     + "\(begun["expires"] ?? "") \(begun["status"] ?? "") \(session.utf8.count) "

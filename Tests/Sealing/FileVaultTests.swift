@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Posix
 import Sealing
 import StateSupport
+import TestSupport
 import Testing
 
 @Suite("the file vault")
@@ -115,18 +117,16 @@ struct FileVaultTests {
     @Test("a context of a wrong shape is none")
     func shape() {
         let name = Array("alice".utf8)
-        let id = [UInt8](repeating: 1, count: 16)
-        func make(_ account: [UInt8], _ credential: [UInt8], _ party: String) -> SealingContext? {
+        func make(_ account: [UInt8], _ party: String) -> SealingContext? {
             SealingContext(
-                account: account, uid: 1, credential: credential, relyingParty: party,
-                enrolment: state)
+                account: account, uid: 1, item: CredentialID.sample(repeating: 1),
+                relyingParty: party, enrolment: state)
         }
-        #expect(make(name, id, "local") != nil)
-        #expect(make([], id, "local") == nil)
-        #expect(make([UInt8](repeating: 97, count: 256), id, "local") == nil)
-        #expect(make(name, Array(id.dropLast()), "local") == nil)
-        #expect(make(name, id, "") == nil)
-        #expect(EnrolmentState(generation: 1, digest: id) == nil)
+        #expect(make(name, "local") != nil)
+        #expect(make([], "local") == nil)
+        #expect(make([UInt8](repeating: 97, count: 256), "local") == nil)
+        #expect(make(name, "") == nil)
+        #expect(EnrolmentState(generation: 1, digest: [UInt8](repeating: 1, count: 16)) == nil)
     }
 
     private func refused(
@@ -144,7 +144,7 @@ struct FileVaultTests {
         try #require(
             SealingContext(
                 account: Array(account.utf8), uid: uid,
-                credential: [UInt8](repeating: credential, count: 16), relyingParty: relyingParty,
+                item: CredentialID.sample(repeating: credential), relyingParty: relyingParty,
                 enrolment: enrolment ?? state))
     }
 }
@@ -155,7 +155,7 @@ func print(
     reader: String = "virtual"
 ) -> EnrolledPrint {
     EnrolledPrint(
-        identifier: [UInt8](repeating: number, count: 16), finger: finger, reader: reader,
+        identifier: .sample(repeating: number), finger: finger, reader: reader,
         templateDigest: [UInt8](repeating: template ?? number, count: 32))
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Posix
 import Sealing
+import TestSupport
 import Testing
 
 @Suite("which password an account had")
 struct PasswordStateTests {
     private let machine: HostSecret
-    private let item = [UInt8](repeating: 1, count: 16)
+    private let item = KeyringItemID.sample(repeating: 1)
 
     init() throws { machine = try host() }
 
@@ -18,7 +20,7 @@ struct PasswordStateTests {
         let others = [
             try self.state(hash: "$6$salt$othe"), try self.state(hash: "$6$salt$has"),
             try self.state(changed: 20_001), try self.state(changed: -1),
-            try self.state(account: "bob"), try self.state(item: item.map { $0 + 1 }),
+            try self.state(account: "bob"), try self.state(item: .sample(repeating: 9)),
             try self.state(host: try host()),
         ]
         for other in others { #expect(!state.equals(other)) }
@@ -42,7 +44,7 @@ struct PasswordStateTests {
 
     private func state(
         hash: String = "$6$salt$hash", changed: Int = 20_000, account: String = "alice",
-        item: [UInt8]? = nil, host: HostSecret? = nil
+        item: KeyringItemID? = nil, host: HostSecret? = nil
     ) throws -> PasswordState {
         var bytes = Array(hash.utf8)
         let entry = ShadowEntry(hash: try SecretBytes(moving: &bytes), changed: changed)

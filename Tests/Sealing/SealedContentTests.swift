@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Posix
 import Sealing
 import StateSupport
+import TestSupport
 import Testing
 
 @Suite("content under a sealed key")
@@ -79,7 +81,7 @@ struct SealedContentTests {
         return try #require(
             SealingContext(
                 account: Array(account.utf8), uid: uid,
-                credential: [UInt8](repeating: item, count: 16), relyingParty: "local",
+                item: SecretID.sample(repeating: item), relyingParty: "local",
                 use: .secret(name: Array(name.utf8)), enrolment: state))
     }
 }
@@ -87,25 +89,25 @@ struct SealedContentTests {
 @Suite("the mark of a record")
 struct RecordMarkTests {
     private let alice = Array("alice".utf8)
-    private let one = [UInt8](repeating: 1, count: 16)
+    private let one = SecretID.sample(repeating: 1)
 
     @Test("holds for exactly that record in that place, on that machine")
     func holds() throws {
         let mark = try RecordMark(host: try host())
         let record = [UInt8](0...255)
-        let made = try mark.make(record, account: alice, uid: 7, identifier: one)
+        let made = try mark.make(record, account: alice, uid: 7, item: one)
         #expect(made.count == RecordMark.count)
-        try mark.check(made, record: record, account: alice, uid: 7, identifier: one)
-        let empty = try mark.make([], account: alice, uid: 7, identifier: one)
-        try mark.check(empty, record: [], account: alice, uid: 7, identifier: one)
+        try mark.check(made, record: record, account: alice, uid: 7, item: one)
+        let empty = try mark.make([], account: alice, uid: 7, item: one)
+        try mark.check(empty, record: [], account: alice, uid: 7, item: one)
         func fails(
             _ mark: RecordMark, _ made: [UInt8], _ record: [UInt8], _ name: String = "alice",
-            uid: UInt32 = 7, identifier: [UInt8]? = nil
+            uid: UInt32 = 7, item: SecretID? = nil
         ) {
             #expect(throws: VaultError.doesNotOpen) {
                 try mark.check(
                     made, record: record, account: Array(name.utf8), uid: uid,
-                    identifier: identifier ?? one)
+                    item: item ?? one)
             }
         }
         fails(mark, made, record + [0])
@@ -113,7 +115,7 @@ struct RecordMarkTests {
         fails(mark, made, [])
         fails(mark, made, record, "bob")
         fails(mark, made, record, uid: 8)
-        fails(mark, made, record, identifier: [UInt8](repeating: 2, count: 16))
+        fails(mark, made, record, item: .sample(repeating: 2))
         fails(mark, [], record)
         fails(mark, made + [0], record)
         for index in made.indices {

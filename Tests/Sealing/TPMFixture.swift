@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Posix
 import Sealing
 import StateSupport
@@ -53,7 +54,7 @@ func sealing(
     try #require(
         SealingContext(
             account: Array(account.utf8), uid: uid,
-            credential: [UInt8](repeating: credential, count: 16), relyingParty: relyingParty,
+            item: CredentialID.sample(repeating: credential), relyingParty: relyingParty,
             use: use, enrolment: try EnrolmentState(generation: generation, prints: prints)))
 }
 

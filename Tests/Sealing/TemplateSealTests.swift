@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Posix
 import Sealing
+import TestSupport
 import Testing
 
 @Suite("templates at rest")
@@ -64,6 +66,6 @@ struct TemplateSealTests {
     ) -> TemplateContext {
         TemplateContext(
             account: Array(account.utf8), uid: uid,
-            identifier: [UInt8](repeating: identifier, count: 16), finger: finger, reader: reader)
+            identifier: .sample(repeating: identifier), finger: finger, reader: reader)
     }
 }

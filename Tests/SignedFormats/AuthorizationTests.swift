@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SignedFormats
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ struct AuthorizationTests {
     private let signet = SignetAuthorization(
         statement: sampleRequest.encoded(), signature: [UInt8](0..<200))
     private let mac = MACAuthorization(
-        token: [UInt8](32..<48), nonce: [UInt8](0..<32), issued: Instant(seconds: 1_795_195_440),
+        token: .sample(32..<48), nonce: [UInt8](0..<32), issued: Instant(seconds: 1_795_195_440),
         mac: [UInt8](32..<64))
 
     @Test("comes back as it was written")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SignedFormats
+import TestSupport
 import Testing
 
 // Testing has an Expectation too.
@@ -11,9 +13,9 @@ private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 struct ExpectationTests {
     private let expectation = Expectation(
         audience: Audience.local, account: bytes("alice"), uid: 1_000, requester: bytes("bob"),
-        challenge: [UInt8](0..<32), service: bytes("sudo"), terminal: bytes("/dev/pts/3"),
+        challenge: .sample(0..<32), service: bytes("sudo"), terminal: bytes("/dev/pts/3"),
         purpose: bytes("sudo apt upgrade"), command: [UInt8](32..<64),
-        credential: [UInt8](16..<32))
+        credential: .sample(16..<32))
 
     @Test("is met by its own statement")
     func met() {
@@ -24,9 +26,9 @@ struct ExpectationTests {
     func differs() {
         let other = bytes("other")
         let parts: [(WritableKeyPath<Statement, [UInt8]>, Expectation.Mismatch)] = [
-            (\.audience, .audience), (\.account, .account), (\.challenge, .challenge),
-            (\.service, .service), (\.terminal, .context), (\.purpose, .context),
-            (\.credential, .credential), (\.factor, .factor), (\.command, .context),
+            (\.audience, .audience), (\.account, .account), (\.service, .service),
+            (\.terminal, .context), (\.purpose, .context), (\.factor, .factor),
+            (\.command, .context),
         ]
         for (part, mismatch) in parts {
             for value in [other, []] {
@@ -34,6 +36,16 @@ struct ExpectationTests {
                 statement[keyPath: part] = value
                 #expect(expectation.mismatch(with: statement) == mismatch)
             }
+        }
+        for index in [0, 31] {
+            var statement = sampleStatement
+            statement.challenge.flipBit(ofByte: index)
+            #expect(expectation.mismatch(with: statement) == .challenge)
+        }
+        for index in [0, 15] {
+            var statement = sampleStatement
+            statement.credential.flipBit(ofByte: index)
+            #expect(expectation.mismatch(with: statement) == .credential)
         }
         var statement = sampleStatement
         statement.uid = 0
@@ -77,9 +89,9 @@ struct ServerExpectationTests {
         statement.server = said
         return Expectation(
             audience: Audience.local, account: bytes("alice"), uid: 1_000, requester: [],
-            challenge: [UInt8](0..<32), service: bytes("sudo"), terminal: bytes("/dev/pts/3"),
+            challenge: .sample(0..<32), service: bytes("sudo"), terminal: bytes("/dev/pts/3"),
             purpose: bytes("sudo apt upgrade"), command: [UInt8](32..<64),
-            credential: [UInt8](16..<32), server: server
+            credential: .sample(16..<32), server: server
         ).mismatch(with: statement)
     }
 
@@ -124,8 +136,8 @@ struct VerdictExpectationTests {
 
     private let verdict = Verdict(
         audience: bytes("corp"), account: bytes("alice"), local: bytes("alice"),
-        device: sampleStatement.device, challenge: [UInt8](repeating: 1, count: 32),
-        module: [UInt8](0..<32), decision: .allow, issued: Instant(seconds: now),
+        device: sampleStatement.device, challenge: .sample(repeating: 1),
+        module: .sample(0..<32), decision: .allow, issued: Instant(seconds: now),
         expires: Instant(seconds: now + 60))
 
     private func mismatch(
@@ -137,7 +149,7 @@ struct VerdictExpectationTests {
             ServerLines(url: bytes("https://h"), account: bytes(account), mode: $0)
         }
         return VerdictExpectation(
-            audience: bytes("corp"), local: bytes("alice"), challenge: [UInt8](0..<32),
+            audience: bytes("corp"), local: bytes("alice"), challenge: .sample(0..<32),
             offlineSeconds: hours * 3_600
         ).mismatch(with: verdict, for: statement, at: now)
     }
@@ -148,7 +160,7 @@ struct VerdictExpectationTests {
             #expect(mismatch(verdict, at: now) == nil)
         }
         var other = verdict
-        other.module[31] ^= 1
+        other.module.flipBit(ofByte: 31)
         // However young it is, and however long an offline one would be good.
         #expect(mismatch(other, hours: 720) == .challenge)
     }
@@ -158,7 +170,7 @@ struct VerdictExpectationTests {
         let changes: [(VerdictExpectation.Mismatch, (inout Verdict) -> Void)] = [
             (.audience, { $0.audience = bytes("corp2") }), (.audience, { $0.audience = [] }),
             (.account, { $0.local = bytes("bob") }), (.account, { $0.account = bytes("bob") }),
-            (.device, { $0.device[0] ^= 1 }), (.decision, { $0.decision = .deny }),
+            (.device, { $0.device.flipBit(ofByte: 0) }), (.decision, { $0.decision = .deny }),
         ]
         for mode in [ServerMode.online, .offline] {
             for (expected, change) in changes {
@@ -184,7 +196,7 @@ struct VerdictExpectationTests {
             #expect(mismatch(verdict, .offline, hours: hours, at: at) == expected)
         }
         var old = verdict
-        old.module = [UInt8](repeating: 9, count: 32)
+        old.module = .sample(repeating: 9)
         #expect(mismatch(old, .offline, hours: 1) == nil)
         // Its own end does not prolong it, nor shorten it.
         old.expires = .init(seconds: Instant.last)

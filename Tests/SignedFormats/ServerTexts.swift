@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SignedFormats
+import TestSupport
 import Testing
 
 private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
@@ -35,15 +37,15 @@ struct ServerText: Sendable, CustomTestStringConvertible {
 }
 
 let sampleHead = StatementHead(
-    audience: bytes("shop.example"), account: bytes("alice"), device: [UInt8](0..<16),
-    credential: [UInt8](16..<32))
+    audience: bytes("shop.example"), account: bytes("alice"), device: .sample(0..<16),
+    credential: .sample(16..<32))
 
 let sampleClaims = StatementClaims(
     factor: Factor.fingerprint, integrity: Integrity(key: .tpm, secureBoot: .unknown),
     enrolment: 7, counter: 42, issued: Instant(seconds: 1_795_195_440))
 
 let sampleLogin = LoginStatement(
-    head: sampleHead, challenge: [UInt8](0..<32), action: LoginAction.login,
+    head: sampleHead, challenge: .sample(0..<32), action: LoginAction.login,
     service: bytes("web"), terminal: [], purpose: bytes("sign in"), claims: sampleClaims)
 
 let sampleRequestLines = RequestLines(
@@ -54,17 +56,17 @@ let sampleRequest = RequestStatement(
     head: sampleHead, request: sampleRequestLines, claims: sampleClaims)
 
 let sampleOperation = OperationStatement(
-    head: sampleHead, operation: [UInt8](32..<48), challenge: [UInt8](0..<32),
+    head: sampleHead, operation: .sample(32..<48), challenge: .sample(0..<32),
     template: bytes("payment"), data: bytes("pay 10 EUR\nto Bob"), decision: .approve,
     claims: sampleClaims)
 
 let sampleMAC = MACText(
-    audience: bytes("shop.example"), token: [UInt8](32..<48), request: sampleRequestLines,
+    audience: bytes("shop.example"), token: .sample(32..<48), request: sampleRequestLines,
     issued: Instant(seconds: 1_795_195_440))
 
 let sampleVerdict = Verdict(
     audience: bytes("shop.example"), account: bytes("alice"), local: bytes("al"),
-    device: [UInt8](0..<16), challenge: [UInt8](0..<32), module: [UInt8](32..<64),
+    device: .sample(0..<16), challenge: .sample(0..<32), module: .sample(32..<64),
     decision: .allow, issued: Instant(seconds: 1_795_195_440),
     expires: Instant(seconds: 1_795_195_500))
 
@@ -74,7 +76,8 @@ let sampleChallenge = ChallengeStatement(
 private func long(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
 
 private let longHead = StatementHead(
-    audience: long(256), account: long(256), device: long(16), credential: long(16))
+    audience: long(256), account: long(256), device: .sample(repeating: 1),
+    credential: .sample(repeating: 0xFF))
 private let longClaims = StatementClaims(
     factor: long(32), integrity: Integrity(key: .file, secureBoot: .unknown), enrolment: .max,
     counter: .max, issued: Instant(seconds: .max))
@@ -129,7 +132,8 @@ extension ServerText {
     static let login = ServerText(
         sampleLogin,
         longest: LoginStatement(
-            head: longHead, challenge: long(32), action: [UInt8](repeating: 0x61, count: 32),
+            head: longHead, challenge: .sample(repeating: 1),
+            action: [UInt8](repeating: 0x61, count: 32),
             service: long(64), terminal: long(256), purpose: long(1_024), claims: longClaims),
         otherForms: headForms + challengeForms + claimForms + [
             ("action: login", "action: "), ("action: login", "action: Login"),
@@ -161,7 +165,8 @@ extension ServerText {
     static let operation = ServerText(
         sampleOperation,
         longest: OperationStatement(
-            head: longHead, operation: long(16), challenge: long(32), template: long(64),
+            head: longHead, operation: .sample(repeating: 1), challenge: .sample(repeating: 0xFF),
+            template: long(64),
             data: long(4_096), decision: .approve, claims: longClaims),
         otherForms: headForms + challengeForms + claimForms + [
             ("decision: approve", "decision: Approve"), ("decision: approve", "decision: "),
@@ -182,7 +187,7 @@ extension ServerText {
     static let mac = ServerText(
         sampleMAC,
         longest: MACText(
-            audience: long(256), token: long(16), request: longRequest,
+            audience: long(256), token: .sample(repeating: 1), request: longRequest,
             issued: Instant(seconds: .max)),
         otherForms: requestForms + [("token: 20", "token: "), ("00Z\n", "00z\n")],
         expected: """
@@ -212,8 +217,9 @@ extension ServerText {
     static let verdict = ServerText(
         sampleVerdict,
         longest: Verdict(
-            audience: long(256), account: long(256), local: long(256), device: long(16),
-            challenge: long(32), module: long(32), decision: .allow,
+            audience: long(256), account: long(256), local: long(256),
+            device: .sample(repeating: 1),
+            challenge: .sample(repeating: 1), module: .sample(repeating: 0xFF), decision: .allow,
             issued: Instant(seconds: .max), expires: Instant(seconds: .max)),
         otherForms: challengeForms + [
             ("decision: allow", "decision: ALLOW"), ("decision: allow", "decision: yes"),

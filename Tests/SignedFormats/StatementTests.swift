@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SignedFormats
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 /// A statement with a value in every line.
 let sampleStatement = Statement(
     audience: Audience.local, account: bytes("alice"), uid: 1_000, requester: bytes("bob"),
-    device: [UInt8](0..<16), credential: [UInt8](16..<32), challenge: [UInt8](0..<32),
+    device: .sample(0..<16), credential: .sample(16..<32), challenge: .sample(0..<32),
     service: bytes("sudo"), terminal: bytes("/dev/pts/3"), purpose: bytes("sudo apt upgrade"),
     command: [UInt8](32..<64), factor: Factor.fingerprint, enrolment: 7, counter: 42,
     previous: [UInt8](repeating: 0, count: 32), issued: Instant(seconds: 1_795_195_440))

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Foundation
 import HTTPClient
 import RelyingPartySupport
 import SignedFormats
 import TestSupport
+import Testing
 
 /// A device of a person, as signet-server sees it: it registers, and approves or rejects.
 final class SiteDevice {
     let server: LiveServer
     let account: String
-    let id: [UInt8]
+    let id: DeviceID
     /// The registration's id.
     private(set) var registration = ""
-    private let credential = (0..<16).map { _ in UInt8.random(in: 0...255) }
+    private let credential = CredentialID(
+        random: (0..<16).map { _ in UInt8.random(in: 0...255) })
     private let key: P256PrivateKey
     private var counter: UInt64 = 0
 
@@ -27,7 +30,7 @@ final class SiteDevice {
             ["code": try server.code(for: account), "device": device.name])
         device.registration = try begun.text("registration")
         let statement = LoginStatement(
-            head: device.head, challenge: try begun.binary("challenge"),
+            head: device.head, challenge: Challenge(random: try begun.binary("challenge")),
             action: [UInt8]("register".utf8), service: [UInt8]("signet".utf8), terminal: [],
             purpose: [], claims: device.claims())
         var proof = try device.signed(statement.encoded(), .registration)
@@ -43,12 +46,12 @@ final class SiteDevice {
     private init(_ account: String, _ server: LiveServer) throws {
         self.server = server
         self.account = account
-        id = (0..<16).map { _ in UInt8.random(in: 0...255) }
+        id = DeviceID(random: (0..<16).map { _ in UInt8.random(in: 0...255) })
         key = try P256PrivateKey.generate()
     }
 
     /// The device's id as pages show it.
-    var name: String { String(decoding: Hexadecimal.encode(id), as: UTF8.self) }
+    var name: String { String(decoding: id.hexadecimal, as: UTF8.self) }
 
     /// The key's fingerprint in the form of ssh-keygen(1).
     var fingerprint: String? {
@@ -89,8 +92,8 @@ final class SiteDevice {
     ) throws -> [String: Any] {
         let shown = try (other ?? self).ask("/v1/device/operations/\(operation)")
         let statement = OperationStatement(
-            head: head, operation: Hexadecimal.decode([UInt8](operation.utf8)) ?? [],
-            challenge: try shown.binary("challenge"),
+            head: head, operation: try #require(OperationID(hexadecimal: [UInt8](operation.utf8))),
+            challenge: Challenge(random: try shown.binary("challenge")),
             template: [UInt8](try shown.text("template").utf8),
             data: [UInt8](try shown.text("data").utf8), decision: decision, claims: claims())
         return try send(

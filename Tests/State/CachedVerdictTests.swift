@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SignedFormats
 import TestSupport
 import Testing
@@ -11,7 +12,7 @@ private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 struct KeptVerdictTests {
     private let verdict = Verdict(
         audience: bytes("corp"), account: bytes("a.smith"), local: bytes("alice"),
-        device: [UInt8](0..<16), challenge: [UInt8](0..<32), module: [UInt8](32..<64),
+        device: .sample(0..<16), challenge: .sample(0..<32), module: .sample(32..<64),
         decision: .allow, issued: Instant(seconds: 1_800_000_000),
         expires: Instant(seconds: 1_800_000_060))
 

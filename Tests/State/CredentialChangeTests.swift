@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import LoginProtocol
 import Posix
 import Sealing
@@ -201,7 +202,7 @@ struct CredentialChangeTests {
         let enrolment: EnrolmentState
         let state: State.CredentialState
         /// The id of a credential that opens and whose public key is published.
-        let credential: [UInt8]?
+        let credential: CredentialID?
 
         init(_ fixture: Fixture, _ account: AccountState? = nil) throws {
             let account = account ?? fixture.account

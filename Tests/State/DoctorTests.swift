@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Doctor
+import Domain
 import Glibc
 import LoginMessages
 import LoginProtocol
@@ -58,7 +59,7 @@ struct DoctorTests {
         try fixture.state.owners.remember(
             Fixture.uid, asOwnerOf: [UInt8](repeating: 1, count: 32))
         try fixture.state.rootPin.save([0, 11] + [UInt8](repeating: 7, count: 32))
-        let identifier = [UInt8](repeating: 5, count: 16)
+        let identifier = StoredTemplateKeyID.sample(repeating: 5)
         let secret = try SecretBytes.random(32)
         let context = try #require(SealingContext.templates(identifier))
         try fixture.state.templateKeys.keep(
@@ -80,15 +81,16 @@ struct DoctorTests {
     private func keepKeys() throws {
         let server = Bytes("https://id.example.org".utf8)
         let begun = RelayRegistration(
-            registration: Bytes(repeating: 2, count: 16), account: Bytes("al".utf8),
-            application: Bytes("shop".utf8), audience: Bytes("shop".utf8), challenge: [],
+            registration: .sample(repeating: 2), account: Bytes("al".utf8),
+            application: Bytes("shop".utf8), audience: Bytes("shop".utf8),
+            challenge: .sample(repeating: 0),
             expires: 0)
         let key = try make(0xc1, at: ServerRegistration(server: server, begun: begun))
         _ = try make(0xc2, at: .signing(Fixture.alice))
         let verdict = Verdict(
             audience: Bytes("shop".utf8), account: Bytes("al".utf8), local: Fixture.alice,
-            device: fixture.state.device, challenge: Bytes(repeating: 3, count: 32),
-            module: Bytes(repeating: 4, count: 32), decision: .allow, issued: Fixture.now,
+            device: fixture.state.device, challenge: .sample(repeating: 3),
+            module: .sample(repeating: 4), decision: .allow, issued: Fixture.now,
             expires: Instant(seconds: Fixture.now.seconds + 60))
         try fixture.account.servers.keep(
             try #require(
@@ -96,19 +98,20 @@ struct DoctorTests {
                     text: verdict.encoded(), signature: [1, 2, 3], boot: Bytes("b".utf8),
                     moment: 7)), for: key)
         let token = MACToken(
-            Bytes("ci".utf8), for: key, identifier: Bytes(repeating: 0xa1, count: 16),
+            Bytes("ci".utf8), for: key, identifier: .sample(repeating: 0xa1),
             created: Fixture.now, expires: Instant(seconds: Fixture.now.seconds + 60))
         try fixture.account.macTokens.keep(token, secret: try SecretBytes.random(32))
     }
 
     private func make(_ credential: UInt8, at place: ServerRegistration) throws -> ServerKey {
         let servers = fixture.account.servers
+        let identifier = CredentialID.sample(repeating: credential)
         let context = try servers.context(
-            Bytes(repeating: credential, count: 16), server: place.server,
+            identifier, server: place.server,
             enrolment: try fixture.present)
         return try servers.keep(
-            try fixture.vault.create(context), context: context, by: .file, at: place, state: .good,
-            now: Fixture.now)
+            try fixture.vault.create(context), as: identifier, context: context, by: .file,
+            at: place, state: .good, now: Fixture.now)
     }
 
     /// A root directory below which the state lies where an installed daemon has it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -39,7 +40,7 @@ struct Fixture {
 
     /// Adds a print whose template is made of one number.
     @discardableResult
-    func add(_ number: UInt8, _ finger: Finger = .rightIndex) throws -> [UInt8] {
+    func add(_ number: UInt8, _ finger: Finger = .rightIndex) throws -> PrintID {
         var template = [UInt8](repeating: number, count: 500)
         return try account.prints.add(
             &template, finger: finger, reader: Self.reader, now: Self.now)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -26,24 +27,26 @@ struct MACTokenStoreTests {
         for server: String, of account: AccountState, _ fixture: Fixture, credential: UInt8
     ) throws -> ServerKey {
         let servers = account.servers
+        let identifier = CredentialID.sample(repeating: credential)
         let context = try servers.context(
-            Bytes(repeating: credential, count: 16), server: Bytes(server.utf8),
+            identifier, server: Bytes(server.utf8),
             enrolment: try account.prints.enrolment().state)
         let place = ServerRegistration(
             server: Bytes(server.utf8),
             begun: RelayRegistration(
-                registration: Bytes(repeating: 2, count: 16), account: [1], application: [2],
-                audience: Bytes("\(server)/shop".utf8), challenge: [], expires: 0))
+                registration: .sample(repeating: 2), account: [1], application: [2],
+                audience: Bytes("\(server)/shop".utf8), challenge: .sample(repeating: 0), expires: 0
+            ))
         return try servers.keep(
-            try fixture.vault.create(context), context: context, by: .file, at: place, state: .good,
-            now: Fixture.now)
+            try fixture.vault.create(context), as: identifier, context: context, by: .file,
+            at: place, state: .good, now: Fixture.now)
     }
 
     private func token(
         _ name: String, _ id: UInt8, of key: ServerKey? = nil
     ) -> MACToken {
         MACToken(
-            Bytes(name.utf8), for: key ?? self.key, identifier: Bytes(repeating: id, count: 16),
+            Bytes(name.utf8), for: key ?? self.key, identifier: .sample(repeating: id),
             created: Fixture.now, expires: Instant(seconds: Fixture.now.seconds + 60))
     }
 
@@ -85,7 +88,7 @@ struct MACTokenStoreTests {
         try tokens.keep(token("a", 0xa1), secret: try secret(1))
         try tokens.keep(token("a", 0xb1, of: other), secret: try secret(2))
         try tokens.keep(token("a", 0xa2), secret: try secret(3))
-        #expect(try tokens.list().map(\.identifier[0]) == [0xa2, 0xb1])
+        #expect(try tokens.list().map(\.identifier.bytes[0]) == [0xa2, 0xb1])
     }
 
     @Test("are forgotten when their key is invalidated, given up or removed, and only then")
@@ -103,7 +106,7 @@ struct MACTokenStoreTests {
             try tokens.keep(token("a", 0xa1), secret: try secret(1))
             try tokens.keep(token("a", 0xb1, of: key), secret: try secret(2))
             try end(key)
-            #expect(try tokens.list().map(\.identifier[0]) == [0xa1])
+            #expect(try tokens.list().map(\.identifier.bytes[0]) == [0xa1])
         }
     }
 
@@ -177,7 +180,8 @@ struct MACTokenStoreTests {
     private func older(_ token: MACToken, _ secret: SecretBytes) throws -> Bytes {
         let tokens = fixture.account.macTokens
         try tokens.keep(token, secret: secret)
-        let text = String(decoding: try fixture.contents(path(token.identifier[0])), as: UTF8.self)
+        let text = String(
+            decoding: try fixture.contents(path(token.identifier.bytes[0])), as: UTF8.self)
         let lines = text.split(separator: "\n").filter { !$0.hasPrefix("state: ") }
         let described = lines.dropLast().joined(separator: "\n") + "\n"
         let sealed = try MACTokenSeal(host: fixture.account.host).seal(

@@ -2,6 +2,7 @@
 import Authorization
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -26,7 +27,7 @@ struct MigrationTests {
     func migrates() throws {
         let identity = try scratch.read("device-id")
         let state = try StateDirectory.open(scratch.path)
-        #expect(Hexadecimal.encode(state.device) + [10] == identity)
+        #expect(state.device.hexadecimal + [10] == identity)
         #expect(try scratch.read("version") == Array("signet-state: 3\n".utf8))
         for uid in [1, 2] {
             let record = try scratch.read("private/accounts/\(uid)/credential")
@@ -237,7 +238,7 @@ struct MigrationTests {
         let statement = Statement(
             audience: Audience.local, account: Self.daemon, uid: 1, requester: Self.daemon,
             device: state.device,
-            credential: credential.identifier, challenge: [UInt8](repeating: 3, count: 32),
+            credential: credential.identifier, challenge: .sample(repeating: 3),
             service: Array("sudo".utf8), terminal: [], purpose: [], factor: Factor.fingerprint,
             enrolment: 2, counter: place.counter, previous: place.previous, issued: Fixture.now
         ).encoded()

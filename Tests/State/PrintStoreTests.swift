@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
 import Sealing
+import SignedFormats
 import State
 import TestSupport
 import Testing
@@ -127,7 +129,7 @@ struct PrintStoreTests {
         #expect(try store.enrolment().damaged.isEmpty)
     }
 
-    private func expectDamaged(_ identifier: [UInt8], _ finger: Finger) throws {
+    private func expectDamaged(_ identifier: PrintID, _ finger: Finger) throws {
         let enrolment = try store.enrolment()
         #expect(enrolment.isEmpty && enrolment.damaged.count == 1)
         #expect(enrolment.damaged.first?.identifier == identifier)
@@ -159,7 +161,7 @@ struct PrintStoreTests {
         for finger in Finger.allCases { try fixture.add(finger.rawValue, finger) }
         try fixture.add(11, .rightIndex)
         #expect(try store.enrolment().prints.count == PrintStore.limit)
-        let unknown = [UInt8](repeating: 0, count: 16)
+        let unknown = PrintID.sample(repeating: 0)
         #expect(throws: StoreFault.unknownPrint) { try store.remove(unknown) }
         let one = try #require(try store.enrolment().prints.first).identifier
         #expect(throws: StoreFault.unknownPrint) { try store.draft(removing: [one, unknown]) }
@@ -185,6 +187,10 @@ struct PrintStoreTests {
 }
 
 /// Bytes as lower-case hexadecimal digits.
+func hexadecimal(_ id: some FixedBytes) -> String {
+    String(decoding: id.hexadecimal, as: UTF8.self)
+}
+
 func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

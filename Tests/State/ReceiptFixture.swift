@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Posix
 import Sealing
 import SignedFormats
@@ -31,7 +32,7 @@ struct ReceiptFixture {
             audience: Audience.local, account: Array(account.utf8), uid: Fixture.uid,
             requester: Array(account.utf8),
             device: fixture.state.device, credential: credential.identifier,
-            challenge: [UInt8](repeating: 3, count: 32), service: Array(service.utf8),
+            challenge: .sample(repeating: 3), service: Array(service.utf8),
             terminal: Array("/dev/pts/3".utf8), purpose: Array("sudo id".utf8),
             factor: Factor.fingerprint, enrolment: enrolment.state.generation,
             counter: place.counter, previous: place.previous, issued: issued

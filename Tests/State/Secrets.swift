@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import Posix
 import Sealing
@@ -26,7 +27,7 @@ extension Fixture {
     ) throws -> StoredSecret {
         let secrets = (account ?? self.account).secrets
         let name = Array(name.utf8)
-        let identifier: [UInt8]
+        let identifier: SecretID
         switch try secrets.place(for: name, replacing: replacing) {
         case .new(let id), .over(let id): identifier = id
         case .taken, .full: throw StoreFault.changedMeanwhile
@@ -34,7 +35,8 @@ extension Fixture {
         let context = try secrets.context(identifier, name: name, state: try present)
         let sealed = try SealedContent.seal(
             unsafe try SecretBytes(copying: content.span.bytes), context: context, by: vault)
-        try secrets.keep(sealed, name: name, by: vault.kind, context: context, now: Self.now)
+        try secrets.keep(
+            sealed, as: identifier, name: name, by: vault.kind, context: context, now: Self.now)
         return try #require(try secrets.secret(identifier))
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import LoginProtocol
 import Sealing
 import SignedFormats
@@ -27,9 +28,9 @@ struct ServerStoreTests {
         ServerRegistration(
             server: Array(server.utf8),
             begun: RelayRegistration(
-                registration: [UInt8](repeating: 5, count: 16), account: Array("a\nb".utf8),
+                registration: .sample(repeating: 5), account: Array("a\nb".utf8),
                 application: Array("shop".utf8), audience: Array("shop.example".utf8),
-                challenge: [], expires: 0))
+                challenge: .sample(repeating: 0), expires: 0))
     }
 
     @discardableResult
@@ -38,11 +39,12 @@ struct ServerStoreTests {
         in account: AccountState? = nil
     ) throws -> ServerKey {
         let servers = (account ?? fixture.account).servers
+        let identifier = CredentialID.sample(repeating: number)
         let context = try servers.context(
-            [UInt8](repeating: number, count: 16), server: place.server, enrolment: try fingers)
+            identifier, server: place.server, enrolment: try fingers)
         return try servers.keep(
-            try fixture.vault.create(context), context: context, by: .file, at: place, state: state,
-            now: Fixture.now)
+            try fixture.vault.create(context), as: identifier, context: context, by: .file,
+            at: place, state: state, now: Fixture.now)
     }
 
     /// Whether the vault opens a key for these fingers, as that of a server.
@@ -65,7 +67,7 @@ struct ServerStoreTests {
         #expect(try servers.list() == [first, second])
         #expect(first.counter == 1 && first.account == Array("a\nb".utf8))
         #expect(try servers.key(first.identifier) == first)
-        #expect(try servers.key([UInt8](repeating: 9, count: 16)) == nil)
+        #expect(try servers.key(.sample(repeating: 9)) == nil)
         #expect(try opens(first) && opens(second))
         #expect(try !opens(first, as: second.server))
         let again = try StateDirectory.open(fixture.scratch.path)

@@ -20,7 +20,6 @@ struct StateDirectoryTests {
     func again() throws {
         let state = try StateDirectory.open(fixture.scratch.path)
         #expect(state.device == fixture.state.device)
-        #expect(state.device.count == 16)
         #expect(try state.host.identifier() == fixture.state.host.identifier())
         let account = try #require(try state.account(Fixture.alice, uid: Fixture.uid))
         #expect(try account.created() == Fixture.now)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import Posix
 import Sealing
@@ -10,7 +11,7 @@ import Testing
 
 @Suite("keys of templates")
 struct TemplateKeysTests {
-    private static let key = [UInt8](repeating: 5, count: 16)
+    private static let key = StoredTemplateKeyID.sample(repeating: 5)
     private let fixture: Fixture
 
     init() throws { fixture = try Fixture() }
@@ -35,7 +36,7 @@ struct TemplateKeysTests {
 
     /// Adds a print that is sealed with the key.
     @discardableResult
-    private func add(_ number: UInt8, _ finger: Finger = .rightIndex) throws -> [UInt8] {
+    private func add(_ number: UInt8, _ finger: Finger = .rightIndex) throws -> PrintID {
         var template = [UInt8](repeating: number, count: 500)
         return try store.add(
             &template, finger: finger, reader: Fixture.reader, sealedWith: .kept(Self.key),
@@ -183,7 +184,7 @@ struct TemplateKeysTests {
         let print = fixture.file("prints/" + hexadecimal(try add(1)))
         let whole = try fixture.contents(print)
         let line = Array("key: \(hexadecimal(Self.key))\n".utf8)
-        let other = [UInt8](repeating: 6, count: 16)
+        let other = StoredTemplateKeyID.sample(repeating: 6)
         keys.settle(other, .failure(.doesNotOpen))
         for bad in [
             whole.replacing(line, with: Array("key: \(hexadecimal(other))\n".utf8)),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Sealing
 import SignedFormats
 import State
@@ -27,7 +28,8 @@ extension AccountState {
             let statement = Statement(
                 audience: Audience.local, account: name, uid: uid, requester: name,
                 device: state.device,
-                credential: credential.identifier, challenge: [UInt8](repeating: 3, count: 32),
+                credential: credential.identifier,
+                challenge: Challenge(random: [UInt8](repeating: 3, count: 32)),
                 service: Array("sudo".utf8), terminal: Array("/dev/pts/3".utf8),
                 purpose: Array("sudo id".utf8), factor: Factor.fingerprint,
                 enrolment: enrolment.state.generation, counter: counter, previous: previous,

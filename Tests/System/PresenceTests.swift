@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import TestSupport
@@ -202,7 +203,7 @@ struct PresenceTests {
     ) throws -> Answer {
         let client = try DaemonClient(path: SignetStage.socket, on: stage, in: place)
         let request = AuthenticateRequest(
-            account: Bytes("alice".utf8), challenge: Bytes(repeating: 7, count: 32),
+            account: Bytes("alice".utf8), challenge: .sample(repeating: 7),
             service: Bytes("polkit-1".utf8), timeoutMilliseconds: 10_000, maximumTries: 1,
             presence: .noTerminal, background: .allow, agent: agent,
             agentUser: account?.uid)

@@ -3,6 +3,7 @@ import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import Doctor
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -142,7 +143,7 @@ extension PrintAnswer {
     var document: JSON {
         .object([
             ("finger", .optional(finger) { .string($0.word) }),
-            ("id", .bytes(Hexadecimal.encode(printID))), ("reader", .bytes(readerID)),
+            ("id", .bytes(printID.hexadecimal)), ("reader", .bytes(readerID)),
             ("since", .optional(since, JSON.instant)), ("intact", .bool(intact)),
         ])
     }

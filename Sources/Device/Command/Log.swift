@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -205,7 +206,7 @@ extension ReceiptAnswer {
             ("serverAccount", .optional(statement.server) { .bytes($0.account) }),
             ("serverMode", .optional(statement.server) { .bytes($0.mode.word.bytes) }),
             ("enrolment", .number(statement.enrolment)),
-            ("credential", .bytes(Hexadecimal.encode(statement.credential))),
+            ("credential", .bytes(statement.credential.hexadecimal)),
             ("namespace", .bytes(namespace)), ("statement", .bytes(self.statement)),
             ("signature", .bytes(Armour.wrap(signature))),
         ])

@@ -3,6 +3,7 @@ import ArgumentSyntax
 import Authorization
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -177,7 +178,7 @@ extension MACTokenAnswer {
     fileprivate var document: JSON {
         .object([
             ("name", .bytes(name)), ("server", .bytes(server)),
-            ("token", .bytes(Hexadecimal.encode(token))), ("since", JSON.instant(since)),
+            ("token", .bytes(token.hexadecimal)), ("since", JSON.instant(since)),
             ("expires", JSON.instant(expires)),
         ])
     }

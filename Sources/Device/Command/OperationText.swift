@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -9,7 +10,7 @@ import SignedFormats
 
 extension OperationAnswer {
     /// The complete id in hexadecimal.
-    var id: Bytes { Hexadecimal.encode(content.operation) }
+    var id: Bytes { content.operation.hexadecimal }
     /// The first digits of the id, enough to distinguish operations in a list.
     var shortID: Bytes { Bytes(id.prefix(8)) }
 

@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -67,7 +68,7 @@ extension OperationsCommand {
             OperationDecideRequest(
                 account: account, timeoutMilliseconds: 30_000, server: wanted.server,
                 operation: wanted.operation, decision: choice))
-        let id = Bytes(Hexadecimal.encode(wanted.operation).prefix(8))
+        let id = Bytes(wanted.operation.hexadecimal.prefix(8))
         var isShown = false
         let state: OperationState
         do throws(CommandFault) {
@@ -96,7 +97,7 @@ extension OperationsCommand {
             "operation-decided",
             [
                 ("account", .bytes(account)), ("server", .bytes(wanted.server)),
-                ("operation", .bytes(Hexadecimal.encode(wanted.operation))),
+                ("operation", .bytes(wanted.operation.hexadecimal)),
                 ("state", .string(state.word)),
             ])
         run.say(document, [CommandOperations.decided(state, id, wanted.server)])
@@ -132,7 +133,7 @@ struct AwaitedOperations {
 /// An operation's id and the server that has it.
 private struct OperationKey: Hashable {
     let server: Bytes
-    let operation: Bytes
+    let operation: OperationID
 }
 
 extension OperationsCommand {
@@ -206,7 +207,7 @@ extension OperationsCommand {
     private func placeElsewhere(
         _ digits: Bytes, _ account: Bytes
     ) throws(CommandFault) -> OperationKey? {
-        guard let operation = Hexadecimal.decode(digits), operation.count == 16 else { return nil }
+        guard let operation = OperationID(hexadecimal: digits) else { return nil }
         let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
             try ServerRequests(run: run).server(typed)
         }

@@ -29,7 +29,7 @@ struct ReadersCommand: Command {
         ]
         let asked = actions.filter { run.arguments.has($0.0) }
         if run.arguments.has(.watch) {
-            var watch = ReaderWatch(run: run)
+            var watch = ReaderWatchOutput(run: run)
             return try watch.follow(run.arguments.value(.reader)?.bytes)
         }
         if let (_, action) = asked.first { return try stored(action) }

@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Crypto
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -83,7 +84,7 @@ struct PublicLines {
         } catch { throw .fault(CommandText.failed("\(error)".bytes)) }
         let comment =
             Bytes("signet:".utf8) + PercentEncoding.encode(account) + Bytes(":".utf8)
-            + Hexadecimal.encode(answer.credential)
+            + answer.credential.hexadecimal
         key = point.line(comment: comment).dropLast()
         let namespaces = [SignatureNamespace.file.bytes, SignatureNamespace.challenge.bytes]
         signer =
@@ -110,7 +111,7 @@ extension SigningKeyAnswer {
     var status: JSON {
         .object([
             ("state", .string(state.word)), ("since", JSON.instant(since)),
-            ("vault", .bytes(vault)), ("credential", .bytes(Hexadecimal.encode(credential))),
+            ("vault", .bytes(vault)), ("credential", .bytes(credential.hexadecimal)),
         ])
     }
 }

@@ -3,6 +3,7 @@ import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import Doctor
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -20,14 +21,14 @@ struct StatusCommand: Command {
     func perform() throws(CommandFault) {
         let account = try run.account()
         let status = try status(of: account)
-        let standing = StatusReport(
+        let report = StatusReport(
             status: status, damaged: status.damaged > 0 ? try damaged(account) : [],
             readers: try knownReaders(), module: run.surroundings.machine.moduleUse(),
             servers: try knownServers(account), signing: try knownSigningKey(account),
             demands: run.surroundings.machine.serverDemands())
         let named = run.arguments.value(.account)?.bytes
-        run.say(standing.document(naming: named), standing.lines(naming: named))
-        guard standing.obstacles.isEmpty else { throw .said(.denied) }
+        run.say(report.document(naming: named), report.lines(naming: named))
+        guard report.obstacles.isEmpty else { throw .said(.denied) }
     }
 
     /// Requests the status of an account.
@@ -120,7 +121,7 @@ extension StatusReport {
         rows += [
             [CommandStatus.service, CommandStatus.service(status.program)],
             [CommandStatus.vault, "\(status.vault)"],
-            [CommandStatus.device, "\(Hexadecimal.encode(status.device))"],
+            [CommandStatus.device, "\(status.device.hexadecimal)"],
         ]
         if let fault = status.configurationFault {
             rows += continued(
@@ -203,7 +204,7 @@ extension StatusReport {
                 ("next", .optional(next?.command(for: account), JSON.bytes)),
                 ("serverTroubles", .array(serverTroubles.map(document))),
                 ("program", .bytes(status.program)), ("vault", .bytes(status.vault)),
-                ("device", .bytes(Hexadecimal.encode(status.device))),
+                ("device", .bytes(status.device.hexadecimal)),
                 ("keptOut", .optional(status.keptOut, JSON.bytes)),
                 ("configurationFault", .optional(status.configurationFault, JSON.bytes)),
             ])

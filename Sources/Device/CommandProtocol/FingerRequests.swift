@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// Requests a touch that signs nothing, to test whether a reader recognises the finger.
@@ -102,8 +103,8 @@ package struct ListRequest: PlainAccountRequest {
 package struct PrintAnswer: Equatable, Sendable {
     /// The finger; nil if the print is damaged and does not name it.
     package var finger: Finger?
-    /// The print's id, 16 bytes.
-    package var printID: Bytes
+    /// The print's id.
+    package var printID: PrintID
     /// The id of the reader on which it was enrolled.
     package var readerID: Bytes
     /// When it was enrolled, in seconds since 1970; nil if unknown.
@@ -113,7 +114,7 @@ package struct PrintAnswer: Equatable, Sendable {
 
     /// Creates an answer.
     package init(
-        finger: Finger?, printID: Bytes, readerID: Bytes, since: UInt64?, intact: Bool
+        finger: Finger?, printID: PrintID, readerID: Bytes, since: UInt64?, intact: Bool
     ) {
         self.finger = finger
         self.printID = printID
@@ -133,7 +134,7 @@ package struct PrintAnswer: Equatable, Sendable {
     init(from frame: inout FrameReader) throws(WireFault) {
         self.init(
             finger: try frame.choiceIfPresent(.finger),
-            printID: try frame.bytes(.printID),
+            printID: try frame.fixed(.printID),
             readerID: try frame.bytes(.readerID),
             since: try frame.numberIfPresent(.since),
             intact: false)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 // The requests of a login, which the PAM module makes. It encodes them itself. This file adds what
@@ -19,7 +20,7 @@ extension AuthenticateRequest: AccountRequest {
     package init(from frame: inout FrameReader) throws(WireFault) {
         self.init(
             account: try frame.accountName(),
-            challenge: try frame.bytes(.challenge),
+            challenge: try frame.fixed(.challenge),
             service: try frame.bytes(.service),
             terminal: try frame.bytes(.terminal),
             remoteHost: try frame.bytes(.remoteHost),
@@ -72,7 +73,7 @@ package struct ConfirmRequest: AccountRequest {
     /// The account of the login.
     package let account: Bytes
     /// The challenge of the login, 32 bytes.
-    package let challenge: Bytes
+    package let challenge: Challenge
 }
 
 extension ConfirmRequest {
@@ -82,7 +83,7 @@ extension ConfirmRequest {
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
-        challenge = try frame.bytes(.challenge)
+        challenge = try frame.fixed(.challenge)
     }
 }
 
@@ -165,7 +166,7 @@ extension Request {
         Request(request)
     }
 
-    package static func confirm(account: Bytes, challenge: Bytes) -> Request {
+    package static func confirm(account: Bytes, challenge: Challenge) -> Request {
         Request(ConfirmRequest(account: account, challenge: challenge))
     }
 

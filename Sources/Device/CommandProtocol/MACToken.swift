@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// Requests a touch that obtains a MAC token from a server: answered by `macToken`, then `done`.
@@ -158,11 +159,11 @@ package struct MACTokenAnswer: Equatable, Sendable {
     package var expires: UInt64
     /// The token's name.
     package var name: Bytes
-    /// Its id at the server, 16 bytes.
-    package var token: Bytes
+    /// Its id at the server.
+    package var token: MACTokenID
 
     /// Creates an answer.
-    package init(since: UInt64, server: Bytes, expires: UInt64, name: Bytes, token: Bytes) {
+    package init(since: UInt64, server: Bytes, expires: UInt64, name: Bytes, token: MACTokenID) {
         self.since = since
         self.server = server
         self.expires = expires
@@ -183,7 +184,7 @@ package struct MACTokenAnswer: Equatable, Sendable {
         server = try frame.bytes(.server)
         expires = try frame.number(.expires)
         name = try frame.bytes(.tokenName)
-        token = try frame.bytes(.token)
+        token = try frame.fixed(.token)
     }
 }
 
@@ -193,13 +194,13 @@ package struct RelayMACToken: Equatable, Sendable {
     package var audience: Bytes
     /// When it expires, in seconds since 1970.
     package var expires: UInt64
-    /// The token's id, 16 bytes.
-    package var token: Bytes
+    /// The token's id.
+    package var token: MACTokenID
     /// The HMAC key, 32 bytes.
     package var secret: Bytes
 
     /// Creates a token.
-    package init(audience: Bytes, expires: UInt64, token: Bytes, secret: Bytes) {
+    package init(audience: Bytes, expires: UInt64, token: MACTokenID, secret: Bytes) {
         self.audience = audience
         self.expires = expires
         self.token = token
@@ -216,7 +217,7 @@ package struct RelayMACToken: Equatable, Sendable {
     init(from frame: inout FrameReader) throws(WireFault) {
         audience = try frame.bytes(.audience)
         expires = try frame.number(.expires)
-        token = try frame.bytes(.token)
+        token = try frame.fixed(.token)
         secret = try frame.bytes(.tokenSecret)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import SignedFormats
 
@@ -74,8 +75,8 @@ package struct OperationShowRequest: AccountRequest {
     package var timeoutMilliseconds: UInt32?
     /// The URL of the operation's server.
     package var server: Bytes
-    /// The operation's id, 16 bytes.
-    package var operation: Bytes
+    /// The operation's id.
+    package var operation: OperationID
 
     package var context: RequestContext {
         RequestContext(purpose: operationText(operation))
@@ -83,7 +84,7 @@ package struct OperationShowRequest: AccountRequest {
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
-        account: Bytes, timeoutMilliseconds: UInt32?, server: Bytes, operation: Bytes
+        account: Bytes, timeoutMilliseconds: UInt32?, server: Bytes, operation: OperationID
     ) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
@@ -102,7 +103,7 @@ package struct OperationShowRequest: AccountRequest {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.numberIfPresent(.timeoutMilliseconds)
         server = try frame.bytes(.server)
-        operation = try frame.bytes(.operation)
+        operation = try frame.fixed(.operation)
     }
 }
 
@@ -118,8 +119,8 @@ package struct OperationDecideRequest: AccountRequest {
     package var timeoutMilliseconds: UInt32
     /// The URL of the operation's server.
     package var server: Bytes
-    /// The operation's id, 16 bytes.
-    package var operation: Bytes
+    /// The operation's id.
+    package var operation: OperationID
     /// The decision.
     package var decision: OperationChoice
 
@@ -129,13 +130,13 @@ package struct OperationDecideRequest: AccountRequest {
     }
 
     package var interruption: ServerInterruption {
-        let id = String(decoding: Hexadecimal.encode(operation), as: UTF8.self)
+        let id = String(decoding: Hexadecimal.encode(operation.bytes), as: UTF8.self)
         return .shown(by: "operations show \(id)")
     }
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
-        account: Bytes, timeoutMilliseconds: UInt32, server: Bytes, operation: Bytes,
+        account: Bytes, timeoutMilliseconds: UInt32, server: Bytes, operation: OperationID,
         decision: OperationChoice
     ) {
         self.account = account
@@ -157,20 +158,20 @@ package struct OperationDecideRequest: AccountRequest {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
         server = try frame.bytes(.server)
-        operation = try frame.bytes(.operation)
+        operation = try frame.fixed(.operation)
         decision = try frame.choice(.decision)
     }
 }
 
 /// The text `operation ID`, for receipts and the journal.
-private func operationText(_ operation: Bytes) -> Bytes {
-    Bytes("operation ".utf8) + Hexadecimal.encode(operation)
+private func operationText(_ operation: OperationID) -> Bytes {
+    Bytes("operation ".utf8) + Hexadecimal.encode(operation.bytes)
 }
 
 /// The content of an operation.
 package struct OperationContent: Equatable, Sendable {
-    /// Its id, 16 bytes.
-    package var operation: Bytes
+    /// Its id.
+    package var operation: OperationID
     /// The name of its template.
     package var template: Bytes
     /// The exact text that is signed.
@@ -182,7 +183,7 @@ package struct OperationContent: Equatable, Sendable {
 
     /// Creates the content; sizes are checked when it is encoded.
     package init(
-        operation: Bytes, template: Bytes, data: Bytes, created: UInt64, expires: UInt64
+        operation: OperationID, template: Bytes, data: Bytes, created: UInt64, expires: UInt64
     ) {
         self.operation = operation
         self.template = template
@@ -202,7 +203,7 @@ package struct OperationContent: Equatable, Sendable {
     init(created: UInt64, restFrom frame: inout FrameReader) throws(WireFault) {
         self.created = created
         expires = try frame.number(.expires)
-        operation = try frame.bytes(.operation)
+        operation = try frame.fixed(.operation)
         template = try frame.bytes(.template)
         data = try frame.bytes(.data)
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// The kinds of the relay's answers; the raw value is the kind of the frame.
@@ -39,23 +40,23 @@ package enum RegistrationProgress: UInt8, CaseIterable, Sendable {
 
 /// A registration that has begun, with the values that the new key's statement must name.
 package struct RelayRegistration: Equatable, Sendable {
-    /// The registration's id, 16 bytes.
-    package var registration: Bytes
+    /// The registration's id.
+    package var registration: RegistrationID
     /// The account's name at the server.
     package var account: Bytes
     /// The application that the registration is for.
     package var application: Bytes
     /// The audience that statements must name.
     package var audience: Bytes
-    /// The server's challenge, 32 bytes.
-    package var challenge: Bytes
+    /// The server's challenge.
+    package var challenge: Challenge
     /// When the challenge expires, in seconds since 1970.
     package var expires: UInt64
 
     /// Creates a registration.
     package init(
-        registration: Bytes, account: Bytes, application: Bytes, audience: Bytes,
-        challenge: Bytes, expires: UInt64
+        registration: RegistrationID, account: Bytes, application: Bytes, audience: Bytes,
+        challenge: Challenge, expires: UInt64
     ) {
         self.registration = registration
         self.account = account
@@ -112,7 +113,7 @@ package enum RelayAnswer: Equatable, Sendable {
     case registered(RelayRegistration)
     /// `fingerprint` is the key's fingerprint according to the server, as `ssh-keygen -l` shows it.
     case proven(RegistrationProgress, fingerprint: Bytes)
-    case challenge(Bytes, audience: Bytes, expires: UInt64)
+    case challenge(Challenge, audience: Bytes, expires: UInt64)
     case loggedIn(RelayTokens)
     case removed
     /// `code` is the code of the problem, see docs/developer/SERVER.md.
@@ -199,7 +200,7 @@ extension RelayAnswer {
             let fingerprint = try frame.bytes(.fingerprint)
             self = .proven(try frame.choice(.registrationState), fingerprint: fingerprint)
         case .challenge:
-            let challenge = try frame.bytes(.challenge)
+            let challenge: Challenge = try frame.fixed(.challenge)
             let audience = try frame.bytes(.audience)
             self = .challenge(
                 challenge, audience: audience, expires: try frame.number(.expires))
@@ -231,9 +232,9 @@ extension RelayAnswer {
 extension RelayRegistration {
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
         let account = try frame.bytes(.account)
-        let challenge = try frame.bytes(.challenge)
+        let challenge: Challenge = try frame.fixed(.challenge)
         let application = try frame.bytes(.application)
-        let registration = try frame.bytes(.registration)
+        let registration: RegistrationID = try frame.fixed(.registration)
         let audience = try frame.bytes(.audience)
         self.init(
             registration: registration, account: account, application: application,

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// A signed decision on an operation, for its server.
 package struct RelayDecision: Equatable, Sendable {
     /// The server's URL.
     package var server: Bytes
-    /// The operation's id, 16 bytes.
-    package var operation: Bytes
+    /// The operation's id.
+    package var operation: OperationID
     /// The statement's canonical text.
     package var statement: Bytes
     /// The signature of the text, as an SSHSIG blob.
     package var signature: Bytes
 
     /// Creates a decision.
-    package init(server: Bytes, operation: Bytes, statement: Bytes, signature: Bytes) {
+    package init(server: Bytes, operation: OperationID, statement: Bytes, signature: Bytes) {
         self.server = server
         self.operation = operation
         self.statement = statement
@@ -30,7 +31,7 @@ package struct RelayDecision: Equatable, Sendable {
     init(from frame: inout FrameReader) throws(WireFault) {
         signature = try frame.bytes(.signature)
         server = try frame.bytes(.server)
-        operation = try frame.bytes(.operation)
+        operation = try frame.fixed(.operation)
         statement = try frame.bytes(.operationStatement)
     }
 }
@@ -58,8 +59,8 @@ package struct RelayAwaited: Equatable, Sendable {
 package struct RelayOperation: Equatable, Sendable {
     /// The account's name at the server.
     package var account: Bytes
-    /// The challenge that the decision must answer, 32 bytes.
-    package var challenge: Bytes
+    /// The challenge that the decision must answer.
+    package var challenge: Challenge
     /// The application that created it.
     package var application: Bytes
     /// The audience that statements must name.
@@ -73,7 +74,7 @@ package struct RelayOperation: Equatable, Sendable {
 
     /// Creates an operation.
     package init(
-        account: Bytes, challenge: Bytes, application: Bytes, audience: Bytes,
+        account: Bytes, challenge: Challenge, application: Bytes, audience: Bytes,
         content: OperationContent, state: OperationState, failures: OperationFailures
     ) {
         self.account = account
@@ -98,7 +99,7 @@ package struct RelayOperation: Equatable, Sendable {
 
     init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.bytes(.account)
-        challenge = try frame.bytes(.challenge)
+        challenge = try frame.fixed(.challenge)
         let created: UInt64 = try frame.number(.since)
         application = try frame.bytes(.application)
         audience = try frame.bytes(.audience)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// The requests of signetd to its relay; the raw value is the kind of the frame.
@@ -32,8 +33,8 @@ package enum RelayVerb: UInt8, CaseIterable, Sendable {
 package struct RelayProof: Equatable, Sendable {
     /// The server's URL.
     package var server: Bytes
-    /// The registration's id, 16 bytes.
-    package var registration: Bytes
+    /// The registration's id.
+    package var registration: RegistrationID
     /// The public key as an uncompressed point, 65 bytes.
     package var publicKey: Bytes
     /// The statement's canonical text.
@@ -43,7 +44,8 @@ package struct RelayProof: Equatable, Sendable {
 
     /// Creates a proof.
     package init(
-        server: Bytes, registration: Bytes, publicKey: Bytes, statement: Bytes, signature: Bytes
+        server: Bytes, registration: RegistrationID, publicKey: Bytes, statement: Bytes,
+        signature: Bytes
     ) {
         self.server = server
         self.registration = registration
@@ -59,8 +61,8 @@ package struct RelayChallengeRequest: Equatable, Sendable {
     package var server: Bytes
     /// The account's name at the server.
     package var account: Bytes
-    /// This device's id, 16 bytes.
-    package var device: Bytes
+    /// This device's id.
+    package var device: DeviceID
     /// The application that the challenge is for.
     package var application: Bytes
     /// The purpose of the challenge, see `LoginAction`.
@@ -70,7 +72,7 @@ package struct RelayChallengeRequest: Equatable, Sendable {
 
     /// Creates a request.
     package init(
-        server: Bytes, account: Bytes, device: Bytes, application: Bytes, action: Bytes,
+        server: Bytes, account: Bytes, device: DeviceID, application: Bytes, action: Bytes,
         milliseconds: UInt32? = nil
     ) {
         self.milliseconds = milliseconds
@@ -84,13 +86,13 @@ package struct RelayChallengeRequest: Equatable, Sendable {
 
 /// The values that a server's verdict for a PAM module must name.
 package struct RelayModule: Equatable, Sendable {
-    /// The module's own challenge, 32 bytes.
-    package var challenge: Bytes
+    /// The module's own challenge.
+    package var challenge: Challenge
     /// The account's name on this device.
     package var account: Bytes
 
     /// Creates the values.
-    package init(challenge: Bytes, account: Bytes) {
+    package init(challenge: Challenge, account: Bytes) {
         self.challenge = challenge
         self.account = account
     }
@@ -120,18 +122,18 @@ package struct RelayLogin: Equatable, Sendable {
 
 /// One frame from signetd to its relay; `RelayVerb` describes each kind.
 package enum RelayRequest: Equatable, Sendable {
-    /// `code` is the code as typed; `device` is this device's id, 16 bytes.
-    case register(server: Bytes, code: Bytes, device: Bytes)
+    /// `code` is the code as typed; `device` is this device's id.
+    case register(server: Bytes, code: Bytes, device: DeviceID)
     case prove(RelayProof)
     case challenge(RelayChallengeRequest)
     case login(RelayLogin)
-    case remove(server: Bytes, registration: Bytes, statement: Bytes, signature: Bytes)
+    case remove(server: Bytes, registration: RegistrationID, statement: Bytes, signature: Bytes)
     case macToken(server: Bytes, statement: Bytes, signature: Bytes)
     /// `authorization` is the header that signetd computed for exactly this HTTP request.
     case operations(server: Bytes, authorization: Bytes)
-    case operation(server: Bytes, authorization: Bytes, operation: Bytes)
+    case operation(server: Bytes, authorization: Bytes, operation: OperationID)
     case decide(RelayDecision)
-    case endMACToken(server: Bytes, authorization: Bytes, token: Bytes)
+    case endMACToken(server: Bytes, authorization: Bytes, token: MACTokenID)
 
     /// The body that `endMACToken` posts; its header authenticates the digest of this body.
     package static var emptyBody: Bytes { Bytes("{}".utf8) }
@@ -228,7 +230,7 @@ extension RelayRequest {
         guard let verb = RelayVerb(rawValue: frame.kind) else { throw .unknownKind }
         switch verb {
         case .register:
-            let device = try frame.bytes(.device)
+            let device: DeviceID = try frame.fixed(.device)
             self = .register(
                 server: try frame.bytes(.server), code: try frame.bytes(.code), device: device)
         case .prove: self = .prove(try RelayProof(from: &frame))
@@ -238,7 +240,7 @@ extension RelayRequest {
             let statement = try frame.bytes(.statement)
             let signature = try frame.bytes(.signature)
             self = .remove(
-                server: try frame.bytes(.server), registration: try frame.bytes(.registration),
+                server: try frame.bytes(.server), registration: try frame.fixed(.registration),
                 statement: statement, signature: signature)
         case .macToken:
             let statement = try frame.bytes(.statement)
@@ -253,11 +255,11 @@ extension RelayRequest {
             let authorization = try frame.bytes(.authorization)
             self = .operation(
                 server: server, authorization: authorization,
-                operation: try frame.bytes(.operation))
+                operation: try frame.fixed(.operation))
         case .decide: self = .decide(try RelayDecision(from: &frame))
         case .endMACToken:
             let server = try frame.bytes(.server)
-            let token = try frame.bytes(.token)
+            let token: MACTokenID = try frame.fixed(.token)
             self = .endMACToken(
                 server: server, authorization: try frame.bytes(.authorization), token: token)
         }
@@ -270,7 +272,7 @@ extension RelayProof {
         let statement = try frame.bytes(.statement)
         let signature = try frame.bytes(.signature)
         self.init(
-            server: try frame.bytes(.server), registration: try frame.bytes(.registration),
+            server: try frame.bytes(.server), registration: try frame.fixed(.registration),
             publicKey: try frame.bytes(.publicKey), statement: statement, signature: signature)
     }
 }
@@ -279,7 +281,7 @@ extension RelayChallengeRequest {
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
         let account = try frame.bytes(.account)
         let milliseconds: UInt32? = try frame.numberIfPresent(.timeoutMilliseconds)
-        let device = try frame.bytes(.device)
+        let device: DeviceID = try frame.fixed(.device)
         self.init(
             server: try frame.bytes(.server), account: account, device: device,
             application: try frame.bytes(.application), action: try frame.bytes(.action),
@@ -293,7 +295,8 @@ extension RelayLogin {
         let signature = try frame.bytes(.signature)
         self.init(
             server: try frame.bytes(.server), statement: statement, signature: signature)
-        if let challenge = try frame.bytesIfPresent(.moduleChallenge) {
+        if let bytes = try frame.bytesIfPresent(.moduleChallenge) {
+            guard let challenge = Challenge(bytes) else { throw .malformedValue }
             module = RelayModule(challenge: challenge, account: try frame.bytes(.localAccount))
         }
     }

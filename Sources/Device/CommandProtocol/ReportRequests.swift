@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// Reports the account's status.
@@ -68,8 +69,8 @@ package struct StatusAnswer: Equatable, Sendable {
     package var program: Bytes
     /// The vault that holds the key, `file` or `tpm`.
     package var vault: Bytes
-    /// This machine's id, 16 bytes.
-    package var device: Bytes
+    /// This machine's id.
+    package var device: DeviceID
     /// The number of secrets sealed to the present fingers; nil for none.
     package var secrets: UInt32?
     /// Whether a touch unlocks the keyring.
@@ -87,7 +88,7 @@ package struct StatusAnswer: Equatable, Sendable {
         account: Bytes, seconds: UInt32? = nil, cause: InvalidationCause? = nil,
         since: UInt64? = nil, configurationFault: Bytes? = nil, closed: Bytes? = nil,
         prints: UInt8, damaged: UInt8, state: CredentialState, generation: UInt64,
-        lock: LockState, program: Bytes, vault: Bytes, device: Bytes, secrets: UInt32? = nil,
+        lock: LockState, program: Bytes, vault: Bytes, device: DeviceID, secrets: UInt32? = nil,
         keyring: KeyringState = .off, keptOut: Bytes? = nil, refusal: Denial? = nil
     ) {
         self.account = account
@@ -152,7 +153,7 @@ package struct StatusAnswer: Equatable, Sendable {
             prints: prints, damaged: damaged,
             state: try frame.choice(.state), generation: try frame.number(.generation),
             lock: try frame.choice(.lock), program: try frame.bytes(.program),
-            vault: try frame.bytes(.vault), device: try frame.bytes(.device),
+            vault: try frame.bytes(.vault), device: try frame.fixed(.device),
             secrets: secrets, keyring: try frame.choice(.keyringState), keptOut: keptOut,
             refusal: reason.map { Denial($0, subject: subject) })
     }

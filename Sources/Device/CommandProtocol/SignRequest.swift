@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import SignedFormats
 
@@ -269,14 +270,15 @@ package struct SigningKeyAnswer: Equatable, Sendable {
     package var state: ServerKeyState
     /// The vault that opens the key.
     package var vault: Bytes
-    /// The credential's id, 16 bytes.
-    package var credential: Bytes
+    /// The credential's id.
+    package var credential: CredentialID
     /// The public key as an uncompressed point: 0x04, x, y; 65 bytes.
     package var publicKey: Bytes
 
     /// Creates an answer.
     package init(
-        since: UInt64, state: ServerKeyState, vault: Bytes, credential: Bytes, publicKey: Bytes
+        since: UInt64, state: ServerKeyState, vault: Bytes, credential: CredentialID,
+        publicKey: Bytes
     ) {
         self.since = since
         self.state = state
@@ -298,7 +300,7 @@ package struct SigningKeyAnswer: Equatable, Sendable {
         state = try frame.choice(.state)
         vault = try frame.bytes(.vault)
         publicKey = try frame.bytes(.publicKey)
-        credential = try frame.bytes(.credential)
+        credential = try frame.fixed(.credential)
     }
 }
 

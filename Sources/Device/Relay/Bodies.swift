@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import JSONFormat
 import LoginProtocol
 import SignedFormats
@@ -111,12 +112,20 @@ func base64(_ bytes: Bytes) -> String {
     String(decoding: Base64.encode(bytes, alphabet: .url), as: UTF8.self)
 }
 
-func hexadecimal(_ bytes: Bytes) -> String {
-    String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
+func hexadecimal(_ id: some FixedBytes) -> String {
+    String(decoding: id.hexadecimal, as: UTF8.self)
 }
 
 /// Decodes base64url without padding; nil for anything else.
 func bytes(base64 text: String) -> Bytes? { Base64.decode(Bytes(text.utf8), alphabet: .url) }
+
+extension Challenge {
+    /// Decodes base64url without padding; nil unless it is a challenge.
+    init?(base64 text: String) {
+        guard let bytes = Base64.decode(Bytes(text.utf8), alphabet: .url) else { return nil }
+        self.init(bytes)
+    }
+}
 
 func json(_ value: some Encodable) -> Bytes? {
     try? JSON(encoding: value).encoded()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import SignedFormats
 
@@ -64,7 +65,7 @@ extension OperationState {
 extension RelayAnswer {
     static func macToken(from body: Bytes) -> RelayAnswer? {
         guard let given = value(MACTokenGiven.self, of: body),
-            let token = Hexadecimal.decode(Bytes(given.token.utf8)),
+            let token = MACTokenID(hexadecimal: Bytes(given.token.utf8)),
             let secret = bytes(base64: given.secret)
         else { return nil }
         return .macToken(
@@ -79,7 +80,7 @@ extension RelayAnswer {
         else { return nil }
         var answers: [RelayAnswer] = []
         for awaited in list.operations {
-            guard let operation = Hexadecimal.decode(Bytes(awaited.operation.utf8)) else {
+            guard let operation = OperationID(hexadecimal: Bytes(awaited.operation.utf8)) else {
                 return nil
             }
             answers.append(
@@ -95,8 +96,8 @@ extension RelayAnswer {
 
     static func operation(from body: Bytes) -> RelayAnswer? {
         guard let told = value(OperationBody.self, of: body),
-            let operation = Hexadecimal.decode(Bytes(told.operation.utf8)),
-            let challenge = bytes(base64: told.challenge),
+            let operation = OperationID(hexadecimal: Bytes(told.operation.utf8)),
+            let challenge = Challenge(base64: told.challenge),
             let state = OperationState(word: told.status)
         else { return nil }
         return .operation(

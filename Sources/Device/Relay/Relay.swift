@@ -2,6 +2,7 @@
 import Authorization
 import CommandProtocol
 import Configuration
+import Domain
 import HTTPClient
 import LoginProtocol
 import Posix
@@ -237,7 +238,7 @@ extension SignedBody {
         self.init(statement: base64(login.statement), signature: base64(login.signature))
         guard let module = login.module else { return }
         guard let account = String(validating: module.account, as: UTF8.self) else { return nil }
-        self.module = Module(challenge: base64(module.challenge), account: account)
+        self.module = Module(challenge: base64(module.challenge.bytes), account: account)
     }
 }
 
@@ -252,8 +253,8 @@ extension RelayAnswer {
 
     fileprivate static func registered(from body: Bytes) -> RelayAnswer? {
         guard let begun = value(BegunBody.self, of: body),
-            let registration = Hexadecimal.decode(Bytes(begun.registration.utf8)),
-            let challenge = bytes(base64: begun.challenge)
+            let registration = RegistrationID(hexadecimal: Bytes(begun.registration.utf8)),
+            let challenge = Challenge(base64: begun.challenge)
         else { return nil }
         return .registered(
             RelayRegistration(
@@ -274,7 +275,7 @@ extension RelayAnswer {
 
     fileprivate static func challenge(from body: Bytes) -> RelayAnswer? {
         guard let given = value(ChallengeGiven.self, of: body),
-            let challenge = bytes(base64: given.challenge)
+            let challenge = Challenge(base64: given.challenge)
         else { return nil }
         return .challenge(
             challenge, audience: Bytes(given.audience.utf8), expires: given.expires)

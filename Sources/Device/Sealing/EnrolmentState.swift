@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 
 /// The values of one enrolled print that the enrolment state depends on.
 package struct EnrolledPrint: Equatable, Sendable {
-    /// The print's id, 16 bytes.
-    package let identifier: [UInt8]
+    /// The print's id.
+    package let identifier: PrintID
     /// The finger's name, as in the print's record.
     package let finger: String
     /// The name of the reader that the finger was enrolled on.
@@ -13,7 +14,7 @@ package struct EnrolledPrint: Equatable, Sendable {
     package let templateDigest: [UInt8]
 
     /// Creates a description from its values.
-    package init(identifier: [UInt8], finger: String, reader: String, templateDigest: [UInt8]) {
+    package init(identifier: PrintID, finger: String, reader: String, templateDigest: [UInt8]) {
         self.identifier = identifier
         self.finger = finger
         self.reader = reader
@@ -50,10 +51,12 @@ package struct EnrolmentState: Equatable, Sendable {
     package init(generation: UInt64, prints: [EnrolledPrint]) throws(CryptoFault) {
         var fields = LengthPrefixed(label: "signet enrolment 1")
         fields.append(generation)
-        let sorted = prints.sorted { $0.identifier.lexicographicallyPrecedes($1.identifier) }
+        let sorted = prints.sorted {
+            $0.identifier.bytes.lexicographicallyPrecedes($1.identifier.bytes)
+        }
         fields.append(UInt64(sorted.count))
         for print in sorted {
-            fields.append(print.identifier)
+            fields.append(print.identifier.bytes)
             fields.append(Array(print.finger.utf8))
             fields.append(Array(print.reader.utf8))
             fields.append(print.templateDigest)

@@ -111,7 +111,7 @@ package struct FileVault: Vault {
 
     private func sealingKey(_ context: SealingContext) throws(CryptoFault) -> SecretBytes {
         try HKDF.derive(
-            from: host.secret, salt: context.credential,
+            from: host.secret, salt: context.item,
             info: context.encoded(label: "signet file vault 1"), count: AESGCM.keyCount)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Posix
 
 /// A digest of an account's password hash, used to notice that the password has changed.
@@ -24,9 +25,9 @@ package struct PasswordState: Equatable, Sendable {
 
     /// Computes the state of a shadow(5) entry; without an entry the digest is nil.
     ///
-    /// `item` is the id of the item that the digest is stored with, 16 bytes.
+    /// `item` is the id of the item that the digest is stored with.
     package init(
-        of entry: ShadowEntry?, account: [UInt8], item: [UInt8], host: HostSecret
+        of entry: ShadowEntry?, account: [UInt8], item: KeyringItemID, host: HostSecret
     ) throws(VaultError) {
         guard let entry else {
             digest = nil
@@ -38,7 +39,7 @@ package struct PasswordState: Equatable, Sendable {
         let info = fields.bytes
         let derived = try crypto { () throws(CryptoFault) in
             var key = try HKDF.derive(
-                from: host.secret, salt: item, info: Array("signet password key 1".utf8),
+                from: host.secret, salt: item.bytes, info: Array("signet password key 1".utf8),
                 count: PasswordState.count
             ).withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
             defer { wipe(&key) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Posix
 
 /// Authenticates a record and its location: proves that this machine wrote it there.
@@ -23,16 +24,11 @@ package struct RecordMark: Sendable {
         }
     }
 
-    /// Computes the mark of a record.
-    ///
-    /// - Parameters:
-    ///   - record: The bytes of the record without its mark.
-    ///   - account: The login name of the account that the record belongs to.
-    ///   - identifier: The id that the record's file is named after, 16 bytes.
+    /// Returns the mark of a record of an account, in the file with this id.
     package func make(
-        _ record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
+        _ record: [UInt8], account: [UInt8], uid: UInt32, item: some FixedBytes
     ) throws(VaultError) -> [UInt8] {
-        let place = Self.place(record, account: account, uid: uid, identifier: identifier)
+        let place = Self.place(record, account: account, uid: uid, item: item)
         return try crypto { () throws(CryptoFault) in
             try AESGCM.seal(try nothing(), key: key, additional: place)
         }
@@ -42,22 +38,22 @@ package struct RecordMark: Sendable {
     ///
     /// Throws `.doesNotOpen` unless it was made for exactly this record and location.
     package func check(
-        _ mark: [UInt8], record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
+        _ mark: [UInt8], record: [UInt8], account: [UInt8], uid: UInt32, item: some FixedBytes
     ) throws(VaultError) {
         guard mark.count == Self.count else { throw .doesNotOpen }
-        let place = Self.place(record, account: account, uid: uid, identifier: identifier)
+        let place = Self.place(record, account: account, uid: uid, item: item)
         _ = try crypto { () throws(CryptoFault) in
             try AESGCM.open(mark, key: key, additional: place)
         }
     }
 
     private static func place(
-        _ record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
+        _ record: [UInt8], account: [UInt8], uid: UInt32, item: some FixedBytes
     ) -> [UInt8] {
         var fields = LengthPrefixed(label: "signet record 1")
         fields.append(account)
         fields.append(UInt64(uid))
-        fields.append(identifier)
+        fields.append(item.bytes)
         fields.append(record)
         return fields.bytes
     }

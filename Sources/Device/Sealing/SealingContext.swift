@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 
 /// The kind of item that is sealed.
 ///
@@ -28,8 +29,8 @@ package struct SealingContext: Equatable, Sendable {
     package let account: [UInt8]
     /// The account's uid.
     package let uid: UInt32
-    /// The id of the credential or other item, 16 bytes.
-    package let credential: [UInt8]
+    /// The id of the credential or other item.
+    package let item: [UInt8]
     /// The relying party: `local`, `signing`, or the URL of a server.
     package let relyingParty: String
     /// The kind of the item.
@@ -37,34 +38,28 @@ package struct SealingContext: Equatable, Sendable {
     /// The enrolled fingers.
     package let enrolment: EnrolmentState
 
-    /// Creates a context.
-    ///
-    /// Returns nil unless the name and the relying party each have 1 to 255 bytes and the id has
-    /// 16.
+    /// Creates a context. Returns nil unless the name and the relying party have 1 to 255 bytes each.
     package init?(
-        account: [UInt8], uid: UInt32, credential: [UInt8], relyingParty: String,
+        account: [UInt8], uid: UInt32, item: some FixedBytes, relyingParty: String,
         use: SealingUse = .credential, enrolment: EnrolmentState
     ) {
-        guard (1...255).contains(account.count), credential.count == 16,
-            (1...255).contains(relyingParty.utf8.count)
+        guard (1...255).contains(account.count), (1...255).contains(relyingParty.utf8.count)
         else { return nil }
         self.account = account
         self.uid = uid
-        self.credential = credential
+        self.item = item.bytes
         self.relyingParty = relyingParty
         self.use = use
         self.enrolment = enrolment
     }
 
-    /// Returns the context of the template key with this id, 16 bytes.
-    ///
-    /// A template key belongs to root and is bound to no fingers. Returns nil for an id of another
-    /// length.
-    package static func templates(_ identifier: [UInt8]) -> SealingContext? {
+    /// Returns the context of a template key with this id, which belongs to root and to no
+    /// fingers.
+    package static func templates(_ identifier: StoredTemplateKeyID) -> SealingContext? {
         let none = [UInt8](repeating: 0, count: SHA256.digestCount)
         guard let enrolment = EnrolmentState(generation: 0, digest: none) else { return nil }
         return SealingContext(
-            account: Array("root".utf8), uid: 0, credential: identifier, relyingParty: "local",
+            account: Array("root".utf8), uid: 0, item: identifier, relyingParty: "local",
             use: .templates, enrolment: enrolment)
     }
 
@@ -89,7 +84,7 @@ package struct SealingContext: Equatable, Sendable {
         fields.append(Array(relyingParty.utf8))
         fields.append(UInt64(uid))
         fields.append(account)
-        fields.append(credential)
+        fields.append(item)
         return fields
     }
 

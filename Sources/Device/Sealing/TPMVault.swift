@@ -184,7 +184,7 @@ package final class TPMVault: RootedVault {
     fileprivate func authorisation(_ context: SealingContext) throws(VaultError) -> SecretBytes {
         try crypto { () throws(CryptoFault) in
             try HKDF.derive(
-                from: host.secret, salt: context.credential,
+                from: host.secret, salt: context.item,
                 info: context.encoded(label: "signet tpm vault 1"), count: 32)
         }
     }

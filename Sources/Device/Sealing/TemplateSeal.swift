@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Posix
 
 /// The description of a print that its template is bound to.
@@ -8,8 +9,8 @@ package struct TemplateContext: Equatable, Sendable {
     package let account: [UInt8]
     /// The account's uid.
     package let uid: UInt32
-    /// The print's id, 16 bytes.
-    package let identifier: [UInt8]
+    /// The print's id.
+    package let identifier: PrintID
     /// The finger's name.
     package let finger: String
     /// The reader's name.
@@ -17,7 +18,7 @@ package struct TemplateContext: Equatable, Sendable {
 
     /// Creates a description from its values.
     package init(
-        account: [UInt8], uid: UInt32, identifier: [UInt8], finger: String, reader: String
+        account: [UInt8], uid: UInt32, identifier: PrintID, finger: String, reader: String
     ) {
         self.account = account
         self.uid = uid
@@ -30,7 +31,7 @@ package struct TemplateContext: Equatable, Sendable {
         var fields = LengthPrefixed(label: "signet template 1")
         fields.append(account)
         fields.append(UInt64(uid))
-        fields.append(identifier)
+        fields.append(identifier.bytes)
         fields.append(Array(finger.utf8))
         fields.append(Array(reader.utf8))
         return fields.bytes

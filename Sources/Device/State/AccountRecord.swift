@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import SignedFormats
 
@@ -33,9 +34,7 @@ struct AccountRecord: LineRecord, Equatable {
 
     /// Replaces the list of prints.
     mutating func list(_ prints: [ListedPrint]) {
-        self.prints = prints.sorted {
-            $0.identifier.lexicographicallyPrecedes($1.identifier)
-        }
+        self.prints = prints.sorted { $0.identifier < $1.identifier }
     }
 
     func encoded() -> [UInt8] {
@@ -47,7 +46,7 @@ struct AccountRecord: LineRecord, Equatable {
         lines.put("created", created.text)
         lines.put("prints", number: UInt64(prints.count))
         for print in prints {
-            lines.put("print", Hexadecimal.encode(print.identifier))
+            lines.put("print", id: print.identifier)
             lines.put("finger", print.finger?.name.bytes ?? ListedPrint.unknown)
         }
         return lines.text
@@ -59,9 +58,7 @@ struct AccountRecord: LineRecord, Equatable {
         guard count <= PrintStore.limit else { throw .tooLong }
         for _ in 0..<count {
             let print = try ListedPrint(parsing: &lines)
-            let isInOrder = prints.last.map {
-                $0.identifier.lexicographicallyPrecedes(print.identifier)
-            }
+            let isInOrder = prints.last.map { $0.identifier < print.identifier }
             guard isInOrder ?? true else { throw .malformed }
             prints.append(print)
         }
@@ -103,16 +100,16 @@ struct AccountRecord: LineRecord, Equatable {
 ///
 /// Its file may be missing or damaged.
 struct ListedPrint: Equatable, Sendable {
-    /// The print's id, 16 bytes.
+    /// The print's id.
     ///
     /// The file's name is its hexadecimal form.
-    let identifier: [UInt8]
+    let identifier: PrintID
     /// The finger; nil if it could not be read from a damaged file of version 1.
     let finger: Finger?
 
     fileprivate static let unknown = StaticString("unknown").bytes
 
-    init(identifier: [UInt8], finger: Finger?) {
+    init(identifier: PrintID, finger: Finger?) {
         self.identifier = identifier
         self.finger = finger
     }
@@ -121,20 +118,17 @@ struct ListedPrint: Equatable, Sendable {
     var fileName: String { Self.fileName(identifier) }
 
     /// The name of a print's file in `prints/`.
-    static func fileName(_ identifier: [UInt8]) -> String {
-        String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
+    static func fileName(_ identifier: PrintID) -> String {
+        String(decoding: identifier.hexadecimal, as: UTF8.self)
     }
 
     /// Returns the id that a file's name encodes; nil if it is not the name of a print's file.
-    static func identifier(ofFile name: String) -> [UInt8]? {
-        guard let bytes = Hexadecimal.decode(Array(name.utf8)), bytes.count == 16 else {
-            return nil
-        }
-        return bytes
+    static func identifier(ofFile name: String) -> PrintID? {
+        PrintID(hexadecimal: Array(name.utf8))
     }
 
     fileprivate init(parsing lines: inout LineReader) throws(LineFault) {
-        identifier = try lines.hexadecimal("print", count: 16)
+        identifier = try lines.identifier("print")
         let text = try lines.value("finger", cap: 16)
         if text == Self.unknown {
             finger = nil

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import Posix
 import SignedFormats
@@ -102,7 +103,7 @@ extension ServerStore {
         try files { () throws(FileFault) in try directory.remove(verdictName(key.identifier)) }
     }
 
-    private func verdictName(_ identifier: [UInt8]) -> String {
-        String(decoding: Hexadecimal.encode(identifier), as: UTF8.self) + ".verdict"
+    private func verdictName(_ identifier: CredentialID) -> String {
+        String(decoding: identifier.hexadecimal, as: UTF8.self) + ".verdict"
     }
 }

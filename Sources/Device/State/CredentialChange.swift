@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Posix
 import Sealing
 import SignedFormats
@@ -8,7 +9,7 @@ import SignedFormats
 ///
 /// It exists only in memory.
 package struct CredentialDraft: Sendable {
-    let identifier: [UInt8]
+    let identifier: CredentialID
     /// The context that the vault must seal the private key to.
     package let context: SealingContext
     let enrolment: Enrolment
@@ -39,7 +40,7 @@ extension CredentialStore {
         _ enrolment: Enrolment, covering storage: [ReaderStorage] = []
     ) throws(StoreFault) -> CredentialDraft {
         guard ReaderStorage.isRecordable(storage) else { throw .tooManyStoredPrints }
-        let identifier = try random(16)
+        let identifier: CredentialID = try random()
         return CredentialDraft(
             identifier: identifier,
             context: try context(identifier, state: enrolment.state, storage: storage),
@@ -177,14 +178,14 @@ extension CredentialStore {
     }
 
     private func context(
-        _ identifier: [UInt8], state: EnrolmentState, storage: [ReaderStorage]
+        _ identifier: CredentialID, state: EnrolmentState, storage: [ReaderStorage]
     ) throws(StoreFault) -> SealingContext {
         let covering: EnrolmentState
         do throws(CryptoFault) {
             covering = try state.covering(storage)
         } catch { throw .vault(.crypto(error)) }
         let context = SealingContext(
-            account: account.name, uid: account.uid, credential: identifier,
+            account: account.name, uid: account.uid, item: identifier,
             relyingParty: "local", enrolment: covering)
         guard let context else { throw .unsupportedName }
         return context

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import LoginProtocol
 import Sealing
 import SignedFormats
@@ -10,7 +11,7 @@ import SignedFormats
 struct PrintManifest: Equatable, Sendable {
     /// The id of a print and the SHA-256 of its template.
     struct Entry: Equatable, Sendable {
-        let identifier: [UInt8]
+        let identifier: PrintID
         let digest: [UInt8]
     }
 
@@ -31,7 +32,7 @@ struct PrintManifest: Equatable, Sendable {
 ///
 /// It can sign as long as its vault opens the private key.
 struct SealedCredential: Equatable, Sendable {
-    let identifier: [UInt8]
+    let identifier: CredentialID
     let created: Instant
     let publicKey: SSHPublicKey
     /// The vault that created the key and opens it.
@@ -124,7 +125,7 @@ enum CredentialRecord: LineRecord, Equatable {
 
 extension SealedCredential {
     fileprivate func write(to lines: inout LineWriter) {
-        lines.put("credential", Hexadecimal.encode(identifier))
+        lines.put("credential", id: identifier)
         lines.put("created", created.text)
         lines.put("public", Base64.encode(publicKey.point, alphabet: .url))
         lines.put("vault", Array(vault.rawValue.utf8))
@@ -132,7 +133,7 @@ extension SealedCredential {
         lines.put(enrolment: enrolment)
         lines.put("prints", number: UInt64(manifest.entries.count))
         for entry in manifest.entries {
-            lines.put("print", Hexadecimal.encode(entry.identifier))
+            lines.put("print", id: entry.identifier)
             lines.put("template", Hexadecimal.encode(entry.digest))
         }
         lines.put(storage: storage)
@@ -142,7 +143,7 @@ extension SealedCredential {
     fileprivate init(
         parsing lines: inout LineReader, version: UInt64
     ) throws(LineFault) {
-        identifier = try lines.hexadecimal("credential", count: 16)
+        identifier = try lines.identifier("credential")
         created = try lines.instant("created")
         guard let key = SSHPublicKey(point: try lines.base64("public", count: 65)) else {
             throw .malformed
@@ -155,7 +156,7 @@ extension SealedCredential {
         guard count <= PrintStore.limit else { throw .tooLong }
         var entries: [PrintManifest.Entry] = []
         for _ in 0..<count {
-            let identifier = try lines.hexadecimal("print", count: 16)
+            let identifier: PrintID = try lines.identifier("print")
             let digest = try lines.hexadecimal("template", count: 32)
             entries.append(PrintManifest.Entry(identifier: identifier, digest: digest))
         }

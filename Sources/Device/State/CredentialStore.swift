@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import LoginProtocol
 import Posix
 import Sealing
@@ -8,8 +9,8 @@ import SignedFormats
 
 /// A credential as stored on disk, with its private key still sealed.
 package struct FoundCredential: Equatable, Sendable {
-    /// The credential's id, 16 bytes.
-    package var identifier: [UInt8] { record.identifier }
+    /// The credential's id.
+    package var identifier: CredentialID { record.identifier }
     /// The time of creation.
     package var created: Instant { record.created }
     /// The public key, as published in `keys/`.
@@ -290,7 +291,7 @@ package struct CredentialStore: Sendable {
         let colon = UInt8(ascii: ":")
         return credential.publicKey.line(
             comment: StaticString("signet:").bytes + name + [colon]
-                + Hexadecimal.encode(credential.identifier))
+                + credential.identifier.hexadecimal)
     }
 
     var publicName: String { AccountState.publicName(account.uid) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Sealing
 import SignedFormats
 
@@ -14,7 +15,7 @@ package enum KeyringLoss: String, CaseIterable, Sendable {
 
 /// A sealed login password as stored.
 struct SealedPassword: Equatable, Sendable {
-    let identifier: [UInt8]
+    let identifier: KeyringItemID
     let created: Instant
     /// The vault that opens it.
     var vault: VaultKind
@@ -66,7 +67,7 @@ enum KeyringRecord: LineRecord, Equatable {
 
 extension SealedPassword {
     fileprivate func write(to lines: inout LineWriter) {
-        lines.put("item", Hexadecimal.encode(identifier))
+        lines.put("item", id: identifier)
         lines.put("created", created.text)
         lines.put("vault", Array(vault.rawValue.utf8))
         lines.put(enrolment: enrolment)
@@ -77,7 +78,7 @@ extension SealedPassword {
     }
 
     fileprivate init(parsing lines: inout LineReader) throws(LineFault) {
-        identifier = try lines.hexadecimal("item", count: 16)
+        identifier = try lines.identifier("item")
         created = try lines.instant("created")
         vault = try lines.vault("vault")
         enrolment = try lines.enrolment()

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Posix
 import Sealing
 import SignedFormats
 
 /// A login password as stored on disk, still sealed.
 package struct KeyringPassword: Equatable, Sendable {
-    /// The item's id, 16 bytes.
+    /// The item's id.
     ///
     /// It is unique to this password, and remains when the key is sealed again.
-    package var identifier: [UInt8] { record.identifier }
+    package var identifier: KeyringItemID { record.identifier }
     /// The time at which it was stored.
     package var created: Instant { record.created }
     /// The vault that opens it.
@@ -42,7 +43,7 @@ package enum KeyringState: Equatable, Sendable {
 ///
 /// It exists only in memory.
 package struct KeyringDraft: Sendable {
-    let identifier: [UInt8]
+    let identifier: KeyringItemID
     /// The context that the vault must seal the password to.
     package let context: SealingContext
     let password: PasswordState
@@ -81,7 +82,7 @@ package struct KeyringStore: Sendable {
     package func draft(
         _ enrolment: Enrolment, entry: ShadowEntry?
     ) throws(StoreFault) -> KeyringDraft {
-        let identifier = try random(16)
+        let identifier: KeyringItemID = try random()
         return KeyringDraft(
             identifier: identifier, context: try context(identifier, state: enrolment.state),
             password: try passwordState(entry, identifier: identifier))
@@ -137,7 +138,7 @@ package struct KeyringStore: Sendable {
     }
 
     private func passwordState(
-        _ entry: ShadowEntry?, identifier: [UInt8]
+        _ entry: ShadowEntry?, identifier: KeyringItemID
     ) throws(StoreFault) -> PasswordState {
         try sealed { () throws(VaultError) in
             try PasswordState(
@@ -146,10 +147,10 @@ package struct KeyringStore: Sendable {
     }
 
     private func context(
-        _ identifier: [UInt8], state: EnrolmentState
+        _ identifier: KeyringItemID, state: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
         let context = SealingContext(
-            account: account.name, uid: account.uid, credential: identifier,
+            account: account.name, uid: account.uid, item: identifier,
             relyingParty: "local", use: .keyring, enrolment: state)
         guard let context else { throw .unsupportedName }
         return context

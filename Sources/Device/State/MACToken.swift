@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import Sealing
 import SignedFormats
@@ -18,12 +19,12 @@ package struct MACToken: Equatable, Sendable {
 
     /// The server's URL in canonical form.
     package let server: [UInt8]
-    /// The id of the key whose touch the token was issued for, 16 bytes.
+    /// The id of the key whose touch the token was issued for.
     ///
     /// The token ends with that key.
-    package let credential: [UInt8]
-    /// The token's id at the server, 16 bytes.
-    package let identifier: [UInt8]
+    package let credential: CredentialID
+    /// The token's id at the server.
+    package let identifier: MACTokenID
     /// The name that the user gave it.
     package let name: [UInt8]
     /// The audience of the texts that the token authenticates.
@@ -50,7 +51,7 @@ package struct MACToken: Equatable, Sendable {
     ///
     /// `MACTokenStore.keep` seals its secret.
     package init(
-        _ name: [UInt8], for key: ServerKey, identifier: [UInt8], created: Instant,
+        _ name: [UInt8], for key: ServerKey, identifier: MACTokenID, created: Instant,
         expires: Instant
     ) {
         server = key.server
@@ -83,8 +84,8 @@ extension MACToken: LineRecord {
     private func write(to lines: inout LineWriter) {
         lines.put("signet-mac-token", number: 1)
         lines.put("server", server)
-        lines.put("credential", Hexadecimal.encode(credential))
-        lines.put("token", Hexadecimal.encode(identifier))
+        lines.put("credential", id: credential)
+        lines.put("token", id: identifier)
         lines.put("name", name)
         lines.put("audience", audience)
         lines.put("created", created.text)
@@ -99,8 +100,8 @@ extension MACToken: LineRecord {
     init(parsing lines: inout LineReader) throws(LineFault) {
         try lines.version("signet-mac-token")
         server = try lines.value("server", cap: 256)
-        credential = try lines.hexadecimal("credential", count: 16)
-        identifier = try lines.hexadecimal("token", count: 16)
+        credential = try lines.identifier("credential")
+        identifier = try lines.identifier("token")
         name = try lines.value("name", cap: Limit.tokenName)
         audience = try lines.value("audience", cap: 256)
         created = try lines.instant("created")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Posix
 import Sealing
 import SignedFormats
@@ -27,7 +28,7 @@ package struct MACTokenStore: Sendable {
         guard let directory = try directory() else { return [] }
         var tokens: [MACToken] = []
         for name in try files({ () throws(FileFault) in try directory.list() }) {
-            guard let identifier = Hexadecimal.decode(Array(name.utf8)), identifier.count == 16
+            guard let identifier = MACTokenID(hexadecimal: Array(name.utf8))
             else { continue }
             if let token = try load(identifier, in: directory) { tokens.append(token) }
         }
@@ -122,7 +123,7 @@ package struct MACTokenStore: Sendable {
 
     /// Reads a token; nil if it is missing or cannot be used.
     private func load(
-        _ identifier: [UInt8], in directory: Directory
+        _ identifier: MACTokenID, in directory: Directory
     ) throws(StoreFault) -> MACToken? {
         do throws(StoreFault) {
             let token: MACToken? = try directory.record(fileName(identifier))
@@ -144,7 +145,7 @@ package struct MACTokenStore: Sendable {
         }
     }
 
-    private func fileName(_ identifier: [UInt8]) -> String {
-        String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
+    private func fileName(_ identifier: MACTokenID) -> String {
+        String(decoding: identifier.hexadecimal, as: UTF8.self)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import Posix
 import Sealing
@@ -37,12 +38,12 @@ extension PrintStore {
     ) throws(StoreFault) -> PrintChange {
         defer { wipe(&template) }
         return try draft(
-            adding: &template, as: try random(16), finger: finger, reader: reader,
+            adding: &template, as: try random(), finger: finger, reader: reader,
             sealedWith: key, now: now)
     }
 
     func draft(
-        adding template: inout [UInt8], as identifier: [UInt8], finger: Finger, reader: [UInt8],
+        adding template: inout [UInt8], as identifier: PrintID, finger: Finger, reader: [UInt8],
         sealedWith key: TemplateKeyID, now: Instant
     ) throws(StoreFault) -> PrintChange {
         let new = try seal(
@@ -55,7 +56,7 @@ extension PrintStore {
     ///
     /// Throws `.unknownPrint` if one of them is not listed. An empty list drafts a change that only
     /// increases the generation.
-    package func draft(removing identifiers: [[UInt8]]) throws(StoreFault) -> PrintChange {
+    package func draft(removing identifiers: [PrintID]) throws(StoreFault) -> PrintChange {
         let record = try account.record()
         let listed = record.prints.map(\.identifier)
         guard identifiers.allSatisfy(listed.contains) else { throw .unknownPrint }
@@ -104,7 +105,7 @@ extension PrintStore {
     }
 
     private func seal(
-        _ template: inout [UInt8], identifier: [UInt8], finger: Finger, reader: [UInt8],
+        _ template: inout [UInt8], identifier: PrintID, finger: Finger, reader: [UInt8],
         added: Instant, with key: TemplateKeyID
     ) throws(StoreFault) -> SealedPrint {
         defer { wipe(&template) }

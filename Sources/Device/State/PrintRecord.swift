@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import LoginProtocol
 import Posix
 import Sealing
@@ -8,7 +9,7 @@ import SignedFormats
 /// One enrolled finger with its opened template.
 package struct StoredPrint: Sendable {
     /// The print's id, 16 random bytes.
-    package let identifier: [UInt8]
+    package let identifier: PrintID
     /// The finger.
     package let finger: Finger
     /// The name of the reader that it was enrolled on, as libfprint reports it.
@@ -23,8 +24,8 @@ package struct StoredPrint: Sendable {
 
 /// A listed print whose file is missing or cannot be opened.
 package struct DamagedPrint: Equatable, Sendable {
-    /// The print's id, 16 bytes.
-    package let identifier: [UInt8]
+    /// The print's id.
+    package let identifier: PrintID
     /// The finger according to the account's record, which is not authenticated; nil if unknown.
     package let finger: Finger?
 }
@@ -32,7 +33,7 @@ package struct DamagedPrint: Equatable, Sendable {
 extension StoredPrint {
     /// Creates a print from its record and the opened template.
     init(
-        _ identifier: [UInt8], record: PrintRecord, secret: SecretBytes
+        _ identifier: PrintID, record: PrintRecord, secret: SecretBytes
     ) throws(VaultError) {
         self.identifier = identifier
         finger = record.finger
@@ -87,7 +88,7 @@ struct PrintRecord: Record {
         case .host: lines.put("signet-print", number: 1)
         case .kept(let identifier):
             lines.put("signet-print", number: 2)
-            lines.put("key", Hexadecimal.encode(identifier))
+            lines.put("key", id: identifier)
         }
         lines.put("finger", finger.name.bytes)
         lines.put("reader", reader)
@@ -100,7 +101,7 @@ struct PrintRecord: Record {
         var lines = LineReader(contents)
         switch try lines.number("signet-print") {
         case 1: key = .host
-        case 2: key = .kept(try lines.hexadecimal("key", count: 16))
+        case 2: key = .kept(try lines.identifier("key"))
         default: throw .malformed
         }
         finger = try lines.finger("finger")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import LoginProtocol
 import Posix
 import Sealing
@@ -62,9 +63,9 @@ package struct PrintStore: Sendable {
     package func add(
         _ template: inout [UInt8], finger: Finger, reader: [UInt8],
         sealedWith key: TemplateKeyID = .host, now: Instant
-    ) throws(StoreFault) -> [UInt8] {
+    ) throws(StoreFault) -> PrintID {
         defer { wipe(&template) }
-        let identifier = try random(16)
+        let identifier: PrintID = try random()
         try commit(
             try draft(
                 adding: &template, as: identifier, finger: finger, reader: reader,
@@ -75,7 +76,7 @@ package struct PrintStore: Sendable {
     /// Removes a print.
     ///
     /// Throws `.unknownPrint` if it is not listed.
-    package func remove(_ identifier: [UInt8]) throws(StoreFault) {
+    package func remove(_ identifier: PrintID) throws(StoreFault) {
         try commit(try draft(removing: [identifier]))
     }
 
@@ -106,8 +107,8 @@ package struct PrintStore: Sendable {
     /// Returns the ids of the template keys that the account's prints use, apart from the host's.
     ///
     /// Unreadable files contribute none.
-    package func keys() throws(StoreFault) -> [[UInt8]] {
-        var found: [[UInt8]] = []
+    package func keys() throws(StoreFault) -> [StoredTemplateKeyID] {
+        var found: [StoredTemplateKeyID] = []
         for listed in try account.record().prints {
             guard case .kept(let key) = try file(listed.identifier)?.key, !found.contains(key)
             else { continue }
@@ -152,13 +153,13 @@ package struct PrintStore: Sendable {
     /// Reads and opens a print's file.
     ///
     /// Throws as `enrolment()` does.
-    func load(_ identifier: [UInt8]) throws(StoreFault) -> Loaded {
+    func load(_ identifier: PrintID) throws(StoreFault) -> Loaded {
         guard let file = try file(identifier) else { return .damaged(nil) }
         return try open(file, identifier: identifier)
     }
 
     /// Reads a print's file without opening it; nil if it is missing or malformed.
-    func file(_ identifier: [UInt8]) throws(StoreFault) -> PrintRecord? {
+    func file(_ identifier: PrintID) throws(StoreFault) -> PrintRecord? {
         do throws(StoreFault) {
             return try account.printsDirectory?.record(ListedPrint.fileName(identifier))
         } catch {
@@ -171,7 +172,7 @@ package struct PrintStore: Sendable {
     ///
     /// A template that does not open is damaged. A template key that is not open now throws
     /// `.closed`, since the print may be intact.
-    func open(_ file: PrintRecord, identifier: [UInt8]) throws(StoreFault) -> Loaded {
+    func open(_ file: PrintRecord, identifier: PrintID) throws(StoreFault) -> Loaded {
         let context = context(identifier, finger: file.finger, reader: file.reader)
         let seal: TemplateSeal
         do throws(VaultError) {
@@ -196,7 +197,7 @@ package struct PrintStore: Sendable {
 
     /// Returns the context that a print's template is sealed to.
     func context(
-        _ identifier: [UInt8], finger: Finger, reader: [UInt8]
+        _ identifier: PrintID, finger: Finger, reader: [UInt8]
     ) -> TemplateContext {
         TemplateContext(
             account: account.name, uid: account.uid, identifier: identifier,
@@ -209,9 +210,7 @@ extension Enrolment {
     init(
         generation: UInt64, prints: [StoredPrint], damaged: [DamagedPrint]
     ) throws(StoreFault) {
-        self.prints = prints.sorted {
-            $0.identifier.lexicographicallyPrecedes($1.identifier)
-        }
+        self.prints = prints.sorted { $0.identifier < $1.identifier }
         self.damaged = damaged
         do throws(CryptoFault) {
             state = try EnrolmentState(generation: generation, prints: prints.map(\.enrolled))

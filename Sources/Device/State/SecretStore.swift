@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import Posix
 import Sealing
@@ -7,7 +8,7 @@ import SignedFormats
 /// A secret as stored on disk, still sealed, with its record authenticated.
 package struct StoredSecret: Equatable, Sendable {
     /// The item's id, 16 random bytes.
-    package let identifier: [UInt8]
+    package let identifier: SecretID
     /// The name that the user gave it.
     package var name: [UInt8] { record.name }
     /// The length of the secret in bytes.
@@ -37,7 +38,7 @@ package struct DamagedSecret: Equatable, Sendable {
     /// The name in the record, which is not authenticated; the id in hexadecimal if the record
     /// cannot be parsed.
     package let name: [UInt8]
-    let identifier: [UInt8]
+    let identifier: SecretID
 }
 
 /// All secrets of an account, ordered by name.
@@ -54,9 +55,9 @@ package struct SecretList: Sendable {
 /// Where a new secret is stored, or why it cannot be.
 package enum SecretSlot: Equatable, Sendable {
     /// A new item with this id.
-    case new([UInt8])
+    case new(SecretID)
     /// The place of the existing secret with this id.
-    case over([UInt8])
+    case over(SecretID)
     /// A secret with this name exists already and must not be replaced.
     case taken
     /// The account has the maximum number of secrets.
@@ -82,7 +83,7 @@ package struct SecretStore: Sendable {
         var damaged: [DamagedSecret] = []
         for name in try files({ () throws(FileFault) in try directory.list() }) {
             // Files with other names are not ours.
-            guard let identifier = Hexadecimal.decode(Array(name.utf8)), identifier.count == 16
+            guard let identifier = SecretID(hexadecimal: Array(name.utf8))
             else { continue }
             switch try load(identifier, in: directory, mark: mark) {
             case .intact(let secret): intact.append(secret)
@@ -100,7 +101,7 @@ package struct SecretStore: Sendable {
     /// Reads one secret by its id; nil if there is none.
     ///
     /// Throws `.damaged` if its file cannot be used.
-    package func secret(_ identifier: [UInt8]) throws(StoreFault) -> StoredSecret? {
+    package func secret(_ identifier: SecretID) throws(StoreFault) -> StoredSecret? {
         guard let directory = try directory() else { return nil }
         switch try load(identifier, in: directory, mark: try mark()) {
         case .intact(let secret): return secret
@@ -121,15 +122,15 @@ package struct SecretStore: Sendable {
             return replacing ? .over(old.identifier) : .taken
         }
         guard list.intact.count + list.damaged.count < Self.limit else { return .full }
-        return .new(try random(16))
+        return .new(try random())
     }
 
     /// Returns the context that a secret must be sealed to and opened with.
     package func context(
-        _ identifier: [UInt8], name: [UInt8], state: EnrolmentState
+        _ identifier: SecretID, name: [UInt8], state: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
         let context = SealingContext(
-            account: account.name, uid: account.uid, credential: identifier,
+            account: account.name, uid: account.uid, item: identifier,
             relyingParty: "local", use: .secret(name: name), enrolment: state)
         guard let context else { throw .unsupportedName }
         return context
@@ -139,16 +140,16 @@ package struct SecretStore: Sendable {
     ///
     /// A previous secret with this id remains complete until the new one is on disk.
     package func keep(
-        _ sealed: SealedContent, name: [UInt8], by vault: VaultKind, context: SealingContext,
-        now: Instant
+        _ sealed: SealedContent, as identifier: SecretID, name: [UInt8], by vault: VaultKind,
+        context: SealingContext, now: Instant
     ) throws(StoreFault) {
         let sealing = SecretSealing(vault: vault, enrolment: context.enrolment, key: sealed.key)
         let record = SecretRecord(
             name: name, created: now, sealings: [sealing], content: sealed.content)
         guard (1...Limit.secret).contains(record.size) else {
-            throw .damaged(path: fileName(context.credential))
+            throw .damaged(path: fileName(identifier))
         }
-        try write(record, identifier: context.credential)
+        try write(record, identifier: identifier)
     }
 
     /// Stores a secret whose key another vault has sealed again for the same fingers.
@@ -202,7 +203,7 @@ extension SecretStore {
     }
 
     private func load(
-        _ identifier: [UInt8], in directory: Directory, mark: RecordMark
+        _ identifier: SecretID, in directory: Directory, mark: RecordMark
     ) throws(StoreFault) -> Loaded {
         let record: SecretRecord?
         do throws(StoreFault) {
@@ -215,7 +216,7 @@ extension SecretStore {
         do throws(VaultError) {
             try mark.check(
                 record.mark, record: record.marked, account: account.name, uid: account.uid,
-                identifier: identifier)
+                item: identifier)
         } catch {
             guard error == .doesNotOpen else { throw .vault(error) }
             return .damaged(record.name)
@@ -224,13 +225,13 @@ extension SecretStore {
     }
 
     /// Marks a record and writes it durably, replacing a previous one with the same id.
-    private func write(_ record: SecretRecord, identifier: [UInt8]) throws(StoreFault) {
+    private func write(_ record: SecretRecord, identifier: SecretID) throws(StoreFault) {
         var record = record
         let bytes = record.marked
         let mark = try mark()
         record.mark = try sealed { () throws(VaultError) in
             try mark.make(
-                bytes, account: account.name, uid: account.uid, identifier: identifier)
+                bytes, account: account.name, uid: account.uid, item: identifier)
         }
         let directory = try files { () throws(FileFault) in
             try account.directory.makeDirectory(Self.directoryName, mode: 0o700)
@@ -252,7 +253,7 @@ extension SecretStore {
         }
     }
 
-    private func fileName(_ identifier: [UInt8]) -> String {
-        String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
+    private func fileName(_ identifier: SecretID) -> String {
+        String(decoding: identifier.hexadecimal, as: UTF8.self)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import Sealing
 import SignedFormats
@@ -32,6 +33,9 @@ package struct ServerKey: Equatable, Sendable {
 
     /// The signing key's value in place of a server's URL.
     package static let signing = Array("signing".utf8)
+    /// The signing key's value in place of a registration.
+    static let noRegistration = RegistrationID(
+        checked: [UInt8](repeating: 0, count: RegistrationID.count))
 
     /// The server's URL in canonical form.
     package let server: [UInt8]
@@ -41,10 +45,10 @@ package struct ServerKey: Equatable, Sendable {
     package let application: [UInt8]
     /// The audience of statements for the server.
     package let audience: [UInt8]
-    /// The registration's id at the server, 16 bytes.
-    package let registration: [UInt8]
-    /// The credential's id, 16 bytes.
-    package let identifier: [UInt8]
+    /// The registration's id at the server.
+    package let registration: RegistrationID
+    /// The credential's id.
+    package let identifier: CredentialID
     /// The time of creation.
     package let created: Instant
     /// The public key.
@@ -100,8 +104,8 @@ extension ServerKey: LineRecord {
         lines.put("account", account)
         lines.put("application", application)
         lines.put("audience", audience)
-        lines.put("registration", Hexadecimal.encode(registration))
-        lines.put("credential", Hexadecimal.encode(identifier))
+        lines.put("registration", id: registration)
+        lines.put("credential", id: identifier)
         lines.put("created", created.text)
         lines.put("public", Base64.encode(publicKey.point, alphabet: .url))
         lines.put("vault", Array(vault.rawValue.utf8))
@@ -121,8 +125,8 @@ extension ServerKey: LineRecord {
         account = try lines.value("account", cap: 256)
         application = try lines.value("application", cap: 256)
         audience = try lines.value("audience", cap: 256)
-        registration = try lines.hexadecimal("registration", count: 16)
-        identifier = try lines.hexadecimal("credential", count: 16)
+        registration = try lines.identifier("registration")
+        identifier = try lines.identifier("credential")
         created = try lines.instant("created")
         guard let key = SSHPublicKey(point: try lines.base64("public", count: 65)) else {
             throw .malformed

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Posix
 import Sealing
 import SignedFormats
@@ -15,19 +16,19 @@ package struct ServerRegistration: Equatable, Sendable {
     package let application: [UInt8]
     /// The audience of statements for the server.
     package let audience: [UInt8]
-    /// The registration's id, 16 bytes.
-    package let registration: [UInt8]
+    /// The registration's id.
+    package let registration: RegistrationID
 
     /// Returns the values for an account's signing key, which is registered at no server.
     package static func signing(_ account: [UInt8]) -> ServerRegistration {
         ServerRegistration(
             server: ServerKey.signing, account: account, application: [], audience: [],
-            registration: [UInt8](repeating: 0, count: 16))
+            registration: ServerKey.noRegistration)
     }
 
     private init(
         server: [UInt8], account: [UInt8], application: [UInt8], audience: [UInt8],
-        registration: [UInt8]
+        registration: RegistrationID
     ) {
         self.server = server
         self.account = account
@@ -72,7 +73,7 @@ package struct ServerStore: Sendable {
         guard let directory = try directory() else { return [] }
         var keys: [ServerKey] = []
         for name in try files({ () throws(FileFault) in try directory.list() }) {
-            guard let identifier = Hexadecimal.decode(Array(name.utf8)), identifier.count == 16
+            guard let identifier = CredentialID(hexadecimal: Array(name.utf8))
             else { continue }
             if let key = try self.key(identifier) { keys.append(key) }
         }
@@ -80,7 +81,7 @@ package struct ServerStore: Sendable {
     }
 
     /// Returns the key of this credential; nil if it is missing or its file cannot be used.
-    package func key(_ identifier: [UInt8]) throws(StoreFault) -> ServerKey? {
+    package func key(_ identifier: CredentialID) throws(StoreFault) -> ServerKey? {
         guard let directory = try directory() else { return nil }
         do throws(StoreFault) {
             let key: ServerKey? = try directory.record(fileName(identifier))
@@ -94,10 +95,10 @@ package struct ServerStore: Sendable {
 
     /// Returns the context that a key is sealed to: account, credential, server and fingers.
     package func context(
-        _ identifier: [UInt8], server: [UInt8], enrolment: EnrolmentState
+        _ identifier: CredentialID, server: [UInt8], enrolment: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
         let context = SealingContext(
-            account: account.name, uid: account.uid, credential: identifier,
+            account: account.name, uid: account.uid, item: identifier,
             relyingParty: String(decoding: server, as: UTF8.self), enrolment: enrolment)
         guard let context else { throw .unsupportedName }
         return context
@@ -108,7 +109,8 @@ package struct ServerStore: Sendable {
     ///
     /// An older key that is disabled, and whose server has not been told yet, stays.
     package func keep(
-        _ made: NewCredential, context: SealingContext, by vault: VaultKind,
+        _ made: NewCredential, as identifier: CredentialID, context: SealingContext,
+        by vault: VaultKind,
         at place: ServerRegistration, state: ServerKey.State, now: Instant
     ) throws(StoreFault) -> ServerKey {
         guard let publicKey = SSHPublicKey(point: made.publicPoint) else {
@@ -117,7 +119,7 @@ package struct ServerStore: Sendable {
         let key = ServerKey(
             server: place.server, account: place.account, application: place.application,
             audience: place.audience, registration: place.registration,
-            identifier: context.credential, created: now, publicKey: publicKey, vault: vault,
+            identifier: identifier, created: now, publicKey: publicKey, vault: vault,
             state: state, counter: 1,
             sealings: [ServerKey.Sealing(enrolment: context.enrolment, key: made.sealed)])
         let former = try all().filter { $0.server == place.server && $0.state != .removing }
@@ -212,7 +214,7 @@ package struct ServerStore: Sendable {
         }
     }
 
-    private func fileName(_ identifier: [UInt8]) -> String {
-        String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
+    private func fileName(_ identifier: CredentialID) -> String {
+        String(decoding: identifier.hexadecimal, as: UTF8.self)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Posix
 import Sealing
 import SignedFormats
@@ -21,7 +22,7 @@ package struct StateDirectory: Sendable {
     package static let version: UInt64 = 3
 
     /// The id of this machine, 16 random bytes.
-    package let device: [UInt8]
+    package let device: DeviceID
     /// The host secret.
     package let host: HostSecret
 
@@ -252,22 +253,22 @@ package struct StateDirectory: Sendable {
         try files { () throws(FileFault) in try root.replace("version", bytes: text, mode: 0o644) }
     }
 
-    private static func deviceIdentifier(_ root: Directory) throws(StoreFault) -> [UInt8] {
+    private static func deviceIdentifier(_ root: Directory) throws(StoreFault) -> DeviceID {
         let bytes = try files { () throws(FileFault) in
             try root.read("device-id", cap: 64, isPrivate: false)
         }
         if let bytes { return try device(in: bytes, path: root.path + "/device-id") }
-        let device = try random(16)
-        let text = Hexadecimal.encode(device) + [UInt8(ascii: "\n")]
+        let device: DeviceID = try random()
+        let text = device.hexadecimal + [UInt8(ascii: "\n")]
         try files { () throws(FileFault) in try root.replace("device-id", bytes: text, mode: 0o644)
         }
         return device
     }
 
     /// Parses the contents of a `device-id` file; `path` is for the fault.
-    static func device(in contents: [UInt8], path: String) throws(StoreFault) -> [UInt8] {
+    static func device(in contents: [UInt8], path: String) throws(StoreFault) -> DeviceID {
         guard contents.count == 33, contents.last == UInt8(ascii: "\n"),
-            let device = Hexadecimal.decode(Array(contents.dropLast()))
+            let device = DeviceID(hexadecimal: Array(contents.dropLast()))
         else { throw .damaged(path: path) }
         return device
     }
@@ -282,9 +283,9 @@ package struct StateDirectory: Sendable {
     }
 }
 
-/// Returns random bytes, and converts the fault.
-func random(_ count: Int) throws(StoreFault) -> [UInt8] {
+/// Returns a new id, and converts the fault.
+func random<ID: FixedBytes>() throws(StoreFault) -> ID {
     do throws(SystemFault) {
-        return try randomBytes(count)
+        return ID(random: try randomBytes(ID.count))
     } catch { throw .file(.system(error)) }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Posix
 import Sealing
 import SignedFormats
@@ -10,21 +11,21 @@ package enum TemplateKeyID: Equatable, Sendable {
     ///
     /// It is used with the file vault.
     case host
-    /// A random key that a vault seals, by its id of 16 bytes.
-    case kept([UInt8])
+    /// A random key that the TPM vault seals.
+    case kept(StoredTemplateKeyID)
 }
 
 /// A template key as stored, sealed by a vault to `SealingContext.templates`.
 package struct SealedTemplateKey: Equatable, Sendable {
     /// The key's id, 16 random bytes; prints refer to it.
-    package let identifier: [UInt8]
+    package let identifier: StoredTemplateKeyID
     /// The vault that opens it.
     package let vault: VaultKind
     /// The sealed key of 32 bytes.
     package let sealed: [UInt8]
 
     /// Creates a value from newly sealed parts.
-    package init(identifier: [UInt8], vault: VaultKind, sealed: [UInt8]) {
+    package init(identifier: StoredTemplateKeyID, vault: VaultKind, sealed: [UInt8]) {
         self.identifier = identifier
         self.vault = vault
         self.sealed = sealed
@@ -46,7 +47,7 @@ package final class TemplateKeys: Sendable {
 
     private let directory: Directory
     private let host: TemplateSeal
-    private let standings = Mutex<[[UInt8]: KeyStatus]>([:])
+    private let standings = Mutex<[StoredTemplateKeyID: KeyStatus]>([:])
 
     init(directory: Directory, host: HostSecret) throws(StoreFault) {
         self.directory = directory
@@ -54,15 +55,15 @@ package final class TemplateKeys: Sendable {
     }
 
     /// Returns the ids of all stored keys.
-    package func identifiers() throws(StoreFault) -> [[UInt8]] {
+    package func identifiers() throws(StoreFault) -> [StoredTemplateKeyID] {
         try files { () throws(FileFault) in try directory.list() }
-            .compactMap { Hexadecimal.decode(Array($0.utf8)) }.filter { $0.count == 16 }
+            .compactMap { StoredTemplateKeyID(hexadecimal: Array($0.utf8)) }
     }
 
     /// Returns a stored key, still sealed; nil if it was removed.
     ///
     /// Throws `.damaged` if its file is not in canonical form.
-    package func key(_ identifier: [UInt8]) throws(StoreFault) -> SealedTemplateKey? {
+    package func key(_ identifier: StoredTemplateKeyID) throws(StoreFault) -> SealedTemplateKey? {
         let record: TemplateKeyRecord? = try directory.record(Self.fileName(identifier))
         return record.map {
             SealedTemplateKey(identifier: identifier, vault: $0.vault, sealed: $0.sealed)
@@ -81,7 +82,7 @@ package final class TemplateKeys: Sendable {
     ///
     /// The caller ensures that no print is sealed with it, since such a print could not be opened
     /// any more.
-    package func remove(_ identifier: [UInt8]) throws(StoreFault) {
+    package func remove(_ identifier: StoredTemplateKeyID) throws(StoreFault) {
         try files { () throws(FileFault) in
             try directory.remove(Self.fileName(identifier))
         }
@@ -89,7 +90,9 @@ package final class TemplateKeys: Sendable {
     }
 
     /// Records the result of opening a key, replacing any earlier result.
-    package func settle(_ identifier: [UInt8], _ outcome: Result<TemplateSeal, VaultError>) {
+    package func settle(
+        _ identifier: StoredTemplateKeyID, _ outcome: Result<TemplateSeal, VaultError>
+    ) {
         standings.withLock { standings in
             switch outcome {
             case .success(let seal): standings[identifier] = .open(seal)
@@ -99,7 +102,7 @@ package final class TemplateKeys: Sendable {
     }
 
     /// Whether a key is open.
-    package func isOpen(_ identifier: [UInt8]) -> Bool {
+    package func isOpen(_ identifier: StoredTemplateKeyID) -> Bool {
         standings.withLock { standings in
             if case .open = standings[identifier] { true } else { false }
         }
@@ -128,15 +131,15 @@ package final class TemplateKeys: Sendable {
 
     /// Returns the reason why a key is closed that was not tried: it was removed, or not opened
     /// yet.
-    private func closure(of identifier: [UInt8]) -> VaultError {
+    private func closure(of identifier: StoredTemplateKeyID) -> VaultError {
         do throws(StoreFault) {
             if try key(identifier) == nil { return .doesNotOpen }
         } catch { return .trouble(.failed(error.description)) }
         return .trouble(.failed("the key of the fingerprints was not opened yet"))
     }
 
-    private static func fileName(_ identifier: [UInt8]) -> String {
-        String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
+    private static func fileName(_ identifier: StoredTemplateKeyID) -> String {
+        String(decoding: identifier.hexadecimal, as: UTF8.self)
     }
 }
 
@@ -144,8 +147,8 @@ extension StateDirectory {
     /// Returns the ids of all keys that a print of any account uses.
     ///
     /// Throws if a print cannot be read, since its key is then unknown.
-    package func templateKeysInUse() throws(StoreFault) -> Set<[UInt8]> {
-        var found: Set<[UInt8]> = []
+    package func templateKeysInUse() throws(StoreFault) -> Set<StoredTemplateKeyID> {
+        var found: Set<StoredTemplateKeyID> = []
         let names = try files { () throws(FileFault) in try accountsRoot.list() }
         for uid in names.compactMap({ UInt32($0) }) {
             guard let account = try account(uid: uid) else { continue }

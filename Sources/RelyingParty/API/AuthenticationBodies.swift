@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The request in which a back end asks about an authentication code that it received.
+import Domain
+
+/// The body with which a back end asks about a request that it received.
 struct AuthenticationRequest: Decodable {
     /// The value of the request's `Authorization` header.
     let authorization: TextBytes
@@ -35,8 +37,8 @@ struct AuthenticationAnswer: Encodable, Sendable {
     let remainingAttempts: Int64?
     let application: String?
     let account: String?
-    let registration: ID?
-    let device: ID?
+    let registration: RegistrationID?
+    let device: DeviceID?
     let status: RegistrationStatus?
     let factor: String?
     let flags: [String]?
@@ -70,7 +72,7 @@ struct MACTokenRequest: Decodable {
 
 /// A new MAC token; the secret is returned only here.
 struct MACTokenAnswer: Encodable, Sendable {
-    let token: ID
+    let token: MACTokenID
     let name: String
     /// 32 bytes.
     let secret: Binary
@@ -80,7 +82,7 @@ struct MACTokenAnswer: Encodable, Sendable {
 
 /// A MAC token in a list, without its secret.
 struct MACTokenState: Encodable, Sendable {
-    let token: ID
+    let token: MACTokenID
     let name: String
     let created: Int64
     let expires: Int64

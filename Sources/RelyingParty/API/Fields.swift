@@ -1,39 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Posix
 import SignedFormats
 
-/// An id of 16 bytes, encoded as 32 hexadecimal digits in lower case.
-///
-/// Upper-case digits are refused, so an id has only one encoding.
-struct ID: Codable, Equatable, Sendable {
-    let bytes: [UInt8]
+/// An id in a body or a path: two hexadecimal digits in lower case for each byte.
+protocol BodyID: FixedBytes, Codable {}
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+extension DeviceID: BodyID {}
+extension RegistrationID: BodyID {}
+extension OperationID: BodyID {}
+extension MACTokenID: BodyID {}
+extension SessionID: BodyID {}
 
-    /// Parses 32 lower-case hexadecimal digits; nil for anything else.
+extension BodyID {
+    /// Parses the digits; nil for anything else.
     init?(text: String) {
-        guard text.utf8.count == 32, let bytes = Hexadecimal.decode([UInt8](text.utf8)) else {
-            return nil
-        }
-        self.bytes = bytes
+        guard text.utf8.count == 2 * Self.count else { return nil }
+        self.init(hexadecimal: [UInt8](text.utf8))
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        guard let id = ID(text: try container.decode(String.self)) else {
+        guard let id = Self(text: try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "not 32 hexadecimal digits")
+                in: container, debugDescription: "not \(2 * Self.count) hexadecimal digits")
         }
         self = id
     }
 
-    var text: String { hexadecimal(bytes) }
+    var text: String { String(decoding: hexadecimal, as: UTF8.self) }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
+    }
+}
+
+/// A challenge in a body: base64url without padding.
+extension Challenge: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = [UInt8](try container.decode(String.self).utf8)
+        guard let bytes = Base64.decode(text, alphabet: .url), let challenge = Challenge(bytes)
+        else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "not \(Self.count) bytes in base64url without padding")
+        }
+        self = challenge
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(base64(bytes))
     }
 }
 
@@ -122,6 +141,10 @@ struct NumericAddress: Decodable, Equatable, Sendable {
                 in: container, debugDescription: "not a numeric address")
         }
     }
+}
+
+func hexadecimal(_ id: some FixedBytes) -> String {
+    String(decoding: id.hexadecimal, as: UTF8.self)
 }
 
 func hexadecimal(_ bytes: [UInt8]) -> String {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The request for a challenge, which any caller may make for any account.
+import Domain
+
+/// The request for a challenge.
 struct ChallengeRequest: Decodable {
     let application: Name
     let account: Name
-    let device: ID
+    let device: DeviceID
     /// The purpose of the challenge; a login if absent.
     let action: ChallengeAction?
 }
 
 /// A challenge, valid once and for 60 seconds.
 struct ChallengeAnswer: Encodable, Sendable {
-    let challenge: Binary
+    let challenge: Challenge
     let audience: String
     let expires: Int64
 }
@@ -26,8 +28,7 @@ struct SignedChallengeRequest: Decodable {
 
 /// A PAM module's own challenge, for which the verdict is issued.
 struct ModuleRequest: Decodable, Sendable {
-    /// 32 bytes.
-    let challenge: Binary
+    let challenge: Challenge
     /// The account's name on the device, which may differ from the one at the server.
     let account: Name
 }
@@ -37,7 +38,7 @@ struct LoginAnswer: Encodable, Sendable {
     let valid: Bool
     let application: String
     let account: String
-    let registration: ID
+    let registration: RegistrationID
     let status: RegistrationStatus
     let factor: String
     let remainingAttempts: Int64

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The request for an operation, or for a login that is approved as an operation.
+import Domain
+
+/// The request for an operation, or for a login that is approved as one.
 struct OperationRequest: Decodable {
     let account: Name
     let template: Name
     /// A value for each placeholder of the template.
     let data: [String: String]?
     /// The only device that may decide; any device of the account if absent.
-    let device: ID?
+    let device: DeviceID?
     /// How long it stays pending, in seconds; at most the template's time, which is the default.
     let expiresIn: Int64?
     let additional: AdditionalData?
@@ -33,7 +35,7 @@ struct AdditionalData: Codable, Equatable, Sendable {
 
 /// An operation, as reported to the application that created it.
 struct OperationState: Encodable, Sendable {
-    let operation: ID
+    let operation: OperationID
     let account: String
     let template: String
     let purpose: TemplatePurpose
@@ -42,13 +44,13 @@ struct OperationState: Encodable, Sendable {
     let status: OperationStatus
     let failureCount: Int64
     let maxFailureCount: Int64
-    let device: ID?
+    let device: DeviceID?
     let created: Int64
     let expires: Int64
     /// When it was decided or ended, other than by expiring.
     let decided: Int64?
     /// The registration whose touch decided it.
-    let registration: ID?
+    let registration: RegistrationID?
     /// When the login was confirmed.
     let confirmed: Int64?
     let additional: AdditionalData
@@ -61,7 +63,7 @@ struct OperationList: Encodable, Sendable {
 
 /// An operation in the list of a device; the challenge is only in `OperationDetail`.
 struct AwaitedOperation: Encodable, Sendable {
-    let operation: ID
+    let operation: OperationID
     let template: String
     let data: String
     let created: Int64
@@ -75,14 +77,14 @@ struct AwaitedOperations: Encodable, Sendable {
 
 /// An operation, as reported to a device that may decide it: everything that it has to sign.
 struct OperationDetail: Encodable, Sendable {
-    let operation: ID
+    let operation: OperationID
     let application: String
     let audience: String
     let account: String
     let template: String
     /// The exact text to show.
     let data: String
-    let challenge: Binary
+    let challenge: Challenge
     let status: OperationStatus
     let failureCount: Int64
     let maxFailureCount: Int64
@@ -93,14 +95,14 @@ struct OperationDetail: Encodable, Sendable {
 
 /// The status after a device's decision.
 struct DecisionAnswer: Encodable, Sendable {
-    let operation: ID
+    let operation: OperationID
     let status: OperationStatus
     let decided: Int64
 }
 
 /// A login that awaits its approval; nothing in it shows whether it was only pretended.
 struct LoginBegun: Encodable, Sendable {
-    let operation: ID
+    let operation: OperationID
     /// The session secret, returned only here and needed to confirm the login.
     let session: String
     let data: String
@@ -110,6 +112,6 @@ struct LoginBegun: Encodable, Sendable {
 
 /// The request to confirm an approved login.
 struct ConfirmRequest: Decodable {
-    let operation: ID
+    let operation: OperationID
     let session: String
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import JSONFormat
 import SignedFormats
 
@@ -35,7 +36,7 @@ extension ChallengeRequest: PlainDecodable {
     init?(_ object: JSON) {
         guard let application = object["application"]?.stringValue.flatMap({ Name($0) }),
             let account = object["account"]?.stringValue.flatMap({ Name($0) }),
-            let device = object["device"]?.stringValue.flatMap({ ID(text: $0) })
+            let device = object["device"]?.stringValue.flatMap({ DeviceID(text: $0) })
         else { return nil }
         var action: ChallengeAction?
         if let member = object["action"] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import SignedFormats
 
 /// The request for an activation code.
@@ -21,16 +22,16 @@ struct ActivationAnswer: Encodable, Sendable {
 struct RegistrationRequest: Decodable {
     /// The activation code as a person typed it.
     let code: String
-    let device: ID
+    let device: DeviceID
 }
 
 /// The challenge that a device's new key must sign, with the names to sign.
 struct RegistrationBegun: Encodable, Sendable {
-    let registration: ID
+    let registration: RegistrationID
     let account: String
     let application: String
     let audience: String
-    let challenge: Binary
+    let challenge: Challenge
     let expires: Int64
 }
 
@@ -52,9 +53,9 @@ struct CommitRequest: Decodable {
 
 /// A registration, as reported to its application and to its device.
 struct RegistrationState: Encodable, Sendable {
-    let registration: ID
+    let registration: RegistrationID
     let account: String
-    let device: ID
+    let device: DeviceID
     let status: RegistrationStatus
     /// Why it is BLOCKED or REMOVED (`RemovalReason`, or `failures`); nil otherwise.
     let reason: String?

@@ -59,11 +59,11 @@ struct AdminArguments: Sendable {
     }
 
     /// An operand that must be an id of 32 hexadecimal digits; throws `.usage` otherwise.
-    func id(_ place: Int) throws(AdminFault) -> [UInt8] {
+    func id<ID: BodyID>(_ place: Int) throws(AdminFault) -> ID {
         guard let id = ID(text: self[place]) else {
             throw .usage("'\(self[place])' is no id: an id has 32 hexadecimal digits")
         }
-        return id.bytes
+        return id
     }
 
     /// The comma-separated words of an option; nil if it is absent.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentSyntax
+import Domain
 import LoginMessages
 import SQL
 
@@ -73,7 +74,7 @@ extension Administration {
     }
 
     fileprivate func commitRegistration(_ words: AdminArguments) async throws(AdminFault) {
-        let id = try words.id(0)
+        let id: RegistrationID = try words.id(0)
         let (application, _) = try await registration(id)
         let state = try await serve { service throws(Problem) in
             try await service.registrations.commit(
@@ -83,7 +84,7 @@ extension Administration {
     }
 
     fileprivate func setRegistration(_ words: AdminArguments) async throws(AdminFault) {
-        let id = try words.id(0)
+        let id: RegistrationID = try words.id(0)
         guard let flags = try words.words(.flags) else {
             throw .usage("nothing is to be changed: give --flags")
         }
@@ -105,7 +106,7 @@ extension Administration {
     fileprivate func change(
         _ words: AdminArguments, to status: RegistrationStatus
     ) async throws(AdminFault) {
-        let id = try words.id(0)
+        let id: RegistrationID = try words.id(0)
         let (application, _) = try await registration(id)
         let state = try await serve { service throws(Problem) in
             try await service.registrations.change(
@@ -117,7 +118,7 @@ extension Administration {
 
     /// Returns the registration and its application; throws `.missing` if there is none.
     private func registration(
-        _ id: [UInt8]
+        _ id: RegistrationID
     ) async throws(AdminFault) -> (ApplicationRecord, RegistrationState) {
         let found = try await read {
             store throws(DatabaseFault) -> (ApplicationRecord, RegistrationState)? in

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 
 /// The administrator's commands on the database, run on the server's own machine.
@@ -34,7 +35,7 @@ struct Administration: Sendable {
     /// not contain a secret.
     func change<T: Sendable>(
         _ what: String, of application: String = "", account: String = "",
-        registration: [UInt8] = [],
+        registration: RegistrationID? = nil,
         _ body:
             @escaping @Sendable (any Transaction, Int64) throws(DatabaseFault) -> Result<
                 T, AdminFault
@@ -66,7 +67,8 @@ struct Administration: Sendable {
     ///
     /// - Throws: `.missing` if there is no such application, and the fault that `body` returns.
     func changeApplication<T: Sendable>(
-        _ what: String, _ application: String, account: String = "", registration: [UInt8] = [],
+        _ what: String, _ application: String, account: String = "",
+        registration: RegistrationID? = nil,
         _ body:
             @escaping @Sendable (any Transaction, ApplicationRecord, Int64) throws(DatabaseFault)
             -> Result<T, AdminFault>

@@ -5,7 +5,7 @@ import JSONFormat
 
 extension OperationState {
     init(_ record: OperationRecord, account: AccountRecord, at now: Int64) throws(Problem) {
-        operation = ID(record.id)
+        operation = record.id
         self.account = account.name
         template = record.template
         purpose = record.session == nil ? .operation : .login
@@ -13,11 +13,11 @@ extension OperationState {
         status = record.status(at: now)
         failureCount = record.failures
         maxFailureCount = record.maximumFailures
-        device = record.device.map { ID($0) }
+        device = record.device
         created = record.created
         expires = record.expires
         decided = record.decided
-        registration = record.registration.map { ID($0) }
+        registration = record.registration
         confirmed = record.consumed
         additional = try JSON.decode(AdditionalData.self, from: [UInt8](record.additional.utf8))
     }
@@ -25,7 +25,7 @@ extension OperationState {
 
 extension AwaitedOperation {
     init(_ record: OperationRecord) {
-        operation = ID(record.id)
+        operation = record.id
         template = record.template
         data = record.data
         created = record.created
@@ -35,13 +35,13 @@ extension AwaitedOperation {
 
 extension OperationDetail {
     init(_ record: OperationRecord, for signer: Signer, at now: Int64) {
-        operation = ID(record.id)
+        operation = record.id
         application = signer.application.name
         audience = signer.application.audience
         account = signer.account.name
         template = record.template
         data = record.data
-        challenge = Binary(record.challenge)
+        challenge = record.challenge
         status = record.status(at: now)
         failureCount = record.failures
         maxFailureCount = record.maximumFailures
@@ -53,9 +53,9 @@ extension OperationDetail {
 
 extension RegistrationState {
     init(_ record: RegistrationRecord, account: AccountRecord) {
-        registration = ID(record.id)
+        registration = record.id
         self.account = account.name
-        device = ID(record.device)
+        device = record.device
         status = record.status
         reason = record.reason.isEmpty ? nil : record.reason
         fingerprint = record.publicKey.flatMap { keyFingerprint($0) }
@@ -77,8 +77,8 @@ extension AuthenticationAnswer {
         remainingAttempts = nil
         application = signer.application.name
         account = signer.account.name
-        registration = ID(signer.registration.id)
-        self.device = ID(signer.registration.device)
+        registration = signer.registration.id
+        self.device = signer.registration.device
         status = signer.registration.status
         factor = device.factor
         flags = signer.flags
@@ -88,7 +88,7 @@ extension AuthenticationAnswer {
 
 extension MACTokenState {
     init(_ record: MACTokenRecord) {
-        token = ID(record.id)
+        token = record.id
         name = record.name
         created = record.created
         expires = record.expires

@@ -33,10 +33,10 @@ struct Call: Sendable {
         return try json.value(type)
     }
 
-    /// Returns the id in the path, 16 bytes; throws `.notFound` if it is malformed.
-    func id() throws(Problem) -> [UInt8] {
+    /// Returns the id in the path; throws `.notFound` if it is malformed.
+    func id<ID: BodyID>() throws(Problem) -> ID {
         guard let text = parameters.first, let id = ID(text: text) else { throw .notFound }
-        return id.bytes
+        return id
     }
 
     /// Returns the calling application, on routes whose caller is `.application`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import SQL
 import SignedFormats
 
@@ -120,7 +121,7 @@ extension Transaction {
         guard isSigned else { return .failure(.refused) }
         // A device may always give up its registration, without a touch and whatever the policy.
         let objection =
-            action == .remove ? signer.standing : signer.objection(to: statement.claims)
+            action == .remove ? signer.statusObjection : signer.objection(to: statement.claims)
         if let objection { return .failure(objection) }
         guard try registrations.advance(signer.registration.id, to: statement.claims, at: now)
         else {
@@ -165,7 +166,7 @@ extension Challenges {
         let fields = try call.body(ChallengeRequest.self)
         let action = fields.action ?? .login
         guard action != .register else { throw .malformed("'action' is not one of a challenge") }
-        let challenge = try core.random(32)
+        let challenge: Challenge = try core.random()
         let expires = core.now + ChallengeBinding.seconds
         return try await core.write { store throws(DatabaseFault) in
             guard
@@ -175,11 +176,11 @@ extension Challenges {
             }
             let binding = ChallengeBinding(
                 application: application.id, account: fields.account.text,
-                device: fields.device.bytes, action: action)
+                device: fields.device, action: action)
             try store.challenges.keep(challenge: challenge, binding, until: expires)
             return .success(
                 ChallengeAnswer(
-                    challenge: Binary(challenge), audience: application.audience,
+                    challenge: challenge, audience: application.audience,
                     expires: expires))
         }
     }

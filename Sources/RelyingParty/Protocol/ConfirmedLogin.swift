@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import SQL
 
 // Logins that a person approves as an operation, on another device than the one that logs in.
@@ -19,7 +20,7 @@ extension Logins {
         let session = try core.made { () throws(CryptoFault) in try BearerSecret.session.generate()
         }
         let (draft, account) = try await operations.draft(fields, .login, call)
-        var id = try core.random(16)
+        var id: OperationID = try core.random()
         do throws(Problem) {
             guard let account else {
                 if fields.visitor != nil { try await noteUnknown(fields.account, call) }
@@ -32,7 +33,7 @@ extension Logins {
             }
         }
         return LoginBegun(
-            operation: ID(id), session: String(decoding: session.text, as: UTF8.self),
+            operation: id, session: String(decoding: session.text, as: UTF8.self),
             data: draft.text, status: .pending, expires: draft.expires)
     }
 
@@ -60,7 +61,7 @@ extension Logins {
     func confirmLogin(_ call: Call) async throws(Problem) -> LoginAnswer {
         let fields = try call.body(ConfirmRequest.self)
         let application = try call.caller()
-        let id = fields.operation.bytes
+        let id = fields.operation
         let session = try core.made { () throws(CryptoFault) in
             try BearerSecret.session.digest(of: [UInt8](fields.session.utf8))
         }
@@ -86,13 +87,13 @@ extension Logins {
                 try store.beginSession(fresh, of: signer, factor: "fingerprint", at: now)
                 entry = RelyingParty.entry(.operationConsumed, signer, nil)
             }
-            entry.detail = OperationTrail(operation: ID(id)).text
+            entry.detail = OperationTrail(operation: id).text
             try store.auditTrail.note(entry, from: call.origin, at: now)
             return result
         }
         return LoginAnswer(
             valid: true, application: signer.application.name, account: signer.account.name,
-            registration: ID(signer.registration.id), status: signer.registration.status,
+            registration: signer.registration.id, status: signer.registration.status,
             factor: "fingerprint", remainingAttempts: signer.application.policy.maximumFailures,
             flags: signer.flags,
             roles: signer.account.roles,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Posix
 import SQL
 import SignedFormats
@@ -16,7 +17,7 @@ extension Operations {
     ///   not pending any more. A caller that signed with the registered key may also get the
     ///   reasons of `Signer.objection`.
     func decideOperation(_ call: Call) async throws(Problem) -> DecisionAnswer {
-        let id = try call.id()
+        let id: OperationID = try call.id()
         let proof = try call.body(SignedText.self)
         let statement = try operationStatement(proof)
         guard statement.operation == id else { throw .refused }
@@ -35,7 +36,7 @@ extension Operations {
             var entry = entry(.operationDecided, signer, result.problem)
             entry.detail =
                 OperationTrail(
-                    operation: ID(id), decision: "\(statement.decision.word)"
+                    operation: id, decision: "\(statement.decision.word)"
                 ).text
             try store.auditTrail.note(entry, from: call.origin, at: now)
             return result
@@ -75,7 +76,7 @@ extension Transaction {
             signer.registration.id == former.registration.id,
             let operation = try operations.operation(statement.operation), operation.isFor(signer),
             // A secret shared by server and devices, so it is compared in constant time.
-            constantTimeEqual(operation.challenge, statement.challenge)
+            constantTimeEqual(operation.challenge.bytes, statement.challenge.bytes)
         else { return .failure(.refused) }
         guard isSigned, operation.isShown(in: statement) else {
             return .failure(try countWrong(operation, by: signer, at: now))
@@ -100,7 +101,7 @@ extension Transaction {
             return .failure(.over(winner ?? .expired))
         }
         return .success(
-            DecisionAnswer(operation: ID(operation.id), status: decided, decided: now))
+            DecisionAnswer(operation: operation.id, status: decided, decided: now))
     }
 
     /// Counts a signature that is wrong, or that covers another text than the operation's.
@@ -112,7 +113,7 @@ extension Transaction {
         _ operation: OperationRecord, by signer: Signer, at now: Int64
     ) throws(DatabaseFault) -> Problem {
         var problem = Problem.refused
-        if signer.standing == nil {
+        if signer.statusObjection == nil {
             problem.remainingAttempts = try operations.countFailure(
                 ofOperation: operation.id, at: now)
         }

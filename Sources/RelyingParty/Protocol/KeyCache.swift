@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Synchronization
 
 /// Caches parsed public keys by credential id: parsing a key costs as much as one verification.
@@ -12,10 +13,10 @@ final class KeyCache: Sendable {
     private static let half = 2_048
 
     private struct Halves {
-        var newer: [[UInt8]: P256PublicKey] = [:]
-        var older: [[UInt8]: P256PublicKey] = [:]
+        var newer: [CredentialID: P256PublicKey] = [:]
+        var older: [CredentialID: P256PublicKey] = [:]
 
-        mutating func keep(_ key: P256PublicKey, of credential: [UInt8]) {
+        mutating func keep(_ key: P256PublicKey, of credential: CredentialID) {
             guard newer[credential] == nil else { return }
             if newer.count >= half {
                 older = newer
@@ -28,7 +29,7 @@ final class KeyCache: Sendable {
     private let halves = Mutex(Halves())
 
     /// Returns a credential's key if it is cached, and moves it to the newer generation.
-    func key(of credential: [UInt8]) -> P256PublicKey? {
+    func key(of credential: CredentialID) -> P256PublicKey? {
         halves.withLock { halves -> P256PublicKey? in
             if let key = halves.newer[credential] { return key }
             guard let key = halves.older[credential] else { return nil }
@@ -40,7 +41,7 @@ final class KeyCache: Sendable {
     /// Stores a key that has just verified a signature.
     ///
     /// Do not store any other key: strangers could then evict the keys of others.
-    func keep(_ key: P256PublicKey, of credential: [UInt8]) {
+    func keep(_ key: P256PublicKey, of credential: CredentialID) {
         halves.withLock { $0.keep(key, of: credential) }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 import SignedFormats
 
@@ -25,13 +26,10 @@ extension Logins {
     ///   `Challenges.settle`.
     func logIn(_ call: Call) async throws(Problem) -> LoginAnswer {
         let fields = try call.body(SignedChallengeRequest.self)
-        if let module = fields.module, module.challenge.bytes.count != 32 {
-            throw .malformed("'challenge' of the module is not 32 bytes")
-        }
         let fresh = try tokens.freshTokens()
         let now = core.now
         let module = fields.module.map { module in
-            ModulePurpose.text(module.challenge.bytes, local: [UInt8](module.account.text.utf8))
+            ModulePurpose.text(module.challenge, local: [UInt8](module.account.text.utf8))
         }
         let (signer, statement) = try await challenges.settle(
             fields.proof, .login, .login, from: call.origin
@@ -46,7 +44,7 @@ extension Logins {
         }
         return LoginAnswer(
             valid: true, application: signer.application.name, account: signer.account.name,
-            registration: ID(signer.registration.id), status: signer.registration.status,
+            registration: signer.registration.id, status: signer.registration.status,
             factor: Factor.touch, remainingAttempts: signer.application.policy.maximumFailures,
             flags: signer.flags,
             roles: signer.account.roles,
@@ -67,7 +65,7 @@ extension Logins {
         let verdict = Verdict(
             audience: statement.head.audience, account: statement.head.account,
             local: [UInt8](module.account.text.utf8), device: statement.head.device,
-            challenge: statement.challenge, module: module.challenge.bytes, decision: .allow,
+            challenge: statement.challenge, module: module.challenge, decision: .allow,
             issued: instant(now), expires: instant(now + ChallengeBinding.seconds))
         let text = verdict.encoded()
         return SignedVerdict(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Posix
 import SQL
 import SignedFormats
@@ -35,9 +36,9 @@ extension MACTokens {
         }
         let name = try tokenName(fields.proof)
         let secret = try freshSecret()
-        let id = try core.random(16)
+        let id: MACTokenID = try core.random()
         let sealed = try core.made { () throws(CryptoFault) in
-            try keys.tokenSeal.seal(secret, row: id)
+            try keys.tokenSeal.seal(secret, row: id.bytes)
         }
         let now = core.now
         let expires = now + seconds
@@ -51,7 +52,7 @@ extension MACTokens {
         }
         let bytes = secret.withBytes { span in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
         return MACTokenAnswer(
-            token: ID(id), name: name.text, secret: Binary(bytes), audience: audience,
+            token: id, name: name.text, secret: Binary(bytes), audience: audience,
             expires: expires)
     }
 
@@ -60,7 +61,7 @@ extension MACTokens {
     /// Revoked and expired tokens are listed until they are deleted. Another application's
     /// registration is `.notFound`.
     func listMACTokens(_ call: Call) async throws(Problem) -> MACTokenList {
-        let id = try call.id()
+        let id: RegistrationID = try call.id()
         let application = try call.caller()
         let list = try await core.read { store throws(DatabaseFault) -> MACTokenList? in
             guard let signer = try store.signers.signer(registration: id),
@@ -86,7 +87,7 @@ extension MACTokens {
     /// A device that signed the request after a touch can revoke any token of its registration. One
     /// that sent a MAC can revoke only the token of that MAC.
     func revokeOwnMACToken(_ call: Call) async throws(Problem) {
-        let id = try call.id()
+        let id: MACTokenID = try call.id()
         let device = try call.provenDevice()
         guard device.macToken == nil || device.macToken == id else { throw .notFound }
         try await revoke(id, from: call.origin, by: "the device") { signer in
@@ -99,7 +100,7 @@ extension MACTokens {
     /// - Throws: `.notFound` if there is no such token or if `mayBeAsked` rejects its owner, and
     ///   `.conflict` if it was already revoked.
     private func revoke(
-        _ id: [UInt8], from origin: Origin, by whom: String,
+        _ id: MACTokenID, from origin: Origin, by whom: String,
         _ mayBeAsked: @escaping @Sendable (Signer) -> Bool
     ) async throws(Problem) {
         let now = core.now

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import JSONFormat
 import Posix
 import SQL
@@ -21,8 +22,8 @@ struct DraftedOperation: Sendable {
     let purpose: TemplatePurpose
     /// The template's text with the request's values filled in.
     let text: String
-    /// The id of the only device that may decide, 16 bytes; nil if any device of the account may.
-    let device: [UInt8]?
+    /// The id of the only device that may decide; nil if any device of the account may.
+    let device: DeviceID?
     /// The visitor's network, by which visitors' logins are counted; nil for all other operations.
     let network: [UInt8]?
     let additional: AdditionalData
@@ -91,7 +92,7 @@ extension Operations {
         let application = try call.caller()
         let now = core.now
         let operation = NewOperation(
-            id: try core.random(16), challenge: try core.random(32), account: account,
+            id: try core.random(), challenge: try core.random(), account: account,
             template: draft.template, data: draft.text, device: draft.device, session: session,
             network: draft.network,
             additional: String(decoding: JSON.encode(draft.additional), as: UTF8.self),
@@ -114,8 +115,8 @@ extension Operations {
             try store.operations.keep(operation, at: now)
             entry.detail =
                 OperationTrail(
-                    operation: ID(operation.id), template: draft.template.name,
-                    device: operation.device.map { ID($0) }, additional: draft.additional
+                    operation: operation.id, template: draft.template.name,
+                    device: operation.device, additional: draft.additional
                 ).text
             try store.auditTrail.note(entry, from: call.origin, at: now)
             guard let record = try store.operations.operation(operation.id) else {
@@ -127,7 +128,7 @@ extension Operations {
 
     /// `GET /v1/operations/{id}`: shows an operation that the calling application created.
     func showOperation(_ call: Call) async throws(Problem) -> OperationState {
-        let id = try call.id()
+        let id: OperationID = try call.id()
         let application = try call.caller()
         let found = try await core.read { store throws(DatabaseFault) in
             try store.ownOperation(id, of: application)
@@ -141,7 +142,7 @@ extension Operations {
     /// - Throws: `.notFound` if it is another application's or does not exist, and `.conflict` if
     ///   it is no longer pending.
     func cancelOperation(_ call: Call) async throws(Problem) -> OperationState {
-        let id = try call.id()
+        let id: OperationID = try call.id()
         let application = try call.caller()
         let now = core.now
         let (record, account): (OperationRecord, AccountRecord) = try await core.write {
@@ -158,7 +159,7 @@ extension Operations {
             var entry = AuditEntry(
                 event: .operationCancelled, outcome: problem?.code ?? "ok",
                 application: application.name, account: account.name)
-            entry.detail = OperationTrail(operation: ID(id)).text
+            entry.detail = OperationTrail(operation: id).text
             try store.auditTrail.note(entry, from: call.origin, at: now)
             if let problem { return .failure(problem) }
             return .success((record, account))
@@ -185,7 +186,7 @@ extension Operations {
     /// The answer contains the challenge, so only a device that may decide the operation gets it;
     /// all others get `.notFound`.
     func operationDetail(_ call: Call) async throws(Problem) -> OperationDetail {
-        let id = try call.id()
+        let id: OperationID = try call.id()
         let signer = try call.deviceSigner()
         let record = try await core.read { store throws(DatabaseFault) in
             try store.operations.operation(id)
@@ -204,10 +205,10 @@ extension Problem {
 
 /// The `detail` of an audit line about an operation, in addition to the line's own columns.
 struct OperationTrail: Encodable {
-    let operation: ID
+    let operation: OperationID
     var template: String?
     var decision: String?
-    var device: ID?
+    var device: DeviceID?
     var additional: AdditionalData?
 
     /// JSON, so that no value can be mistaken for another field.
@@ -245,18 +246,18 @@ extension Template {
         return try text.filled(with: values)
     }
 
-    /// The only device that may decide, 16 bytes; nil if any device of the account may.
+    /// The only device that may decide; nil if any device of the account may.
     ///
     /// - Throws: `.malformed` if a visitor's login names a device, or if a device-bound template
     ///   gets none.
-    fileprivate func device(of fields: OperationRequest) throws(Problem) -> [UInt8]? {
+    fileprivate func device(of fields: OperationRequest) throws(Problem) -> DeviceID? {
         guard fields.visitor == nil || fields.device == nil else {
             throw .malformed("a login for a visitor names no device")
         }
         guard !isDeviceBound || fields.device != nil else {
             throw .malformed("'device' is missing, and the template requires it")
         }
-        return fields.device?.bytes
+        return fields.device
     }
 
     /// How long the operation stays pending, in seconds: 10 up to the template's limit, its
@@ -273,7 +274,7 @@ extension Template {
 extension Transaction {
     /// The operation with this id and its account, if it belongs to the application.
     fileprivate func ownOperation(
-        _ id: [UInt8], of application: ApplicationRecord
+        _ id: OperationID, of application: ApplicationRecord
     ) throws(DatabaseFault) -> (OperationRecord, AccountRecord)? {
         guard let record = try operations.operation(id), record.application == application.id,
             let account = try accounts.account(record.account)

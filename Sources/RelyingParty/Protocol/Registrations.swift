@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import SQL
 import SignedFormats
 
@@ -98,8 +99,8 @@ extension Registrations {
             throw .activationRefused
         }
         let hash = try core.made { () throws(CryptoFault) in try code.digest() }
-        let id = try core.random(16)
-        let challenge = try core.random(32)
+        let id: RegistrationID = try core.random()
+        let challenge: Challenge = try core.random()
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
             guard let account = try store.activations.useActivation(hash, at: now),
@@ -110,9 +111,9 @@ extension Registrations {
                 return .failure(.activationRefused)
             }
             try store.registrations.keepRegistration(
-                id, account: account, device: fields.device.bytes, at: now)
+                id, account: account, device: fields.device, at: now)
             let binding = ChallengeBinding(
-                application: application.id, account: record.name, device: fields.device.bytes,
+                application: application.id, account: record.name, device: fields.device,
                 action: .register)
             try store.challenges.keep(challenge: challenge, binding, until: now + Self.proofSeconds)
             let entry = AuditEntry(
@@ -121,8 +122,8 @@ extension Registrations {
             try store.auditTrail.note(entry, from: call.origin, at: now)
             return .success(
                 RegistrationBegun(
-                    registration: ID(id), account: record.name, application: application.name,
-                    audience: application.audience, challenge: Binary(challenge),
+                    registration: id, account: record.name, application: application.name,
+                    audience: application.audience, challenge: challenge,
                     expires: now + Self.proofSeconds))
         }
     }
@@ -137,7 +138,7 @@ extension Registrations {
     ///   `.policy` if the policy does not permit the key, `.conflict` if the credential is already
     ///   registered, and `.refused` if any other check fails.
     func proveRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
-        let id = try call.id()
+        let id: RegistrationID = try call.id()
         let proof = try call.body(RegistrationProof.self)
         let statement = try registrationStatement(proof)
         let isSigned = isSigned(
@@ -179,7 +180,7 @@ extension Registrations {
     /// - Throws: `.notFound` if the application has no such registration, and `.conflict` unless it
     ///   is PENDING_COMMIT and `fingerprint` is that of its key, in the form of `ssh-keygen -l`.
     func commit(
-        _ id: [UInt8], of application: ApplicationRecord, fingerprint: String,
+        _ id: RegistrationID, of application: ApplicationRecord, fingerprint: String,
         from origin: Origin
     ) async throws(Problem) -> RegistrationState {
         try await changeOwn(id, of: application, .commit, from: origin) {
@@ -212,7 +213,7 @@ extension Registrations {
     /// - Throws: `.notFound` if the application has no such registration, and `.conflict` for any
     ///   other change, or if the status was changed at the same time.
     func change(
-        _ id: [UInt8], of application: ApplicationRecord, to status: RegistrationStatus,
+        _ id: RegistrationID, of application: ApplicationRecord, to status: RegistrationStatus,
         because reason: String, from origin: Origin
     ) async throws(Problem) -> RegistrationState {
         let event: AuditEntry.Event =
@@ -249,7 +250,7 @@ extension Registrations {
     /// The proof is a signed challenge for the action `remove`. A device can give up its
     /// registration under any policy, but not while it or its account is blocked.
     func disableRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
-        let id = try call.id()
+        let id: RegistrationID = try call.id()
         let proof = try call.body(SignedText.self)
         let now = core.now
         return try await challenges.settle(proof, .remove, .removal, from: call.origin) {
@@ -263,7 +264,7 @@ extension Registrations {
 
     /// `GET /v1/registrations/{id}`: shows a registration of the calling application.
     func showRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
-        let id = try call.id()
+        let id: RegistrationID = try call.id()
         let application = try call.caller()
         let found = try await core.read { store throws(DatabaseFault) -> RegistrationState? in
             guard let registration = try store.registrations.registration(id),
@@ -309,7 +310,7 @@ extension Registrations {
     /// `change` runs behind the account's lock, on the registration as it is then. The audit line
     /// is written also if `change` refuses, with the code of its problem.
     private func changeOwn(
-        _ id: [UInt8], of application: ApplicationRecord, _ event: AuditEntry.Event,
+        _ id: RegistrationID, of application: ApplicationRecord, _ event: AuditEntry.Event,
         from origin: Origin,
         _ change:
             @escaping @Sendable (any Transaction, Signer, Int64) throws(DatabaseFault) -> Result<
@@ -365,7 +366,7 @@ extension Transaction {
     /// challenge stays valid if one of these checks fails. It is used up even if the policy then
     /// refuses the key, or if the credential is already registered.
     fileprivate func prove(
-        _ id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64
+        _ id: RegistrationID, _ statement: LoginStatement, key: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
         let head = statement.head
         guard let found = try registrations.registration(id) else { return .failure(.refused) }
@@ -387,8 +388,13 @@ extension Transaction {
         let signer = Signer(
             application: application, account: account, registration: registration)
         if let problem = signer.policyObjection(to: statement.claims) { return .failure(problem) }
-        guard try registrations.keepKey(of: id, statement, key: key, at: now) else {
+        switch try registrations.keepKey(of: id, statement, key: key, at: now) {
+        case .stored: break
+        case .credentialInUse:
             return .failure(.conflict("this credential is registered already"))
+        case .notCreated: return .failure(.changed)
+        case .outOfRange:
+            return .failure(.conflict("the statement's counter or enrolment exceeds 63 bits"))
         }
         let isChanged =
             application.policy.commitRequired
@@ -420,7 +426,7 @@ extension Transaction {
     }
 
     /// The current state of an existing registration, as the API reports it.
-    func state(_ id: [UInt8]) throws(DatabaseFault) -> RegistrationState {
+    func state(_ id: RegistrationID) throws(DatabaseFault) -> RegistrationState {
         guard let registration = try registrations.registration(id),
             let account = try accounts.account(registration.account)
         else { throw .broken("a registration that was just there is gone") }

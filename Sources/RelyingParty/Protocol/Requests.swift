@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import SQL
 import SignedFormats
 
@@ -21,8 +22,8 @@ struct ReceivedRequest: Sendable {
 struct AuthenticatedDevice: Sendable {
     let signer: Signer
     let factor: String
-    /// The id of the MAC token that authenticated it, 16 bytes; nil if a touch signed the request.
-    var macToken: [UInt8]?
+    /// The id of the MAC token that authenticated it; nil if a touch signed the request.
+    var macToken: MACTokenID?
 }
 
 /// Verifies the authentication code of an HTTP request.

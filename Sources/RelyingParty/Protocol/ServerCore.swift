@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Posix
 import SQL
 
@@ -45,6 +46,8 @@ struct ServerCore: Sendable {
     }
 
     /// Returns `count` random bytes.
+    func random<ID: FixedBytes>() throws(Problem) -> ID { ID(random: try random(ID.count)) }
+
     func random(_ count: Int) throws(Problem) -> [UInt8] {
         do throws(SystemFault) {
             return try randomBytes(count)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import SQL
 import SignedFormats
 
@@ -29,7 +30,7 @@ extension SignatureVerification {
     /// Whether the key signed this text in this namespace; if so, the key is cached.
     func verifies(
         _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace,
-        by key: P256PublicKey, of credential: [UInt8]
+        by key: P256PublicKey, of credential: CredentialID
     ) -> Bool {
         let isSigned = try? key.verifies(blob: signature, of: text, in: namespace)
         guard isSigned == true else { return false }

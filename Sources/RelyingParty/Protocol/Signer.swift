@@ -29,16 +29,16 @@ enum Factor {
 extension Signer {
     /// Why a statement that this signer has signed is refused; nil if it is acceptable.
     ///
-    /// It checks the registration and account (`standing`), then the policy. The reason is given
+    /// It checks the registration and account (`statusObjection`), then the policy. The reason is given
     /// only to callers that signed with the registered key; check the signature first.
     func objection(to claims: StatementClaims) -> Problem? {
-        standing ?? policyObjection(to: claims)
+        statusObjection ?? policyObjection(to: claims)
     }
 
     /// Why the registration or its account rules out any request; nil if neither does.
     ///
     /// It is nil only if the registration is ACTIVE and the account is not blocked.
-    var standing: Problem? {
+    var statusObjection: Problem? {
         switch registration.status {
         case .active: break
         case .created, .pendingCommit:
@@ -55,7 +55,7 @@ extension Signer {
     /// `factor` is how the person was authenticated when the token was issued (`Factor.touch` or
     /// `Factor.possession`).
     func objection(toFactor factor: String) -> Problem? {
-        standing ?? policyObjection(toFactor: factor)
+        statusObjection ?? policyObjection(toFactor: factor)
     }
 
     /// Applies the policy to a token: to the kind of key that was registered, and to the Secure

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import JSONFormat
 import SQL
 import SignedFormats
@@ -44,9 +45,9 @@ extension Tokens {
         let hash = try refreshHash(fields.token)
         let named =
             hash == nil
-            ? try await accessClaims(fields.token).flatMap { ID(text: $0.sid)?.bytes } : nil
+            ? try await accessClaims(fields.token).flatMap { SessionID(text: $0.sid) } : nil
         guard hash != nil || named != nil else { return false }
-        let id = try await core.read { store throws(DatabaseFault) -> [UInt8]? in
+        let id = try await core.read { store throws(DatabaseFault) -> SessionID? in
             var id = named
             if let hash { id = try store.sessions.refreshToken(hash)?.session }
             guard let id, try store.sessions.tokenSession(id)?.isRevoked == false else {
@@ -78,10 +79,10 @@ extension Tokens {
         let now = core.now
         guard let claims = try await accessClaims(fields.token), claims.aud == application.audience,
             claims.exp > now, claims.iat <= now + RequestWindow.seconds,
-            let id = ID(text: claims.sid)
+            let id = SessionID(text: claims.sid)
         else { return .inactive }
         return try await core.read { store throws(DatabaseFault) in
-            guard let session = try store.sessions.tokenSession(id.bytes),
+            guard let session = try store.sessions.tokenSession(id),
                 let signer = try store.signers.signer(registration: session.registration),
                 signer.application.id == application.id, signer.holds(session, at: now)
             else { return .inactive }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import JSONFormat
 import SQL
 
 /// The random values of a new pair of tokens, made before the transaction that stores them.
 struct FreshTokens: Sendable {
-    /// The session's id, 16 bytes.
-    var session: [UInt8]
+    /// The session's id.
+    var session: SessionID
     /// The id of the access token, 16 bytes.
     let id: [UInt8]
     /// The refresh token as it is given to the client.
@@ -15,7 +16,7 @@ struct FreshTokens: Sendable {
     let refreshHash: [UInt8]
 
     /// Returns these values for an existing session.
-    func of(_ session: [UInt8]) -> FreshTokens {
+    func of(_ session: SessionID) -> FreshTokens {
         var fresh = self
         fresh.session = session
         return fresh
@@ -38,9 +39,8 @@ extension Tokens {
         let refresh = try core.made { () throws(CryptoFault) in
             try BearerSecret.refreshToken.generate()
         }
-        let ids = try core.random(32)
         return FreshTokens(
-            session: [UInt8](ids[..<16]), id: [UInt8](ids[16...]),
+            session: try core.random(), id: try core.random(16),
             refreshToken: String(decoding: refresh.text, as: UTF8.self),
             refreshHash: refresh.digest)
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 
 /// The address and user agent of a request, as far as they are known.
@@ -44,8 +45,8 @@ struct AuditEntry: Sendable {
     var outcome: String
     var application = ""
     var account = ""
-    /// The registration's id, 16 bytes; empty if none was found.
-    var registration: [UInt8] = []
+    /// The registration's id; nil if none was found.
+    var registration: RegistrationID?
     /// Other details; never a secret.
     var detail = ""
 }
@@ -73,7 +74,7 @@ extension AuditRows {
             """,
             [
                 .integer(now), .text(entry.application), .text(entry.account),
-                .text(hexadecimal(entry.registration)), .text(entry.event.rawValue),
+                .text(entry.registration.map(hexadecimal) ?? ""), .text(entry.event.rawValue),
                 .text(entry.outcome), .text(origin.address), .text(origin.agent),
                 .text(entry.detail),
             ])

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 
 /// The values that a challenge is bound to; an answer must match all of them.
@@ -9,8 +10,8 @@ struct ChallengeBinding: Equatable, Sendable {
     let application: Int64
     /// The account's name, which need not exist: challenges are issued for any name.
     let account: String
-    /// The device's id, 16 bytes.
-    let device: [UInt8]
+    /// The device's id.
+    let device: DeviceID
     let action: ChallengeAction
 }
 
@@ -29,7 +30,7 @@ extension Transaction {
 extension ChallengeRows {
     /// Stores a new challenge of 32 bytes that is valid until `expires`, in seconds since 1970.
     func keep(
-        challenge: [UInt8], _ binding: ChallengeBinding, until expires: Int64
+        challenge: Challenge, _ binding: ChallengeBinding, until expires: Int64
     ) throws(DatabaseFault) {
         try store.add(
             """
@@ -37,14 +38,14 @@ extension ChallengeRows {
             VALUES ($1, $2, $3, $4, $5, $6)
             """,
             [
-                .bytes(challenge), .integer(binding.application), .text(binding.account),
-                .bytes(binding.device), .text(binding.action.rawValue), .integer(expires),
+                .id(challenge), .integer(binding.application), .text(binding.account),
+                .id(binding.device), .text(binding.action.rawValue), .integer(expires),
             ])
     }
 
     /// Uses up a challenge; returns false if it has another binding, was used, or has expired.
     func use(
-        challenge: [UInt8], _ binding: ChallengeBinding, at now: Int64
+        challenge: Challenge, _ binding: ChallengeBinding, at now: Int64
     ) throws(DatabaseFault) -> Bool {
         try store.change(
             """
@@ -53,8 +54,8 @@ extension ChallengeRows {
                 AND used IS NULL AND expires > $7
             """,
             [
-                .integer(now), .bytes(challenge), .integer(binding.application),
-                .text(binding.account), .bytes(binding.device), .text(binding.action.rawValue),
+                .integer(now), .id(challenge), .integer(binding.application),
+                .text(binding.account), .id(binding.device), .text(binding.action.rawValue),
                 .integer(now),
             ]) == 1
     }
@@ -62,9 +63,9 @@ extension ChallengeRows {
     /// When a challenge was issued, in seconds since 1970; not for challenges of registrations.
     ///
     /// The challenge must exist: call this in the transaction that used it up.
-    func issued(challenge: [UInt8]) throws(DatabaseFault) -> Int64 {
+    func issued(challenge: Challenge) throws(DatabaseFault) -> Int64 {
         let rows = try store.run(
-            "SELECT expires FROM challenge WHERE value = $1", [.bytes(challenge)])
+            "SELECT expires FROM challenge WHERE value = $1", [.id(challenge)])
         guard let row = rows.first else { throw .broken("a challenge in use is gone") }
         return try row.integer(0) - ChallengeBinding.seconds
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 
 /// A MAC token: a row of the table `mac_token`.
 struct MACTokenRecord: Equatable, Sendable {
-    /// 16 bytes.
-    let id: [UInt8]
-    let registration: [UInt8]
+    let id: MACTokenID
+    let registration: RegistrationID
     let name: String
     /// The token's secret, sealed by `RowSeal` for the row with this id.
     let sealed: [UInt8]
@@ -14,8 +14,8 @@ struct MACTokenRecord: Equatable, Sendable {
     let isRevoked: Bool
 
     fileprivate init(_ row: Row) throws(DatabaseFault) {
-        id = try row.bytes(0)
-        registration = try row.bytes(1)
+        id = try row.id(0)
+        registration = try row.id(1)
         name = try row.text(2)
         sealed = try row.bytes(3)
         created = try row.integer(4)
@@ -36,21 +36,22 @@ extension Transaction {
 extension MACTokenRows {
     /// Stores a new token and revokes the registration's other tokens of this name.
     func keepMACToken(
-        _ id: [UInt8], name: Name, _ sealed: [UInt8], registration: [UInt8], at now: Int64,
+        _ id: MACTokenID, name: Name, _ sealed: [UInt8], registration: RegistrationID,
+        at now: Int64,
         until expires: Int64
     ) throws(DatabaseFault) {
         try store.run(
             """
             UPDATE mac_token SET revoked = $1
             WHERE registration = $2 AND name = $3 AND revoked IS NULL
-            """, [.integer(now), .bytes(registration), .text(name.text)])
+            """, [.integer(now), .id(registration), .text(name.text)])
         try store.run(
             """
             INSERT INTO mac_token (id, registration, name, sealed, created, expires)
             VALUES ($1, $2, $3, $4, $5, $6)
             """,
             [
-                .bytes(id), .bytes(registration), .text(name.text), .bytes(sealed),
+                .id(id), .id(registration), .text(name.text), .bytes(sealed),
                 .integer(now), .integer(expires),
             ])
     }
@@ -59,13 +60,13 @@ extension MACTokenRows {
     ///
     /// Nil if there is no such token, or if its application is being removed.
     func macToken(
-        _ id: [UInt8]
+        _ id: MACTokenID
     ) throws(DatabaseFault) -> (token: MACTokenRecord, signer: Signer)? {
         let rows = try store.run(
             """
             SELECT id, registration, name, sealed, created, expires, revoked FROM mac_token
             WHERE id = $1
-            """, [.bytes(id)])
+            """, [.id(id)])
         guard let row = rows.first else { return nil }
         let token = try MACTokenRecord(row)
         guard let signer = try store.signers.signer(registration: token.registration) else {
@@ -76,32 +77,32 @@ extension MACTokenRows {
 
     /// A registration's stored tokens, oldest first with a resolution of one second.
     func list(
-        ofRegistration registration: [UInt8]
+        ofRegistration registration: RegistrationID
     ) throws(DatabaseFault) -> [MACTokenRecord] {
         let rows = try store.run(
             """
             SELECT id, registration, name, sealed, created, expires, revoked FROM mac_token
             WHERE registration = $1 ORDER BY created, id
-            """, [.bytes(registration)])
+            """, [.id(registration)])
         var tokens: [MACTokenRecord] = []
         for row in rows { tokens.append(try MACTokenRecord(row)) }
         return tokens
     }
 
     /// Revokes a token; returns false if it was already revoked.
-    func revokeMACToken(_ id: [UInt8], at now: Int64) throws(DatabaseFault) -> Bool {
+    func revokeMACToken(_ id: MACTokenID, at now: Int64) throws(DatabaseFault) -> Bool {
         try !store.run(
             "UPDATE mac_token SET revoked = $1 WHERE id = $2 AND revoked IS NULL RETURNING id",
-            [.integer(now), .bytes(id)]
+            [.integer(now), .id(id)]
         ).isEmpty
     }
 
     /// Revokes all tokens of a registration.
     func revokeMACTokens(
-        ofRegistration registration: [UInt8], at now: Int64
+        ofRegistration registration: RegistrationID, at now: Int64
     ) throws(DatabaseFault) {
         try store.run(
             "UPDATE mac_token SET revoked = $1 WHERE registration = $2 AND revoked IS NULL",
-            [.integer(now), .bytes(registration)])
+            [.integer(now), .id(registration)])
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 import SignedFormats
 
@@ -23,17 +24,17 @@ extension NonceRows {
 
     /// Uses up a nonce; returns false if its owner has used it with this time before.
     ///
-    /// `owner` is the id of a credential or MAC token, 16 bytes. The time is part of the key,
+    /// `owner` is the id of a credential or MAC token. The time is part of the key,
     /// because a code with another time was signed anew.
     func keepNonce(
-        _ nonce: [UInt8], of owner: [UInt8], issued: Instant
+        _ nonce: [UInt8], of owner: some FixedBytes, issued: Instant
     ) throws(DatabaseFault) -> Bool {
         try store.change(
             """
             INSERT INTO nonce (expires, owner, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
             """,
             [
-                .integer(Int64(clamping: issued.seconds) + Self.nonceSeconds), .bytes(owner),
+                .integer(Int64(clamping: issued.seconds) + Self.nonceSeconds), .id(owner),
                 .bytes(nonce),
             ]) == 1
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 
 /// A new operation, before it is stored.
 struct NewOperation: Sendable {
-    /// 16 bytes.
-    let id: [UInt8]
+    let id: OperationID
     /// 32 bytes.
-    let challenge: [UInt8]
+    let challenge: Challenge
     let account: AccountRecord
     let template: Template
     /// The exact text that the device shows and signs.
     let data: String
-    /// The only device that may decide it, 16 bytes; nil if any device of the account may.
-    let device: [UInt8]?
+    /// The only device that may decide it; nil if any device of the account may.
+    let device: DeviceID?
     /// The digest of the session secret that can confirm a login; nil for other operations.
     let session: [UInt8]?
     /// The network of the visitor for whom a login was begun; nil for all other operations.
@@ -49,10 +49,10 @@ extension OperationRows {
                 (SELECT COALESCE(MAX(number), 0) + 1 FROM operation WHERE account = $3))
             """,
             [
-                .bytes(operation.id), .integer(operation.account.application),
+                .id(operation.id), .integer(operation.account.application),
                 .integer(operation.account.id), .text(operation.template.name),
-                .text(operation.data), .bytes(operation.challenge),
-                .integer(operation.template.maximumFailures), optional(operation.device),
+                .text(operation.data), .id(operation.challenge),
+                .integer(operation.template.maximumFailures), .id(ifPresent: operation.device),
                 optional(operation.session), .text(operation.additional), .integer(now),
                 .integer(operation.expires), optional(operation.network),
             ])
@@ -60,7 +60,8 @@ extension OperationRows {
 
     /// Ends an operation with this status; returns false unless it is PENDING and has not expired.
     func end(
-        operation: [UInt8], as status: OperationStatus, by registration: [UInt8]?, at now: Int64
+        operation: OperationID, as status: OperationStatus, by registration: RegistrationID?,
+        at now: Int64
     ) throws(DatabaseFault) -> Bool {
         try !store.run(
             """
@@ -68,8 +69,8 @@ extension OperationRows {
             WHERE id = $4 AND status = 'PENDING' AND expires > $5 RETURNING id
             """,
             [
-                .text(status.rawValue), .integer(now), optional(registration),
-                .bytes(operation), .integer(now),
+                .text(status.rawValue), .integer(now), .id(ifPresent: registration),
+                .id(operation), .integer(now),
             ]
         ).isEmpty
     }
@@ -77,13 +78,13 @@ extension OperationRows {
     /// Counts a decision with a wrong signature or text; at the limit the operation becomes FAILED.
     ///
     /// Returns how many failures are left, or nil if the operation is no longer pending.
-    func countFailure(ofOperation id: [UInt8], at now: Int64) throws(DatabaseFault) -> Int64? {
+    func countFailure(ofOperation id: OperationID, at now: Int64) throws(DatabaseFault) -> Int64? {
         let rows = try store.run(
             """
             UPDATE operation SET failures = failures + 1
             WHERE id = $1 AND status = 'PENDING' AND expires > $2
             RETURNING max_failures - failures
-            """, [.bytes(id), .integer(now)])
+            """, [.id(id), .integer(now)])
         guard let row = rows.first else { return nil }
         let left = max(0, try row.integer(0))
         if left == 0 { _ = try end(operation: id, as: .failed, by: nil, at: now) }
@@ -95,7 +96,7 @@ extension OperationRows {
     /// Returns false if it was confirmed before, is not APPROVED, has another session secret, or
     /// was not approved after `moment` (seconds since 1970).
     func consume(
-        operation: [UInt8], session: [UInt8], approvedAfter moment: Int64, at now: Int64
+        operation: OperationID, session: [UInt8], approvedAfter moment: Int64, at now: Int64
     ) throws(DatabaseFault) -> Bool {
         try !store.run(
             """
@@ -103,7 +104,7 @@ extension OperationRows {
             WHERE id = $2 AND session_hash = $3 AND status = 'APPROVED' AND consumed IS NULL
                 AND decided > $4
             RETURNING id
-            """, [.integer(now), .bytes(operation), .bytes(session), .integer(moment)]
+            """, [.integer(now), .id(operation), .bytes(session), .integer(moment)]
         ).isEmpty
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 
 /// An operation that a person is asked to approve or reject: a row of the table `operation`.
 struct OperationRecord: Equatable, Sendable {
-    /// 16 bytes.
-    let id: [UInt8]
+    let id: OperationID
     let application: Int64
     let account: Int64
     /// The template's name.
@@ -12,14 +12,14 @@ struct OperationRecord: Equatable, Sendable {
     /// The exact text that the device shows and signs.
     let data: String
     /// 32 bytes; given only to devices of the account.
-    let challenge: [UInt8]
+    let challenge: Challenge
     /// The stored status; an operation stored as PENDING may have expired.
     private let kept: OperationStatus
     /// How many decisions with a wrong signature or another text were counted.
     let failures: Int64
     let maximumFailures: Int64
-    /// The only device that may decide it, 16 bytes; nil if any device of the account may.
-    let device: [UInt8]?
+    /// The only device that may decide it; nil if any device of the account may.
+    let device: DeviceID?
     /// The digest of the session secret that can confirm a login; nil for other operations.
     let session: [UInt8]?
     /// The application's data about the machine in front of the person, as JSON.
@@ -29,30 +29,30 @@ struct OperationRecord: Equatable, Sendable {
     /// When it was ended, other than by expiring.
     let decided: Int64?
     /// The registration whose touch decided it.
-    let registration: [UInt8]?
+    let registration: RegistrationID?
     /// When the login was confirmed.
     let consumed: Int64?
 
     fileprivate init(_ row: Row) throws(DatabaseFault) {
-        id = try row.bytes(0)
+        id = try row.id(0)
         application = try row.integer(1)
         account = try row.integer(2)
         template = try row.text(3)
         data = try row.text(4)
-        challenge = try row.bytes(5)
+        challenge = try row.id(5)
         guard let kept = OperationStatus(rawValue: try row.text(6)) else {
             throw .broken("an operation of unknown status")
         }
         self.kept = kept
         failures = try row.integer(7)
         maximumFailures = try row.integer(8)
-        device = try row.optionalBytes(9)
+        device = try row.optionalID(9)
         session = try row.optionalBytes(10)
         additional = try row.text(11)
         created = try row.integer(12)
         expires = try row.integer(13)
         decided = try row.optionalInteger(14)
-        registration = try row.optionalBytes(15)
+        registration = try row.optionalID(15)
         consumed = try row.optionalInteger(16)
     }
 
@@ -63,21 +63,21 @@ struct OperationRecord: Equatable, Sendable {
 }
 
 extension OperationRows {
-    func operation(_ id: [UInt8]) throws(DatabaseFault) -> OperationRecord? {
+    func operation(_ id: OperationID) throws(DatabaseFault) -> OperationRecord? {
         let rows = try store.run(
             """
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
                 registration, consumed
             FROM operation WHERE id = $1
-            """, [.bytes(id)])
+            """, [.id(id)])
         guard let row = rows.first else { return nil }
         return try OperationRecord(row)
     }
 
     /// The pending operations that a device may decide for an account, oldest first; 100 at most.
     func pendingOperations(
-        ofAccount account: Int64, device: [UInt8], at now: Int64
+        ofAccount account: Int64, device: DeviceID, at now: Int64
     ) throws(DatabaseFault) -> [OperationRecord] {
         let rows = try store.run(
             """
@@ -88,7 +88,7 @@ extension OperationRows {
             WHERE account = $1 AND status = 'PENDING' AND expires > $2
                 AND (device IS NULL OR device = $3)
             ORDER BY number LIMIT 100
-            """, [.integer(account), .integer(now), .bytes(device)])
+            """, [.integer(account), .integer(now), .id(device)])
         var operations: [OperationRecord] = []
         for row in rows { operations.append(try OperationRecord(row)) }
         return operations

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 import SignedFormats
 
@@ -14,10 +15,22 @@ extension Transaction {
     var registrations: RegistrationRows { RegistrationRows(store: self) }
 }
 
+/// What became of a key that was proven.
+enum KeyOutcome: Equatable {
+    /// It is stored with its registration.
+    case stored
+    /// Another registration has the credential.
+    case credentialInUse
+    /// The registration is not CREATED any more: another proof came first, or it was removed.
+    case notCreated
+    /// The statement's counter or enrolment exceeds the 63 bits that a column holds.
+    case outOfRange
+}
+
 extension RegistrationRows {
     /// Stores a new registration in the status CREATED, without a key.
     func keepRegistration(
-        _ id: [UInt8], account: Int64, device: [UInt8], at now: Int64
+        _ id: RegistrationID, account: Int64, device: DeviceID, at now: Int64
     ) throws(DatabaseFault) {
         _ = try store.run(
             """
@@ -25,40 +38,42 @@ extension RegistrationRows {
                 failures, key_kind, secure_boot, flags, created, changed)
             VALUES ($1, $2, $3, 'CREATED', '', 0, 0, 0, '', '', '', $4, $5)
             """,
-            [.bytes(id), .integer(account), .bytes(device), .integer(now), .integer(now)])
+            [.id(id), .integer(account), .id(device), .integer(now), .integer(now)])
     }
 
     /// Stores the key that was proven, with the claims of its statement.
     ///
-    /// Returns false if the credential is already registered, the registration is no longer
-    /// CREATED, or counter or enrolment exceed 63 bits.
+    /// The registration must still be CREATED, and no other may have the credential.
     func keepKey(
-        of id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64
-    ) throws(DatabaseFault) -> Bool {
+        of id: RegistrationID, _ statement: LoginStatement, key: [UInt8], at now: Int64
+    ) throws(DatabaseFault) -> KeyOutcome {
         let claims = statement.claims
         guard let counter = Int64(exactly: claims.counter),
-            let enrolment = Int64(exactly: claims.enrolment),
-            try registration(credential: statement.head.credential) == nil
-        else { return false }
-        return try !store.run(
+            let enrolment = Int64(exactly: claims.enrolment)
+        else { return .outOfRange }
+        guard try registration(credential: statement.head.credential) == nil else {
+            return .credentialInUse
+        }
+        let isStored = try !store.run(
             """
             UPDATE registration SET credential = $1, public_key = $2, counter = $3,
                 enrolment = $4, key_kind = $5, secure_boot = $6, changed = $7
             WHERE id = $8 AND status = 'CREATED' RETURNING id
             """,
             [
-                .bytes(statement.head.credential), .bytes(key), .integer(counter),
+                .id(statement.head.credential), .bytes(key), .integer(counter),
                 .integer(enrolment), .text("\(claims.integrity.key.word)"),
-                .text("\(claims.integrity.secureBoot.word)"), .integer(now), .bytes(id),
+                .text("\(claims.integrity.secureBoot.word)"), .integer(now), .id(id),
             ]
         ).isEmpty
+        return isStored ? .stored : .notCreated
     }
 
     /// Changes the status; returns false if the present status is not `from`.
     ///
     /// BLOCKED and REMOVED also end the registration's token sessions, and REMOVED its MAC tokens.
     func setStatus(
-        _ registration: [UInt8], from: RegistrationStatus, to status: RegistrationStatus,
+        _ registration: RegistrationID, from: RegistrationStatus, to status: RegistrationStatus,
         reason: String, at now: Int64
     ) throws(DatabaseFault) -> Bool {
         let changed = try store.run(
@@ -67,7 +82,7 @@ extension RegistrationRows {
             WHERE id = $4 AND status = $5 RETURNING id
             """,
             [
-                .text(status.rawValue), .text(reason), .integer(now), .bytes(registration),
+                .text(status.rawValue), .text(reason), .integer(now), .id(registration),
                 .text(from.rawValue),
             ])
         guard !changed.isEmpty else { return false }
@@ -86,7 +101,7 @@ extension RegistrationRows {
     /// Returns false if the counter is not above the stored one, if a number exceeds 63 bits, or if
     /// the registration is not ACTIVE.
     func advance(
-        _ registration: [UInt8], to claims: StatementClaims, at now: Int64
+        _ registration: RegistrationID, to claims: StatementClaims, at now: Int64
     ) throws(DatabaseFault) -> Bool {
         guard let counter = Int64(exactly: claims.counter),
             let enrolment = Int64(exactly: claims.enrolment)
@@ -100,19 +115,19 @@ extension RegistrationRows {
             [
                 .integer(counter), .integer(enrolment),
                 .text("\(claims.integrity.secureBoot.word)"), .integer(now),
-                .bytes(registration), .integer(counter),
+                .id(registration), .integer(counter),
             ]) == 1
     }
 
     /// Marks an ACTIVE registration as used, which locks its row until the transaction ends.
     ///
     /// Returns false if it is not ACTIVE.
-    func useActive(_ registration: [UInt8], at now: Int64) throws(DatabaseFault) -> Bool {
+    func useActive(_ registration: RegistrationID, at now: Int64) throws(DatabaseFault) -> Bool {
         try !store.run(
             """
             UPDATE registration SET last_used = $1 WHERE id = $2 AND status = 'ACTIVE'
             RETURNING id
-            """, [.integer(now), .bytes(registration)]
+            """, [.integer(now), .id(registration)]
         ).isEmpty
     }
 
@@ -122,14 +137,14 @@ extension RegistrationRows {
     /// are left, or nil if this one is not counted, because the device was challenged before the
     /// stored counter was accepted or the registration is not ACTIVE.
     func countFailure(
-        _ registration: [UInt8], askedAt asked: Int64, limit: Int64, at now: Int64
+        _ registration: RegistrationID, askedAt asked: Int64, limit: Int64, at now: Int64
     ) throws(DatabaseFault) -> Int64? {
         let rows = try store.run(
             """
             UPDATE registration SET failures = failures + 1
             WHERE id = $1 AND status = 'ACTIVE' AND (advanced IS NULL OR advanced < $2)
             RETURNING failures
-            """, [.bytes(registration), .integer(asked)])
+            """, [.id(registration), .integer(asked)])
         guard let row = rows.first else { return nil }
         let left = max(0, limit - (try row.integer(0)))
         if left == 0 {
@@ -144,19 +159,19 @@ extension RegistrationRows {
         guard registration.lastUsed.map({ now - $0 >= 60 }) ?? true else { return }
         try store.add(
             "UPDATE registration SET last_used = $1 WHERE id = $2",
-            [.integer(now), .bytes(registration.id)])
+            [.integer(now), .id(registration.id)])
     }
 
     /// Replaces a registration's flags; no word may contain a space.
-    func setFlags(_ flags: [String], of registration: [UInt8]) throws(DatabaseFault) {
+    func setFlags(_ flags: [String], of registration: RegistrationID) throws(DatabaseFault) {
         try store.run(
             "UPDATE registration SET flags = $1 WHERE id = $2",
-            [.text(flags.joined(separator: " ")), .bytes(registration)])
+            [.text(flags.joined(separator: " ")), .id(registration)])
     }
 
     /// Resets a registration's failure count.
-    func forgetFailures(_ registration: [UInt8]) throws(DatabaseFault) {
+    func forgetFailures(_ registration: RegistrationID) throws(DatabaseFault) {
         try store.add(
-            "UPDATE registration SET failures = 0 WHERE id = $1", [.bytes(registration)])
+            "UPDATE registration SET failures = 0 WHERE id = $1", [.id(registration)])
     }
 }

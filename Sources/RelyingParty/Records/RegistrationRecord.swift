@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 
 /// A device's public key for an account: a row of the table `registration`.
 struct RegistrationRecord: Equatable, Sendable {
-    /// 16 bytes.
-    let id: [UInt8]
+    let id: RegistrationID
     let account: Int64
-    /// 16 bytes.
-    let device: [UInt8]
-    /// 16 bytes; nil until the key has been proven.
-    let credential: [UInt8]?
+    let device: DeviceID
+    /// Nil until the key has been proven.
+    let credential: CredentialID?
     /// The uncompressed point, 65 bytes; nil until the key has been proven.
     let publicKey: [UInt8]?
     let status: RegistrationStatus
@@ -32,10 +31,10 @@ struct RegistrationRecord: Equatable, Sendable {
 
     /// Reads the first `columns` columns.
     init(_ row: Row) throws(DatabaseFault) {
-        id = try row.bytes(0)
+        id = try row.id(0)
         account = try row.integer(1)
-        device = try row.bytes(2)
-        credential = try row.optionalBytes(3)
+        device = try row.id(2)
+        credential = try row.optionalID(3)
         publicKey = try row.optionalBytes(4)
         guard let status = RegistrationStatus(rawValue: try row.text(5)),
             let counter = UInt64(exactly: try row.integer(7))
@@ -53,24 +52,24 @@ struct RegistrationRecord: Equatable, Sendable {
 }
 
 extension RegistrationRows {
-    func registration(_ id: [UInt8]) throws(DatabaseFault) -> RegistrationRecord? {
+    func registration(_ id: RegistrationID) throws(DatabaseFault) -> RegistrationRecord? {
         let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
                 flags, created, last_used, key_kind, secure_boot
             FROM registration WHERE id = $1
-            """, [.bytes(id)])
+            """, [.id(id)])
         guard let row = rows.first else { return nil }
         return try RegistrationRecord(row)
     }
 
-    func registration(credential: [UInt8]) throws(DatabaseFault) -> RegistrationRecord? {
+    func registration(credential: CredentialID) throws(DatabaseFault) -> RegistrationRecord? {
         let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
                 flags, created, last_used, key_kind, secure_boot
             FROM registration WHERE credential = $1
-            """, [.bytes(credential)])
+            """, [.id(credential)])
         guard let row = rows.first else { return nil }
         return try RegistrationRecord(row)
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 import SignedFormats
 
@@ -44,7 +45,7 @@ extension SignerRows {
         return signer
     }
 
-    private func signer(credential: [UInt8]) throws(DatabaseFault) -> Signer? {
+    private func signer(credential: CredentialID) throws(DatabaseFault) -> Signer? {
         let rows = try store.run(
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
@@ -55,12 +56,12 @@ extension SignerRows {
             FROM registration r JOIN account c ON c.id = r.account
                 JOIN application a ON a.id = c.application
             WHERE r.credential = $1 AND a.removed IS NULL
-            """, [.bytes(credential)])
+            """, [.id(credential)])
         return try rows.first.map { row throws(DatabaseFault) in try Signer(row) }
     }
 
     /// Returns the signer of a registration in any status, unless its application is being removed.
-    func signer(registration id: [UInt8]) throws(DatabaseFault) -> Signer? {
+    func signer(registration id: RegistrationID) throws(DatabaseFault) -> Signer? {
         let rows = try store.run(
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
@@ -71,7 +72,7 @@ extension SignerRows {
             FROM registration r JOIN account c ON c.id = r.account
                 JOIN application a ON a.id = c.application
             WHERE r.id = $1 AND a.removed IS NULL
-            """, [.bytes(id)])
+            """, [.id(id)])
         return try rows.first.map { row throws(DatabaseFault) in try Signer(row) }
     }
 }

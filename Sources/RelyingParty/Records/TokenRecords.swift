@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 
 /// A token session, which began with one login; its refresh tokens form one chain.
 struct TokenSession: Equatable, Sendable {
-    /// 16 bytes.
-    let id: [UInt8]
-    let registration: [UInt8]
+    let id: SessionID
+    let registration: RegistrationID
     let factor: String
     let created: Int64
     /// When it ends, in seconds since 1970, by the policy at its beginning.
@@ -13,8 +13,8 @@ struct TokenSession: Equatable, Sendable {
     let isRevoked: Bool
 
     fileprivate init(_ row: Row) throws(DatabaseFault) {
-        id = try row.bytes(0)
-        registration = try row.bytes(1)
+        id = try row.id(0)
+        registration = try row.id(1)
         factor = try row.text(2)
         created = try row.integer(3)
         expires = try row.integer(4)
@@ -39,7 +39,8 @@ extension Transaction {
 extension TokenRows {
     /// Stores a new token session.
     func keepSession(
-        _ id: [UInt8], registration: [UInt8], factor: String, at now: Int64, until expires: Int64
+        _ id: SessionID, registration: RegistrationID, factor: String, at now: Int64,
+        until expires: Int64
     ) throws(DatabaseFault) {
         try store.add(
             """
@@ -47,73 +48,73 @@ extension TokenRows {
             VALUES ($1, $2, $3, $4, $5, '')
             """,
             [
-                .bytes(id), .bytes(registration), .text(factor), .integer(now),
+                .id(id), .id(registration), .text(factor), .integer(now),
                 .integer(expires),
             ])
     }
 
-    func tokenSession(_ id: [UInt8]) throws(DatabaseFault) -> TokenSession? {
+    func tokenSession(_ id: SessionID) throws(DatabaseFault) -> TokenSession? {
         let rows = try store.run(
             """
             SELECT id, registration, factor, created, expires, revoked FROM token_session
             WHERE id = $1
-            """, [.bytes(id)])
+            """, [.id(id)])
         guard let row = rows.first else { return nil }
         return try TokenSession(row)
     }
 
     /// Stores the digest of a refresh token.
     func keepRefreshToken(
-        _ hash: [UInt8], session: [UInt8], at now: Int64, until expires: Int64
+        _ hash: [UInt8], session: SessionID, at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
         try store.add(
             """
             INSERT INTO refresh_token (hash, session, created, expires) VALUES ($1, $2, $3, $4)
-            """, [.bytes(hash), .bytes(session), .integer(now), .integer(expires)])
+            """, [.bytes(hash), .id(session), .integer(now), .integer(expires)])
     }
 
     /// Uses up a refresh token and returns its session; nil if it is unknown, expired or already
     /// used.
-    func useRefreshToken(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> [UInt8]? {
+    func useRefreshToken(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> SessionID? {
         let rows = try store.run(
             """
             UPDATE refresh_token SET used = $1
             WHERE hash = $2 AND used IS NULL AND expires > $3 RETURNING session
             """, [.integer(now), .bytes(hash), .integer(now)])
         guard let row = rows.first else { return nil }
-        return try row.bytes(0)
+        return try row.id(0)
     }
 
     /// Returns a refresh token's session, and whether the token was used; nil if it is unknown.
     func refreshToken(
         _ hash: [UInt8]
-    ) throws(DatabaseFault) -> (session: [UInt8], isUsed: Bool)? {
+    ) throws(DatabaseFault) -> (session: SessionID, isUsed: Bool)? {
         let rows = try store.run(
             "SELECT session, used FROM refresh_token WHERE hash = $1", [.bytes(hash)])
         guard let row = rows.first else { return nil }
-        return (try row.bytes(0), try row.optionalInteger(1) != nil)
+        return (try row.id(0), try row.optionalInteger(1) != nil)
     }
 
     /// Ends a session; returns false if it was already ended.
     func revoke(
-        session: [UInt8], reason: String, at now: Int64
+        session: SessionID, reason: String, at now: Int64
     ) throws(DatabaseFault) -> Bool {
         try !store.run(
             """
             UPDATE token_session SET revoked = $1, reason = $2
             WHERE id = $3 AND revoked IS NULL RETURNING id
-            """, [.integer(now), .text(reason), .bytes(session)]
+            """, [.integer(now), .text(reason), .id(session)]
         ).isEmpty
     }
 
     /// Ends all sessions of a registration.
     func revokeSessions(
-        ofRegistration registration: [UInt8], reason: String, at now: Int64
+        ofRegistration registration: RegistrationID, reason: String, at now: Int64
     ) throws(DatabaseFault) {
         _ = try store.run(
             """
             UPDATE token_session SET revoked = $1, reason = $2
             WHERE registration = $3 AND revoked IS NULL
-            """, [.integer(now), .text(reason), .bytes(registration)])
+            """, [.integer(now), .text(reason), .id(registration)])
     }
 }

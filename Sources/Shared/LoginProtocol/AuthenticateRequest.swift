@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// The request for a touch that signs a challenge.
 ///
 /// All texts are the application's and are bytes, not necessarily UTF-8. Sizes are checked against
@@ -7,7 +9,7 @@ package struct AuthenticateRequest: Equatable, Sendable {
     /// The account to authenticate.
     package var account: Bytes
     /// The relying party's challenge, 32 fresh random bytes.
-    package var challenge: Bytes
+    package var challenge: Challenge
     /// The PAM service, for example `sudo`.
     package var service: Bytes
     /// The terminal, empty if there is none.
@@ -41,7 +43,7 @@ package struct AuthenticateRequest: Equatable, Sendable {
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
-        account: Bytes, challenge: Bytes, service: Bytes, terminal: Bytes = [],
+        account: Bytes, challenge: Challenge, service: Bytes, terminal: Bytes = [],
         remoteHost: Bytes = [], requester: Bytes = [], purpose: Bytes = [],
         timeoutMilliseconds: UInt32, maximumTries: UInt8, wantsKeyring: Bool = false,
         presence: TerminalPosition = .foreground, background: BackgroundPolicy = .refuse,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// Decodes one frame, field by field, in order.
 ///
 /// Each length is checked before anything is copied. A field that the caller did not ask for
@@ -22,6 +24,12 @@ package struct FrameReader {
     /// The value of the next field; throws `.unexpectedField` unless it is this one.
     package mutating func bytes(_ field: Field) throws(WireFault) -> Bytes {
         guard let value = try bytesIfPresent(field) else { throw .unexpectedField }
+        return value
+    }
+
+    /// The value of the next field, which must be this one and have the size of its type.
+    package mutating func fixed<Value: FixedBytes>(_ field: Field) throws(WireFault) -> Value {
+        guard let value = Value(try bytes(field)) else { throw .malformedValue }
         return value
     }
 

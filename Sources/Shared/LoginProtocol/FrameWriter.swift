@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// Encodes one frame, and throws for any value that the reader would reject.
 package struct FrameWriter {
     /// The frame so far.
@@ -18,6 +20,11 @@ package struct FrameWriter {
     /// Appends a field; throws if its size is wrong, it is out of order, or the frame is full.
     package mutating func put(_ field: Field, _ value: Bytes) throws(WireFault) {
         try put(field, value.span)
+    }
+
+    /// Appends a field of a fixed size.
+    package mutating func put(_ field: Field, _ value: some FixedBytes) throws(WireFault) {
+        try put(field, value.bytes)
     }
 
     /// Appends a field without making another copy of its value.

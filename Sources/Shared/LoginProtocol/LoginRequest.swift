@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// Encodes the frames that the PAM module sends; `Request` of CommandProtocol has these requests and
 /// all others.
 ///
@@ -12,7 +14,7 @@ package enum LoginRequest {
     }
 
     /// Asks whether the touch that signed this challenge is still valid.
-    package static func confirm(account: Bytes, challenge: Bytes) throws(WireFault) -> Bytes {
+    package static func confirm(account: Bytes, challenge: Challenge) throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: LoginVerb.confirm.rawValue)
         try frame.put(account: account, challenge: challenge)
         return frame.bytes
@@ -70,7 +72,7 @@ extension FrameWriter {
     }
 
     /// Appends the fields of `confirm`.
-    package mutating func put(account: Bytes, challenge: Bytes) throws(WireFault) {
+    package mutating func put(account: Bytes, challenge: Challenge) throws(WireFault) {
         try put(accountName: account)
         try put(.challenge, challenge)
     }

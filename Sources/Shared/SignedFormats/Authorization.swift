@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The reason why an `Authorization` header was rejected.
+import Domain
+
+/// Why an `Authorization` header was rejected.
 package enum HeaderFault: Error, Equatable {
     /// The scheme is a different one, so another component may accept the header.
     case anotherScheme
@@ -68,8 +70,8 @@ package struct MACAuthorization: Equatable, Sendable {
     /// The scheme's name.
     package static let scheme: StaticString = "SignetMAC"
 
-    /// The token's id, 16 bytes.
-    package let token: [UInt8]
+    /// The token's id.
+    package let token: MACTokenID
     /// The client's nonce, 32 random bytes, used only once.
     package let nonce: [UInt8]
     /// When the header was made.
@@ -78,7 +80,7 @@ package struct MACAuthorization: Equatable, Sendable {
     package let mac: [UInt8]
 
     /// Creates a header; sizes are checked only by `init(header:)`.
-    package init(token: [UInt8], nonce: [UInt8], issued: Instant, mac: [UInt8]) {
+    package init(token: MACTokenID, nonce: [UInt8], issued: Instant, mac: [UInt8]) {
         self.token = token
         self.nonce = nonce
         self.issued = issued
@@ -88,7 +90,7 @@ package struct MACAuthorization: Equatable, Sendable {
     /// The header's value.
     package var header: [UInt8] {
         var writer = HeaderWriter(MACAuthorization.scheme)
-        writer.put("token", Hexadecimal.encode(token))
+        writer.put("token", token.hexadecimal)
         writer.put("nonce", Base64.encode(nonce, alphabet: .url))
         writer.put("issued", issued.text)
         writer.put("mac", Base64.encode(mac, alphabet: .url))
@@ -102,7 +104,7 @@ package struct MACAuthorization: Equatable, Sendable {
     package init(header: [UInt8]) throws(HeaderFault) {
         var reader = try HeaderReader(
             header, scheme: MACAuthorization.scheme, cap: MACAuthorization.maximumLength)
-        guard let token = Hexadecimal.decode(try reader.value("token")), token.count == 16,
+        guard let token = MACTokenID(hexadecimal: try reader.value("token")),
             let nonce = Base64.decode(try reader.value("nonce"), alphabet: .url), nonce.count == 32,
             let issued = Instant(text: try reader.value("issued")),
             let mac = Base64.decode(try reader.value("mac"), alphabet: .url), mac.count == 32

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The contents that a relying party demands of a local statement, known before it arrives.
+import Domain
+
+/// What a relying party knows before a statement arrives, and therefore demands of it.
 ///
-/// `mismatch(with:)` compares contents only. The caller must also verify the signature, with the
-/// registered key and in the namespace `login@signet`, and check with `isCurrent` that the
-/// statement is recent. The PAM module is the relying party that uses this for logins.
+/// `mismatch(with:)` compares only the contents. The caller verifies the signature as well, and
+/// checks with `isCurrent` that the statement is recent.
 package struct Expectation: Sendable {
     /// The relying party's own name.
     package var audience: [UInt8]
@@ -13,8 +14,8 @@ package struct Expectation: Sendable {
     package var uid: UInt32
     /// The requester that the application named (PAM_RUSER); empty if it named none.
     package var requester: [UInt8]
-    /// The random challenge that the relying party sent with its request, 32 bytes.
-    package var challenge: [UInt8]
+    /// The random challenge that the relying party sent with its request.
+    package var challenge: Challenge
     /// The PAM service in the request.
     package var service: [UInt8]
     /// The terminal in the request.
@@ -23,16 +24,16 @@ package struct Expectation: Sendable {
     package var purpose: [UInt8]
     /// The digest of the command line in the request, 32 bytes; empty if there was none.
     package var command: [UInt8]
-    /// The id of the registered credential, 16 bytes.
-    package var credential: [UInt8]
+    /// The id of the registered credential.
+    package var credential: CredentialID
     /// The server that must approve the login as well; nil if none is required.
     package var server: ServerExpectation?
 
     /// Creates an expectation.
     package init(
-        audience: [UInt8], account: [UInt8], uid: UInt32, requester: [UInt8], challenge: [UInt8],
+        audience: [UInt8], account: [UInt8], uid: UInt32, requester: [UInt8], challenge: Challenge,
         service: [UInt8], terminal: [UInt8], purpose: [UInt8], command: [UInt8],
-        credential: [UInt8], server: ServerExpectation? = nil
+        credential: CredentialID, server: ServerExpectation? = nil
     ) {
         self.audience = audience
         self.account = account
@@ -150,8 +151,8 @@ package struct VerdictExpectation: Sendable {
     package var audience: [UInt8]
     /// The account's name on this machine.
     package var local: [UInt8]
-    /// The random challenge of the PAM module for this login, 32 bytes.
-    package var challenge: [UInt8]
+    /// The random challenge of the PAM module for this login.
+    package var challenge: Challenge
     /// How long an earlier verdict is accepted while the server is unreachable, in seconds; 0 for
     /// never.
     package var offlineSeconds: UInt64
@@ -161,7 +162,7 @@ package struct VerdictExpectation: Sendable {
 
     /// Creates an expectation.
     package init(
-        audience: [UInt8], local: [UInt8], challenge: [UInt8], offlineSeconds: UInt64
+        audience: [UInt8], local: [UInt8], challenge: Challenge, offlineSeconds: UInt64
     ) {
         self.audience = audience
         self.local = local

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// Lower-case hexadecimal, two characters per byte.
 package enum Hexadecimal {
     /// Returns two digits for each byte.
@@ -40,4 +42,15 @@ package enum Hexadecimal {
         default: nil
         }
     }
+}
+
+extension FixedBytes {
+    /// Decodes two lower-case digits for each byte; nil for anything else.
+    package init?(hexadecimal digits: [UInt8]) {
+        guard let bytes = Hexadecimal.decode(digits) else { return nil }
+        self.init(bytes)
+    }
+
+    /// The bytes in hexadecimal, two lower-case digits for each.
+    package var hexadecimal: [UInt8] { Hexadecimal.encode(bytes) }
 }

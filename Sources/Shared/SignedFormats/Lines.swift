@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The reason why a text of lines was rejected.
+import Domain
+
+/// Why a text of lines was rejected.
 package enum LineFault: Error, Equatable {
     /// The text ends before the next required line.
     case truncated
@@ -33,6 +35,16 @@ package struct LineWriter {
         text.append(UInt8(ascii: " "))
         text.append(contentsOf: PercentEncoding.encode(value))
         text.append(UInt8(ascii: "\n"))
+    }
+
+    /// Appends a line with an id in hexadecimal.
+    package mutating func put(_ name: StaticString, id: some FixedBytes) {
+        put(name, id.hexadecimal)
+    }
+
+    /// Appends a line with a challenge in base64url.
+    package mutating func put(_ name: StaticString, challenge: Challenge) {
+        put(name, Base64.encode(challenge.bytes, alphabet: .url))
     }
 
     /// Appends a line with a decimal number as its value.

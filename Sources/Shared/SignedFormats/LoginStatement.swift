@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The statement by which a device answers a server's challenge.
+import Domain
+
+/// The statement that answers a server's challenge, signed by a device.
 ///
 /// Its namespace is `login@signet`, or `registration@signet` to prove possession of a key that is
-/// being registered, so that neither signature is valid as the other. The line `action` says what
-/// the server issued the challenge for; docs/developer/PROTOCOL.md describes each line.
+/// being registered; docs/developer/PROTOCOL.md describes each line.
 package struct LoginStatement: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-login"
@@ -12,8 +13,8 @@ package struct LoginStatement: CanonicalText {
 
     /// The audience, account, device and credential.
     package var head: StatementHead
-    /// The server's challenge, 32 bytes.
-    package var challenge: [UInt8]
+    /// The server's challenge.
+    package var challenge: Challenge
     /// The action that the challenge authorises: one of `LoginAction`, or another word of 1 to 32
     /// lower-case letters, digits and hyphens.
     package var action: [UInt8]
@@ -29,7 +30,7 @@ package struct LoginStatement: CanonicalText {
 
     /// Creates a statement; sizes are checked only by `init(parsing:)`.
     package init(
-        head: StatementHead, challenge: [UInt8], action: [UInt8], service: [UInt8],
+        head: StatementHead, challenge: Challenge, action: [UInt8], service: [UInt8],
         terminal: [UInt8], purpose: [UInt8], claims: StatementClaims
     ) {
         self.head = head
@@ -44,7 +45,7 @@ package struct LoginStatement: CanonicalText {
     /// Writes every line after the first.
     package func write(to lines: inout LineWriter) {
         head.write(to: &lines)
-        lines.put("challenge", Base64.encode(challenge, alphabet: .url))
+        lines.put("challenge", challenge: challenge)
         lines.put("action", action)
         lines.put("service", service)
         lines.put("terminal", terminal)
@@ -55,7 +56,7 @@ package struct LoginStatement: CanonicalText {
     /// Reads every line after the first.
     package init(reading lines: inout LineReader) throws(LineFault) {
         head = try StatementHead(reading: &lines)
-        challenge = try lines.base64("challenge", count: 32)
+        challenge = try lines.challenge("challenge")
         action = try lines.value("action", cap: 32, allowed: LoginAction.isAllowed)
         service = try lines.value("service", cap: 64)
         terminal = try lines.value("terminal", cap: 256)
@@ -70,8 +71,8 @@ package struct LoginStatement: CanonicalText {
 /// the device, so that no process between the module and the server can change either.
 package enum ModulePurpose {
     /// The text `module CHALLENGE NAME`, with the challenge in base64url.
-    package static func text(_ challenge: [UInt8], local: [UInt8]) -> [UInt8] {
-        Array("module ".utf8) + Base64.encode(challenge, alphabet: .url) + [0x20] + local
+    package static func text(_ challenge: Challenge, local: [UInt8]) -> [UInt8] {
+        Array("module ".utf8) + Base64.encode(challenge.bytes, alphabet: .url) + [0x20] + local
     }
 }
 

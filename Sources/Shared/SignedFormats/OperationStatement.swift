@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// The user's decision on an operation.
 package enum OperationDecision: LineWord {
     case approve
@@ -26,10 +28,10 @@ package struct OperationStatement: CanonicalText {
 
     /// The audience, account, device and credential.
     package var head: StatementHead
-    /// The operation's id, 16 bytes.
-    package var operation: [UInt8]
-    /// The server's challenge, 32 bytes.
-    package var challenge: [UInt8]
+    /// The operation's id.
+    package var operation: OperationID
+    /// The server's challenge.
+    package var challenge: Challenge
     /// The name of the template that produced the text, 0 to 64 bytes.
     package var template: [UInt8]
     /// The exact text that was shown to the user, 0 to 4,096 bytes.
@@ -41,7 +43,7 @@ package struct OperationStatement: CanonicalText {
 
     /// Creates a statement; sizes are checked only by `init(parsing:)`.
     package init(
-        head: StatementHead, operation: [UInt8], challenge: [UInt8], template: [UInt8],
+        head: StatementHead, operation: OperationID, challenge: Challenge, template: [UInt8],
         data: [UInt8], decision: OperationDecision, claims: StatementClaims
     ) {
         self.head = head
@@ -56,8 +58,8 @@ package struct OperationStatement: CanonicalText {
     /// Writes every line after the first.
     package func write(to lines: inout LineWriter) {
         head.write(to: &lines)
-        lines.put("operation", Hexadecimal.encode(operation))
-        lines.put("challenge", Base64.encode(challenge, alphabet: .url))
+        lines.put("operation", id: operation)
+        lines.put("challenge", challenge: challenge)
         lines.put("template", template)
         lines.put("data", data)
         lines.put("decision", word: decision)
@@ -67,8 +69,8 @@ package struct OperationStatement: CanonicalText {
     /// Reads every line after the first.
     package init(reading lines: inout LineReader) throws(LineFault) {
         head = try StatementHead(reading: &lines)
-        operation = try lines.hexadecimal("operation", count: 16)
-        challenge = try lines.base64("challenge", count: 32)
+        operation = try lines.identifier("operation")
+        challenge = try lines.challenge("challenge")
         template = try lines.value("template", cap: 64)
         data = try lines.value("data", cap: 4_096)
         decision = try lines.word("decision")

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// The statement that authenticates one HTTP request, signed by a device after a touch.
 ///
 /// It covers the method, the resource, the digest of the body and a nonce that is used once. Its
@@ -52,15 +54,15 @@ package struct MACText: CanonicalText {
 
     /// The relying party's name.
     package var audience: [UInt8]
-    /// The token's id, 16 bytes.
-    package var token: [UInt8]
+    /// The token's id.
+    package var token: MACTokenID
     /// The request that is authenticated.
     package var request: RequestLines
     /// When the HMAC was computed.
     package var issued: Instant
 
     /// Creates a text; sizes are checked only by `init(parsing:)`.
-    package init(audience: [UInt8], token: [UInt8], request: RequestLines, issued: Instant) {
+    package init(audience: [UInt8], token: MACTokenID, request: RequestLines, issued: Instant) {
         self.audience = audience
         self.token = token
         self.request = request
@@ -70,7 +72,7 @@ package struct MACText: CanonicalText {
     /// Writes every line after the first.
     package func write(to lines: inout LineWriter) {
         lines.put("audience", audience)
-        lines.put("token", Hexadecimal.encode(token))
+        lines.put("token", id: token)
         request.write(to: &lines)
         lines.put("issued", instant: issued)
     }
@@ -78,7 +80,7 @@ package struct MACText: CanonicalText {
     /// Reads every line after the first.
     package init(reading lines: inout LineReader) throws(LineFault) {
         audience = try lines.value("audience", cap: 256)
-        token = try lines.hexadecimal("token", count: 16)
+        token = try lines.identifier("token")
         request = try RequestLines(reading: &lines)
         issued = try lines.instant("issued")
     }

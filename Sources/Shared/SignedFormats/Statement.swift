@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The statement that is signed after a touch for this machine, in canonical text that people can
-/// read.
+import Domain
+
+/// The statement that a touch signs for this machine, in canonical UTF-8 text that people can read.
 ///
 /// Each line is `name: value`, in the order of the members below; docs/developer/PROTOCOL.md
-/// describes each. The credential's key signs it, in an SSHSIG signature with the namespace
-/// `login@signet` for logins and `secret@signet` for released secrets. A text that deviates in any
-/// byte is rejected with a `LineFault`. Version 1, without `requester` and `command`, is still read
-/// because old receipts have it; a login is accepted with the current version only (`Expectation`).
+/// describes each. The credential signs it, in an SSHSIG signature with the namespace
+/// `login@signet` for logins. A text that deviates in any byte is rejected with a `LineFault`.
 package struct Statement: Equatable, Sendable {
     /// The version of new statements.
     package static let currentVersion: UInt64 = 2
@@ -23,12 +22,12 @@ package struct Statement: Equatable, Sendable {
     package var uid: UInt32
     /// The login name of the user who requested the touch, 1 to 256 bytes; empty in version 1.
     package var requester: [UInt8]
-    /// This machine's id, 16 bytes.
-    package var device: [UInt8]
-    /// The credential's id, 16 bytes.
-    package var credential: [UInt8]
+    /// This machine's id.
+    package var device: DeviceID
+    /// The credential's id.
+    package var credential: CredentialID
     /// The relying party's challenge, 32 bytes; for a released secret, the daemon's own.
-    package var challenge: [UInt8]
+    package var challenge: Challenge
     /// The PAM service.
     package var service: [UInt8]
     /// The terminal; empty if there was none.
@@ -56,8 +55,8 @@ package struct Statement: Equatable, Sendable {
     ///
     /// The caller must respect the sizes given above, which only `init(parsing:)` checks.
     package init(
-        audience: [UInt8], account: [UInt8], uid: UInt32, requester: [UInt8], device: [UInt8],
-        credential: [UInt8], challenge: [UInt8], service: [UInt8], terminal: [UInt8],
+        audience: [UInt8], account: [UInt8], uid: UInt32, requester: [UInt8], device: DeviceID,
+        credential: CredentialID, challenge: Challenge, service: [UInt8], terminal: [UInt8],
         purpose: [UInt8], command: [UInt8] = [], server: ServerLines? = nil, factor: [UInt8],
         enrolment: UInt64, counter: UInt64, previous: [UInt8], issued: Instant
     ) {
@@ -88,9 +87,9 @@ package struct Statement: Equatable, Sendable {
         lines.put("account", account)
         lines.put("uid", number: UInt64(uid))
         if version > 1 { lines.put("requester", requester) }
-        lines.put("device", Hexadecimal.encode(device))
-        lines.put("credential", Hexadecimal.encode(credential))
-        lines.put("challenge", Base64.encode(challenge, alphabet: .url))
+        lines.put("device", id: device)
+        lines.put("credential", id: credential)
+        lines.put("challenge", challenge: challenge)
         lines.put("service", service)
         lines.put("terminal", terminal)
         lines.put("purpose", purpose)
@@ -118,8 +117,9 @@ package struct Statement: Equatable, Sendable {
     /// An empty statement to read into.
     private init() {
         self.init(
-            audience: [], account: [], uid: 0, requester: [], device: [], credential: [],
-            challenge: [], service: [], terminal: [], purpose: [], factor: [], enrolment: 0,
+            audience: [], account: [], uid: 0, requester: [], device: DeviceID(checked: []),
+            credential: CredentialID(checked: []), challenge: Challenge(checked: []), service: [],
+            terminal: [], purpose: [], factor: [], enrolment: 0,
             counter: 0, previous: [], issued: Instant(seconds: 0))
     }
 
@@ -136,9 +136,9 @@ package struct Statement: Equatable, Sendable {
         if version > 1 {
             requester = try lines.value("requester", cap: 256, allowed: Statement.isNameByte)
         }
-        device = try lines.hexadecimal("device", count: 16)
-        credential = try lines.hexadecimal("credential", count: 16)
-        challenge = try lines.base64("challenge", count: 32)
+        device = try lines.identifier("device")
+        credential = try lines.identifier("credential")
+        challenge = try lines.challenge("challenge")
         service = try lines.value("service", cap: 64)
         terminal = try lines.value("terminal", cap: 256)
         purpose = try lines.value("purpose", cap: 1_024)
@@ -167,6 +167,18 @@ extension LineReader {
             bytes.count == count
         else { throw .malformed }
         return bytes
+    }
+
+    /// The id in the next line, in hexadecimal; throws `.malformed` for any other length.
+    package mutating func identifier<ID: FixedBytes>(
+        _ name: StaticString
+    ) throws(LineFault) -> ID {
+        ID(checked: try hexadecimal(name, count: ID.count))
+    }
+
+    /// The challenge in the next line, in base64url; throws `.malformed` for any other length.
+    package mutating func challenge(_ name: StaticString) throws(LineFault) -> Challenge {
+        Challenge(checked: try base64(name, count: Challenge.count))
     }
 
     /// Reads the base64url value of the next line; throws `.malformed` unless it has `count` bytes.

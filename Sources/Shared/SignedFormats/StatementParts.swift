@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The lines that begin every statement of a device for a relying party: who it is for and who
-/// signs.
+import Domain
+
+/// The first lines of every statement for a server: the relying party and the signer.
 package struct StatementHead: Equatable, Sendable {
     /// The relying party's name.
     package var audience: [UInt8]
     /// The account's name at the relying party.
     package var account: [UInt8]
-    /// The device's id, 16 bytes.
-    package var device: [UInt8]
-    /// The credential's id, 16 bytes.
-    package var credential: [UInt8]
+    /// The device's id.
+    package var device: DeviceID
+    /// The credential's id.
+    package var credential: CredentialID
 
     /// Creates the lines; sizes are checked only when a text is parsed.
-    package init(audience: [UInt8], account: [UInt8], device: [UInt8], credential: [UInt8]) {
+    package init(audience: [UInt8], account: [UInt8], device: DeviceID, credential: CredentialID) {
         self.audience = audience
         self.account = account
         self.device = device
@@ -22,15 +23,15 @@ package struct StatementHead: Equatable, Sendable {
     func write(to lines: inout LineWriter) {
         lines.put("audience", audience)
         lines.put("account", account)
-        lines.put("device", Hexadecimal.encode(device))
-        lines.put("credential", Hexadecimal.encode(credential))
+        lines.put("device", id: device)
+        lines.put("credential", id: credential)
     }
 
     init(reading lines: inout LineReader) throws(LineFault) {
         audience = try lines.value("audience", cap: 256)
         account = try lines.value("account", cap: 256)
-        device = try lines.hexadecimal("device", count: 16)
-        credential = try lines.hexadecimal("credential", count: 16)
+        device = try lines.identifier("device")
+        credential = try lines.identifier("credential")
     }
 }
 

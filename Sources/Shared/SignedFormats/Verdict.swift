@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// A server's decision on a login.
 package enum VerdictDecision: LineWord {
     case allow
@@ -30,12 +32,12 @@ package struct Verdict: CanonicalText {
     package var account: [UInt8]
     /// The account's name on the device.
     package var local: [UInt8]
-    /// The device's id, 16 bytes.
-    package var device: [UInt8]
-    /// The server's challenge, which the device answered, 32 bytes.
-    package var challenge: [UInt8]
-    /// The PAM module's own challenge, 32 bytes.
-    package var module: [UInt8]
+    /// The device's id.
+    package var device: DeviceID
+    /// The server's challenge, which the device answered.
+    package var challenge: Challenge
+    /// The PAM module's own challenge.
+    package var module: Challenge
     /// The server's decision.
     package var decision: VerdictDecision
     /// When it was signed.
@@ -45,8 +47,8 @@ package struct Verdict: CanonicalText {
 
     /// Creates a verdict; sizes are checked only by `init(parsing:)`.
     package init(
-        audience: [UInt8], account: [UInt8], local: [UInt8], device: [UInt8], challenge: [UInt8],
-        module: [UInt8], decision: VerdictDecision, issued: Instant, expires: Instant
+        audience: [UInt8], account: [UInt8], local: [UInt8], device: DeviceID, challenge: Challenge,
+        module: Challenge, decision: VerdictDecision, issued: Instant, expires: Instant
     ) {
         self.audience = audience
         self.account = account
@@ -64,9 +66,9 @@ package struct Verdict: CanonicalText {
         lines.put("audience", audience)
         lines.put("account", account)
         lines.put("local", local)
-        lines.put("device", Hexadecimal.encode(device))
-        lines.put("challenge", Base64.encode(challenge, alphabet: .url))
-        lines.put("module", Base64.encode(module, alphabet: .url))
+        lines.put("device", id: device)
+        lines.put("challenge", challenge: challenge)
+        lines.put("module", challenge: module)
         lines.put("decision", word: decision)
         lines.put("issued", instant: issued)
         lines.put("expires", instant: expires)
@@ -77,9 +79,9 @@ package struct Verdict: CanonicalText {
         audience = try lines.value("audience", cap: 256)
         account = try lines.value("account", cap: 256)
         local = try lines.value("local", cap: 256)
-        device = try lines.hexadecimal("device", count: 16)
-        challenge = try lines.base64("challenge", count: 32)
-        module = try lines.base64("module", count: 32)
+        device = try lines.identifier("device")
+        challenge = try lines.challenge("challenge")
+        module = try lines.challenge("module")
         decision = try lines.word("decision")
         issued = try lines.instant("issued")
         expires = try lines.instant("expires")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SignedFormats
 
 /// The first defect of a chain of receipts, with the index of the receipt, counted from 0.
@@ -26,11 +27,11 @@ package enum ChainFault: Error, Equatable, Sendable {
 package struct RegisteredSigner: Equatable, Sendable {
     /// The key.
     package let key: SSHPublicKey
-    /// The credential's id, 16 bytes.
-    package let credential: [UInt8]
+    /// The credential's id.
+    package let credential: CredentialID
 
     /// Creates a signer from both values.
-    package init(key: SSHPublicKey, credential: [UInt8]) {
+    package init(key: SSHPublicKey, credential: CredentialID) {
         self.key = key
         self.credential = credential
     }
@@ -174,8 +175,8 @@ extension RegisteredSigner {
             guard line.starts(with: prefix),
                 let parsed = try? SSHPublicKey.parse(line: Array(line.dropFirst(prefix.count))),
                 parsed.comment.starts(with: label),
-                let credential = Hexadecimal.decode(Array(parsed.comment.dropFirst(label.count))),
-                credential.count == 16
+                let credential = CredentialID(
+                    hexadecimal: Array(parsed.comment.dropFirst(label.count)))
             else { return nil }
             signers.append(RegisteredSigner(key: parsed.key, credential: credential))
         }

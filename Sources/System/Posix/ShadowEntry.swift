@@ -55,8 +55,8 @@ package struct ShadowEntry: Sendable {
             guard let found = unsafe record.sp_namp, unsafe strcmp(found, name) == 0,
                 let text = unsafe record.sp_pwdp
             else { return nil }
-            return PasswordLack(
-                field: unsafe UnsafeRawBufferPointer(start: text, count: strlen(text)))
+            return unsafe PasswordLack(
+                field: UnsafeRawBufferPointer(start: text, count: strlen(text)))
         } ?? nil
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -39,7 +40,7 @@ struct Assembly {
         relay = RelayClient(
             path: paths.relay,
             limit: (settings.duration(Settings.relayTimeout) ?? .seconds(15)) * 2 + .seconds(5))
-        let passwords = PasswordProof(
+        let passwords = PasswordChecker(
             program: paths.verifyPassword,
             timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))
         // Tells logind whether the readers are in use, for every kind of turn and however it ends.
@@ -55,7 +56,7 @@ struct Assembly {
         logind.openReaders = { await readers.resume() }
         let (watchers, afterAnswers) = (Watchers(), AfterAnswers())
         let accounts = Accounts(boot: boot, clock: clock, journal: journal, state: state)
-        let templates = TemplateKeys(
+        let templates = TemplateKeyOpener(
             journal: journal, readers: readers, state: state, vaults: vaults, accounts: accounts)
         recovery = AccountRecovery(state: state, accounts: accounts, templates: templates)
         sessionTokens = SessionTokens(
@@ -109,7 +110,8 @@ struct Assembly {
             vaults: vaults, accounts: accounts, credentials: credentials, guards: guards,
             touches: touches)
         let keys = ServerKeys(
-            relay: relay, secureBootVariable: paths.secureBoot, state: state, turns: PerKeyQueue(),
+            relay: relay, secureBootVariable: paths.secureBoot, state: state,
+            turns: PerKeyQueue<CredentialID>(),
             vaults: vaults, accounts: accounts, credentials: credentials, revocation: revocation,
             templates: templates)
         let servers = Servers(

@@ -21,10 +21,10 @@ final class Router: Answering {
     let afterAnswers: AfterAnswers
     let clock: Clock
     let journal: DecisionJournal
-    let passwords: PasswordProof
+    let passwords: PasswordChecker
     let recovery: AccountRecovery
     let refusedAttempts: RefusedAttempts
-    let templates: TemplateKeys
+    let templates: TemplateKeyOpener
     /// The handlers, by the verbs of their requests.
     private let handlers: [Verb: RequestHandler]
     /// The users whom the rate limit has refused and who have not been served since.
@@ -34,8 +34,8 @@ final class Router: Answering {
 
     init(
         admission: Admission, afterAnswers: AfterAnswers, clock: Clock, journal: DecisionJournal,
-        passwords: PasswordProof, recovery: AccountRecovery, refusedAttempts: RefusedAttempts,
-        templates: TemplateKeys, handlers: [RequestHandler]
+        passwords: PasswordChecker, recovery: AccountRecovery, refusedAttempts: RefusedAttempts,
+        templates: TemplateKeyOpener, handlers: [RequestHandler]
     ) {
         self.admission = admission
         self.afterAnswers = afterAnswers
@@ -173,7 +173,7 @@ extension Router {
     /// Asks the client for the password that the request's rule demands, and checks it.
     ///
     /// Returns nil if the rule demands none, and for root unless the request stores the password.
-    /// Throws as `PasswordProof.proof`.
+    /// Throws as `PasswordChecker.proof`.
     private func proof(
         _ rule: VerbRule, request: any AccountRequest, account: Account, client: any Client
     ) async throws(Denial) -> VerifiedPassword? {

@@ -11,10 +11,10 @@ import State
 final class AccountRecovery {
     let state: StateDirectory
     let accounts: Accounts
-    let templates: TemplateKeys
+    let templates: TemplateKeyOpener
 
     init(
-        state: StateDirectory, accounts: Accounts, templates: TemplateKeys
+        state: StateDirectory, accounts: Accounts, templates: TemplateKeyOpener
     ) {
         self.state = state
         self.accounts = accounts

@@ -4,7 +4,7 @@ import State
 
 /// The records of an account whose credential fits its fingers, so that a touch could sign for it.
 ///
-/// Only `Credentials.standing` and its variants make one. It is a copy of what was read at one
+/// Only `Credentials.revokingSnapshot` and `Credentials.snapshot` make one. It is a copy of what was read at one
 /// moment; `stamp` shows later, without reading the records again, whether their files have changed
 /// since.
 struct AccountSnapshot {

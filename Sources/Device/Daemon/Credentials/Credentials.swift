@@ -13,7 +13,7 @@ import State
 ///
 /// A credential is the account's key for this machine. It is sealed to the enrolled fingers and to
 /// the prints that readers store, so that it opens only while both are as they were. If either was
-/// changed by anything but Signet, `standing`, `revokeIfUnfit` and `judge` destroy the credential
+/// changed by anything but Signet, `revokingSnapshot` and `revokeIfUnfit` destroy the credential
 /// and record the cause. The keys for servers and the stored login password end with it.
 ///
 /// Everything that opens an account's key or changes its fingers goes through this class. Functions
@@ -27,12 +27,12 @@ final class Credentials {
     let upkeep: ReaderUpkeep
     let revocation: ServerKeyRevocation
     let coverage: StorageCoverage
-    let templates: TemplateKeys
+    let templates: TemplateKeyOpener
 
     init(
         journal: DecisionJournal, vaults: Vaults, accounts: Accounts,
         keyringRecords: KeyringRecords, upkeep: ReaderUpkeep, revocation: ServerKeyRevocation,
-        coverage: StorageCoverage, templates: TemplateKeys
+        coverage: StorageCoverage, templates: TemplateKeyOpener
     ) {
         self.journal = journal
         self.vaults = vaults
@@ -54,8 +54,8 @@ extension Credentials {
     /// Throws `notEnrolled` if there is no finger, `notEnabled` if there is no credential (with the
     /// time, if login by finger was turned off), `invalidated` with the cause, or the denial of a
     /// storage fault.
-    func standing(of account: Account) throws(Denial) -> AccountSnapshot {
-        try standing(of: account, kept: try record(of: account))
+    func revokingSnapshot(of account: Account) throws(Denial) -> AccountSnapshot {
+        try revokingSnapshot(of: account, kept: try record(of: account))
     }
 
     /// Opens the account's records.
@@ -70,31 +70,32 @@ extension Credentials {
         return found
     }
 
-    /// Returns the account's records as `standing(of:)` does, or `before` if nothing has changed
+    /// Returns the account's records as `revokingSnapshot(of:)` does, or `before` if nothing has changed
     /// since it was read.
     ///
     /// Its stamp shows that without reading the records again.
-    func standing(of account: Account, since before: AccountSnapshot) throws(Denial)
+    func revokingSnapshot(of account: Account, since before: AccountSnapshot) throws(Denial)
         -> AccountSnapshot
     {
         if before.kept.isUnchanged(since: before.stamp) { return before }
-        return try standing(of: account, kept: before.kept)
+        return try revokingSnapshot(of: account, kept: before.kept)
     }
 
-    /// Returns the account's records as `standing(of:)` does, if they have been opened already.
-    func standing(of account: Account, kept: AccountState) throws(Denial) -> AccountSnapshot {
-        try standing(of: account, kept: kept) { (enrolment) throws(StoreFault) in
+    /// Returns the account's records as `revokingSnapshot(of:)` does, if they have been opened already.
+    func revokingSnapshot(of account: Account, kept: AccountState) throws(Denial) -> AccountSnapshot
+    {
+        try snapshot(of: account, kept: kept) { (enrolment) throws(StoreFault) in
             try revokeIfUnfit(account, kept: kept, enrolment: enrolment)
         }
     }
 
     /// Returns the account's records as a login would find them, judged by their contents alone.
     ///
-    /// Throws as `standing(of:)`. Changes nothing: a credential that does not fit is reported as
+    /// Throws as `revokingSnapshot(of:)`. Changes nothing: a credential that does not fit is reported as
     /// `invalidated` and left in place.
-    func readStanding(of account: Account) throws(Denial) -> AccountSnapshot {
+    func snapshot(of account: Account) throws(Denial) -> AccountSnapshot {
         let kept = try record(of: account)
-        return try standing(of: account, kept: kept) { (enrolment) throws(StoreFault) in
+        return try snapshot(of: account, kept: kept) { (enrolment) throws(StoreFault) in
             try kept.credential.judgement(on: enrolment)
         }
     }
@@ -102,7 +103,7 @@ extension Credentials {
     /// Reads the records, and translates the state of the credential into a snapshot or a denial.
     ///
     /// - Parameter state: judges the credential for the fingers that were read; it may revoke it.
-    func standing(
+    private func snapshot(
         of account: Account, kept: AccountState,
         _ state: (Enrolment) throws(StoreFault) -> State.CredentialState
     ) throws(Denial) -> AccountSnapshot {
@@ -166,7 +167,7 @@ extension Credentials {
     ///
     /// During a lockout, prints and readers are not looked at; whether the credential still fits
     /// them is checked once the lockout is over. For a touch, a credential that does not fit is
-    /// destroyed; for a report, nothing is changed. Throws as `standing(of:)`.
+    /// destroyed; for a report, nothing is changed. Throws as `revokingSnapshot(of:)`.
     func lockout(of account: Account, for purpose: GuardPurpose) async throws(Denial) -> Denial? {
         let kept = try record(of: account)
         if case .issued? = try? kept.credential.recorded(),
@@ -176,8 +177,8 @@ extension Credentials {
         }
         await templates.openTemplates(of: account)
         switch purpose {
-        case .touch: _ = try standing(of: account, kept: kept)
-        case .report: _ = try readStanding(of: account)
+        case .touch: _ = try revokingSnapshot(of: account, kept: kept)
+        case .report: _ = try snapshot(of: account)
         }
         return nil
     }
@@ -240,7 +241,7 @@ extension Credentials {
     /// Call this before a finger is added, with what the reader stores then. Otherwise the new
     /// credential would also cover a print that was added by other means. Throws if that cannot be
     /// judged or recorded; then no finger may be added.
-    func judge(_ contents: ReaderContents, account: Account) throws(StoreFault) {
+    func revokeIfUnfit(storage contents: ReaderContents, of account: Account) throws(StoreFault) {
         guard let kept = try accounts.kept(account) else { return }
         let stamp = try kept.stamp([.prints, .credential])
         let enrolment = try kept.prints.enrolment()
@@ -250,10 +251,10 @@ extension Credentials {
         else {
             return
         }
-        let standing = AccountSnapshot(
+        let snapshot = AccountSnapshot(
             kept: kept, enrolment: enrolment, credential: credential, stamp: stamp)
         let denial = try revokeIfChanged(
-            contents, of: "", account: account, standing: standing, check: StorageCheck())
+            contents, of: "", account: account, snapshot: snapshot, check: StorageCheck())
         // Another request has replaced the credential, and this one was not judged.
         if let denial, denial.reason != .invalidated { throw .changedMeanwhile }
     }

@@ -20,11 +20,11 @@ final class ReaderUpkeep {
     let readers: ReaderPool
     let state: StateDirectory
     let coverage: StorageCoverage
-    let templates: TemplateKeys
+    let templates: TemplateKeyOpener
 
     init(
         journal: DecisionJournal, readers: ReaderPool, state: StateDirectory,
-        coverage: StorageCoverage, templates: TemplateKeys
+        coverage: StorageCoverage, templates: TemplateKeyOpener
     ) {
         self.journal = journal
         self.readers = readers

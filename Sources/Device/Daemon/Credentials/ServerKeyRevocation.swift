@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
 import CommandProtocol
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
@@ -18,7 +19,7 @@ final class ServerKeyRevocation {
     let accounts: Accounts
     let sessionTokens: SessionTokens
     /// Identifiers of keys whose registration is in progress.
-    private var provingKeys: Set<Bytes> = []
+    private var provingKeys: Set<CredentialID> = []
 
     init(
         journal: DecisionJournal, accounts: Accounts, sessionTokens: SessionTokens

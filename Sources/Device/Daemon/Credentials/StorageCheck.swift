@@ -69,12 +69,12 @@ extension Credentials {
     ///
     /// If one reader fails the check, the wait for a finger ends on all readers.
     func examination(
-        _ account: Account, standing: AccountSnapshot, check: StorageCheck,
+        _ account: Account, snapshot: AccountSnapshot, check: StorageCheck,
         interruption: Interruption
     ) -> ReaderPool.Examination {
         { [self] reader, contents in
             let isGood = examine(
-                contents, of: reader, account: account, standing: standing, check: check)
+                contents, of: reader, account: account, snapshot: snapshot, check: check)
             if !isGood { interruption.raise() }
             return isGood
         }
@@ -92,11 +92,11 @@ extension Credentials {
     ///   - check: receives the contents, the verdict, and the first denial.
     func examine(
         _ contents: ReaderContents, of reader: String, account: Account,
-        standing: AccountSnapshot,
+        snapshot: AccountSnapshot,
         check: StorageCheck
     ) -> Bool {
         do throws(Denial) {
-            try judge(contents, of: reader, account: account, standing: standing, check: check)
+            try judge(contents, of: reader, account: account, snapshot: snapshot, check: check)
             return true
         } catch {
             if check.denial == nil { check.denial = error }
@@ -109,12 +109,12 @@ extension Credentials {
     /// Throws what `revokeIfChanged` returns, and the denial of a fault in the records.
     func judge(
         _ contents: ReaderContents, of reader: String, account: Account,
-        standing: AccountSnapshot,
+        snapshot: AccountSnapshot,
         check: StorageCheck
     ) throws(Denial) {
         let denial = try accounts.reading(account) { () throws(StoreFault) in
             try revokeIfChanged(
-                contents, of: reader, account: account, standing: standing, check: check)
+                contents, of: reader, account: account, snapshot: snapshot, check: check)
         }
         if let denial { throw denial }
     }
@@ -127,24 +127,24 @@ extension Credentials {
     /// is no longer the one that was read. Returns nil if nothing differs.
     func revokeIfChanged(
         _ contents: ReaderContents, of reader: String, account: Account,
-        standing: AccountSnapshot, check: StorageCheck
+        snapshot: AccountSnapshot, check: StorageCheck
     ) throws(StoreFault) -> Denial? {
-        let own = try AccountStorage(standing.enrolment.prints)
-        let recorded = standing.credential.storage
+        let own = try AccountStorage(snapshot.enrolment.prints)
+        let recorded = snapshot.credential.storage
         let storage = try coverage.covered(
             contents, of: account.uid,
             own: own.prints(on: contents.storage(of: [])), recorded: recorded)
         let verdict = storage.verdict(against: recorded)
         check.keep(storage, verdict: verdict, of: reader)
         guard case .changed(let cause) = verdict else { return nil }
-        guard try standing.kept.credential.state() == .issued(standing.credential) else {
+        guard try snapshot.kept.credential.state() == .issued(snapshot.credential) else {
             return Denial(.badRequest)
         }
         // Commit a change of the enrolment first, so that secrets sealed to the old one no
         // longer open. In the other order, a crash in between would leave them valid: the next
         // login would destroy the key, and nothing would invalidate the rest.
-        try standing.kept.prints.commit(try standing.kept.prints.draft(removing: []))
-        _ = try destroy(account, kept: standing.kept, because: cause)
+        try snapshot.kept.prints.commit(try snapshot.kept.prints.draft(removing: []))
+        _ = try destroy(account, kept: snapshot.kept, because: cause)
         return Denial(.invalidated, cause: cause, since: accounts.instant.seconds)
     }
 

@@ -27,14 +27,14 @@ final class Enabling {
     let upkeep: ReaderUpkeep
     let sessionTokens: SessionTokens
     let coverage: StorageCoverage
-    let templates: TemplateKeys
+    let templates: TemplateKeyOpener
     let touches: Touches
 
     init(
         journal: DecisionJournal, readers: ReaderPool, accounts: Accounts, credentials: Credentials,
         keyring: Keyring, keyringRecords: KeyringRecords, policy: LoginPolicy,
         upkeep: ReaderUpkeep, sessionTokens: SessionTokens, coverage: StorageCoverage,
-        templates: TemplateKeys, touches: Touches
+        templates: TemplateKeyOpener, touches: Touches
     ) {
         self.journal = journal
         self.readers = readers

@@ -35,7 +35,7 @@ final class Enrolments {
     let fingers: Fingers
     let upkeep: ReaderUpkeep
     let coverage: StorageCoverage
-    let templates: TemplateKeys
+    let templates: TemplateKeyOpener
     let guards: TouchGuards
     let policy: LoginPolicy
     let touches: Touches
@@ -44,7 +44,8 @@ final class Enrolments {
         boot: Bytes, clock: Clock, gate: TouchGate<ReaderPool>, journal: DecisionJournal,
         queue: TouchQueue, readers: ReaderPool, settings: Configuration, state: StateDirectory,
         accounts: Accounts, credentials: Credentials, enabling: Enabling, changes: FingerChanges,
-        fingers: Fingers, upkeep: ReaderUpkeep, coverage: StorageCoverage, templates: TemplateKeys,
+        fingers: Fingers, upkeep: ReaderUpkeep, coverage: StorageCoverage,
+        templates: TemplateKeyOpener,
         guards: TouchGuards, policy: LoginPolicy, touches: Touches
     ) {
         self.boot = boot
@@ -223,13 +224,13 @@ extension Enrolments {
     /// Judges what the reader stores before it stores more, and records it on disk.
     ///
     /// Returns false, with the reason in `before`, if that fails; then nothing may be enrolled. See
-    /// `Credentials.judge` and `ReaderUpkeep.noteEnrolment`.
+    /// `Credentials.revokeIfUnfit(storage:of:)` and `ReaderUpkeep.noteEnrolment`.
     private func begin(
         on contents: ReaderContents, account: Account, before: EnrolmentBefore
     ) -> Bool {
         do throws(Denial) {
             try accounts.reading(account) { () throws(StoreFault) in
-                try credentials.judge(contents, account: account)
+                try credentials.revokeIfUnfit(storage: contents, of: account)
                 try upkeep.noteEnrolment(on: contents)
             }
             return true

@@ -21,13 +21,13 @@ final class Fingers {
     let changes: FingerChanges
     let upkeep: ReaderUpkeep
     let coverage: StorageCoverage
-    let templates: TemplateKeys
+    let templates: TemplateKeyOpener
     let touches: Touches
 
     init(
         journal: DecisionJournal, readers: ReaderPool, state: StateDirectory, accounts: Accounts,
         changes: FingerChanges, upkeep: ReaderUpkeep, coverage: StorageCoverage,
-        templates: TemplateKeys, touches: Touches
+        templates: TemplateKeyOpener, touches: Touches
     ) {
         self.journal = journal
         self.readers = readers

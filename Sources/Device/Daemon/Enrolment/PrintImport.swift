@@ -27,14 +27,15 @@ final class PrintImport {
     let policy: LoginPolicy
     let upkeep: ReaderUpkeep
     let coverage: StorageCoverage
-    let templates: TemplateKeys
+    let templates: TemplateKeyOpener
     let touches: Touches
 
     init(
         fprintd: FprintdStore, journal: DecisionJournal, readers: ReaderPool,
         settings: Configuration, state: StateDirectory, accounts: Accounts,
         credentials: Credentials, changes: FingerChanges, fingers: Fingers, policy: LoginPolicy,
-        upkeep: ReaderUpkeep, coverage: StorageCoverage, templates: TemplateKeys, touches: Touches
+        upkeep: ReaderUpkeep, coverage: StorageCoverage, templates: TemplateKeyOpener,
+        touches: Touches
     ) {
         self.fprintd = fprintd
         self.journal = journal
@@ -288,7 +289,7 @@ extension PrintImport {
         let account = takeover.account
         defer { rememberOwner(of: template, keptWith: contents, account: account) }
         return try await accounts.answering(account) {
-            if let contents { try credentials.judge(contents, account: account) }
+            if let contents { try credentials.revokeIfUnfit(storage: contents, of: account) }
             let key = try await templates.sealingKey(of: account)
             let kept = try state.makeAccount(
                 Bytes(account.name.utf8), uid: account.uid, now: accounts.instant)

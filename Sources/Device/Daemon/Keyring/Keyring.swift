@@ -18,7 +18,7 @@ import State
 @ServiceActor
 final class Keyring {
     let journal: DecisionJournal
-    let passwords: PasswordProof
+    let passwords: PasswordChecker
     let settings: Configuration
     let vaults: Vaults
     let accounts: Accounts
@@ -26,7 +26,8 @@ final class Keyring {
     let keyringRecords: KeyringRecords
 
     init(
-        journal: DecisionJournal, passwords: PasswordProof, settings: Configuration, vaults: Vaults,
+        journal: DecisionJournal, passwords: PasswordChecker, settings: Configuration,
+        vaults: Vaults,
         accounts: Accounts, credentials: Credentials, keyringRecords: KeyringRecords
     ) {
         self.journal = journal
@@ -142,12 +143,11 @@ extension Keyring {
             guard let kept = try accounts.kept(account), try isStale(account, kept: kept) else {
                 return .done(DoneAnswer())
             }
-            let given = VerifiedPassword(
-                secret: secret, entry: try keyringRecords.shadowEntry(account))
-            let verdict = await passwords.verdict(on: secret, of: account)
+            let entry = try keyringRecords.shadowEntry(account)
+            let given = await passwords.verified(secret, of: account, entry: entry)
             // Another request may have changed anything while libpam checked it.
             guard try isStale(account, kept: kept) else { return .done(DoneAnswer()) }
-            guard verdict == .right, !Task.isCancelled else {
+            guard let given, !Task.isCancelled else {
                 try keyringRecords.drop(account, kept: kept, because: .passwordChanged)
                 return .done(DoneAnswer(keyring: .passwordChanged))
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Configuration
+import Domain
 import Gate
 import LoginProtocol
 import PasswordCheck
@@ -37,20 +38,20 @@ extension Keyring {
     /// A password that is no longer usable is dropped here, and the client is told if that is
     /// because the login password was changed. Errors are logged and count as nothing to release.
     func keyringItem(
-        _ account: Account, standing: AccountSnapshot, client: any Client
+        _ account: Account, snapshot: AccountSnapshot, client: any Client
     ) -> SealedItem? {
         do throws(StoreFault) {
             let found = try keyringRecords.keyringJudgement(
-                account, kept: standing.kept, enrolment: standing.enrolment)
+                account, kept: snapshot.kept, enrolment: snapshot.enrolment)
             if case .useless(let loss) = found {
-                try keyringRecords.drop(account, kept: standing.kept, because: loss)
+                try keyringRecords.drop(account, kept: snapshot.kept, because: loss)
                 if loss == .passwordChanged { client.post(.notice(Notice(.passwordStale))) }
             }
             guard case .kept(let password) = found else { return nil }
             return SealedItem(
                 vault: password.vault, sealed: password.sealed.key,
-                context: try standing.kept.keyring.context(
-                    of: password, enrolment: standing.enrolment),
+                context: try snapshot.kept.keyring.context(
+                    of: password, enrolment: snapshot.enrolment),
                 isRequired: false)
         } catch {
             journal.fault(error.description, account: account.name)
@@ -111,7 +112,7 @@ extension Keyring {
     /// A login password that was opened, with the identifier of its record.
     struct OpenedPassword {
         let secret: SecretBytes
-        let identifier: Bytes
+        let identifier: KeyringItemID
         /// Whether this machine cannot notice changes of the password, because shadow(5) has no
         /// entry.
         let isUnwatched: Bool

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -21,7 +22,7 @@ import State
 @ServiceActor
 final class PendingConfirmation: AwaitedConfirmation {
     let account: Account
-    let challenge: Bytes
+    let challenge: Challenge
     let service: Bytes
     let terminal: Bytes
     let proof: TouchProof
@@ -160,8 +161,9 @@ extension Logins {
     /// presence would be judged differently; otherwise the denial of the check that failed.
     private func checkStillGood(_ pending: PendingConfirmation) throws(Denial) {
         if touches.hasSlept(since: pending.proof) { throw Denial(.changedMeanwhile) }
-        let standing = try credentials.standing(of: pending.account, since: pending.proof.standing)
-        guard standing.credential == pending.proof.credential else {
+        let snapshot = try credentials.revokingSnapshot(
+            of: pending.account, since: pending.proof.snapshot)
+        guard snapshot.credential == pending.proof.credential else {
             throw Denial(.changedMeanwhile)
         }
         try pending.proof.touch.attempt.check()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Gate
 import LoginProtocol
 import Posix
@@ -51,10 +52,12 @@ extension Logins {
     /// Its times are zero, because no finger is awaited. Background requests are always refused:
     /// one without a terminal must come from a session at a seat.
     func plan(_ request: OfferRequest, account: Account) -> TouchPlan {
-        TouchPlan(
+        // Nothing is signed.
+        let unused = Challenge(random: Bytes(repeating: 0, count: Challenge.count))
+        return TouchPlan(
             rule: .offer, account: account, tries: 0, timeout: .zero, end: clock.sinceBoot(),
             login: AuthenticateRequest(
-                account: request.account, challenge: [], service: request.service,
+                account: request.account, challenge: unused, service: request.service,
                 timeoutMilliseconds: 0, maximumTries: 0,
                 presence: request.presence, background: .refuse))
     }

@@ -114,8 +114,8 @@ extension Logins {
         let proof = try await touches.touch(
             plan, presence: presence, matter: SignedMatter(request, server: nil), during: held.turn,
             in: slot, client: client
-        ) { standing in
-            opensKeyring ? keyring.keyringItem(account, standing: standing, client: client) : nil
+        ) { snapshot in
+            opensKeyring ? keyring.keyringItem(account, snapshot: snapshot, client: client) : nil
         }
         let password = await keyring.passwordToRelease(proof, account: account)
         if touches.hasSlept(since: proof) { throw Denial(.suspending) }
@@ -147,8 +147,8 @@ extension Logins {
             request, presence: presence, account: account, client: client)
         let proof = try await touches.settledTouch(
             plan, presence: presence, matter: SignedMatter(request, server: server), client: client
-        ) { standing in
-            opensKeyring ? keyring.keyringItem(account, standing: standing, client: client) : nil
+        ) { snapshot in
+            opensKeyring ? keyring.keyringItem(account, snapshot: snapshot, client: client) : nil
         }
         proof.place.mayBeFollowed { [self] fault in
             _ = accounts.denial(for: fault, account: account)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import LoginProtocol
 import MainContext
 import Posix
 
@@ -9,73 +8,73 @@ import Posix
 /// answered. A server that saw a higher counter first would take the lower one for that of a copied
 /// key, and block the key.
 @ServiceActor
-final class PerKeyQueue {
+final class PerKeyQueue<Key: Hashable & Sendable> {
     private struct Place {
         let id: UInt64
         let turn: CheckedContinuation<Bool, Never>
     }
 
     /// The waiting places, for each key whose turn is taken.
-    private var paths: [Bytes: [Place]] = [:]
+    private var paths: [Key: [Place]] = [:]
     private var nextID: UInt64 = 0
 
     /// Waits for the turn of a key; returns false if it did not come within `limit` or the task was
     /// cancelled.
     ///
     /// The caller must end a turn that it has taken with `leave`.
-    func take(_ credential: Bytes, within limit: Duration) async -> Bool {
-        if paths[credential] == nil {
-            paths[credential] = []
+    func take(_ key: Key, within limit: Duration) async -> Bool {
+        if paths[key] == nil {
+            paths[key] = []
             return true
         }
         guard limit > .zero else { return false }
-        return await limited(to: limit) { [self] in await wait(for: credential) }.value
+        return await limited(to: limit) { [self] in await wait(for: key) }.value
     }
 
     /// Takes the turn of a key if it is free; returns false otherwise.
-    func takeFree(_ credential: Bytes) -> Bool {
-        guard paths[credential] == nil else { return false }
-        paths[credential] = []
+    func takeFree(_ key: Key) -> Bool {
+        guard paths[key] == nil else { return false }
+        paths[key] = []
         return true
     }
 
     /// Ends the turn of a key, and passes it to the first waiting place.
-    func leave(_ credential: Bytes) {
-        guard var waiting = paths[credential], !waiting.isEmpty else {
-            paths[credential] = nil
+    func leave(_ key: Key) {
+        guard var waiting = paths[key], !waiting.isEmpty else {
+            paths[key] = nil
             return
         }
         let next = waiting.removeFirst()
-        paths[credential] = waiting
+        paths[key] = waiting
         next.turn.resume(returning: true)
     }
 
-    private func wait(for credential: Bytes) async -> Bool {
+    private func wait(for key: Key) async -> Bool {
         let id = nextID
         nextID += 1
         return await withTaskCancellationHandler {
             await withCheckedContinuation { turn in
-                join(Place(id: id, turn: turn), credential: credential)
+                join(Place(id: id, turn: turn), key: key)
             }
         } onCancel: {
-            onService { self.giveUp(id, credential: credential) }
+            onService { self.giveUp(id, key: key) }
         }
     }
 
     /// Adds a place, or takes the turn if it is free now; others may have run since the caller
     /// checked.
-    private func join(_ place: Place, credential: Bytes) {
+    private func join(_ place: Place, key: Key) {
         if Task.isCancelled { return place.turn.resume(returning: false) }
-        guard paths[credential] != nil else {
-            paths[credential] = []
+        guard paths[key] != nil else {
+            paths[key] = []
             return place.turn.resume(returning: true)
         }
-        paths[credential]?.append(place)
+        paths[key]?.append(place)
     }
 
-    private func giveUp(_ id: UInt64, credential: Bytes) {
-        guard let index = paths[credential]?.firstIndex(where: { $0.id == id }),
-            let place = paths[credential]?.remove(at: index)
+    private func giveUp(_ id: UInt64, key: Key) {
+        guard let index = paths[key]?.firstIndex(where: { $0.id == id }),
+            let place = paths[key]?.remove(at: index)
         else { return }
         place.turn.resume(returning: false)
     }

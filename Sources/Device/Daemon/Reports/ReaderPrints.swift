@@ -20,12 +20,13 @@ final class ReaderPrints {
     let fingers: Fingers
     let upkeep: ReaderUpkeep
     let coverage: StorageCoverage
-    let templates: TemplateKeys
+    let templates: TemplateKeyOpener
     let touches: Touches
 
     init(
         journal: DecisionJournal, readers: ReaderPool, state: StateDirectory, accounts: Accounts,
-        fingers: Fingers, upkeep: ReaderUpkeep, coverage: StorageCoverage, templates: TemplateKeys,
+        fingers: Fingers, upkeep: ReaderUpkeep, coverage: StorageCoverage,
+        templates: TemplateKeyOpener,
         touches: Touches
     ) {
         self.journal = journal

@@ -2,6 +2,7 @@
 import Authorization
 import CommandMessages
 import CommandProtocol
+import Domain
 import Gate
 import LoginMessages
 import LoginProtocol
@@ -90,19 +91,20 @@ extension Secrets {
         _ secret: SecretBytes, request: SecretSetRequest, account: Account
     ) async throws(Denial) -> Answer {
         let place = try place(for: request, account: account)
-        let standing = place.standing
+        let snapshot = place.snapshot
         return try await accounts.answering(account) {
-            let context = try standing.kept.secrets.context(
-                place.identifier, name: request.name, state: standing.enrolment.state)
-            let kind = standing.credential.vault
+            let context = try snapshot.kept.secrets.context(
+                place.identifier, name: request.name, state: snapshot.enrolment.state)
+            let kind = snapshot.credential.vault
             let sealed = try await sealing(secret, context: context, by: kind)
             // Fingers or secrets may have changed while the vault was at work.
             guard let again = try? self.place(for: request, account: account),
-                again.standing.credential == standing.credential,
+                again.snapshot.credential == snapshot.credential,
                 again.isNew ? place.isNew : again.identifier == place.identifier
             else { throw StoreFault.changedMeanwhile }
-            try standing.kept.secrets.keep(
-                sealed, name: request.name, by: kind, context: context, now: accounts.instant)
+            try snapshot.kept.secrets.keep(
+                sealed, as: place.identifier, name: request.name, by: kind, context: context,
+                now: accounts.instant)
             return .done(DoneAnswer())
         }
     }
@@ -123,15 +125,15 @@ extension Secrets {
     private func place(
         for request: SecretSetRequest, account: Account
     ) throws(Denial) -> PlaceForSecret {
-        let standing = try credentials.standing(of: account)
+        let snapshot = try credentials.revokingSnapshot(of: account)
         let place = try accounts.reading(account) { () throws(StoreFault) in
-            try standing.kept.secrets.place(for: request.name, replacing: request.replaces)
+            try snapshot.kept.secrets.place(for: request.name, replacing: request.replaces)
         }
         switch place {
         case .new(let identifier):
-            return PlaceForSecret(standing, identifier: identifier, isNew: true)
+            return PlaceForSecret(snapshot, identifier: identifier, isNew: true)
         case .over(let identifier):
-            return PlaceForSecret(standing, identifier: identifier, isNew: false)
+            return PlaceForSecret(snapshot, identifier: identifier, isNew: false)
         case .taken: throw Denial(.secretExists, subject: request.name)
         case .full: throw Denial(.tooManySecrets)
         }
@@ -140,13 +142,13 @@ extension Secrets {
 
 /// The place for a secret, and the account's records with which it was found.
 private struct PlaceForSecret {
-    let standing: AccountSnapshot
-    let identifier: Bytes
+    let snapshot: AccountSnapshot
+    let identifier: SecretID
     /// Whether no secret has this name yet.
     let isNew: Bool
 
-    init(_ standing: AccountSnapshot, identifier: Bytes, isNew: Bool) {
-        self.standing = standing
+    init(_ snapshot: AccountSnapshot, identifier: SecretID, isNew: Bool) {
+        self.snapshot = snapshot
         self.identifier = identifier
         self.isNew = isNew
     }
@@ -173,8 +175,8 @@ extension Secrets {
         } catch { throw accounts.denial(for: .file(.system(error)), account: account) }
         let proof = try await touches.settledTouch(
             plan, presence: presence, matter: matter, client: client
-        ) { standing in
-            try item(wanted, standing: standing)
+        ) { snapshot in
+            try item(wanted, snapshot: snapshot)
         }
         touches.settleCommand(proof, account: account, by: presence.requester, client: client)
         if touches.hasSlept(since: proof) { throw Denial(.suspending) }
@@ -191,14 +193,14 @@ extension Secrets {
     private func secret(
         named name: Bytes, account: Account
     ) throws(Denial) -> (StoredSecret, SealingContext) {
-        let standing = try credentials.standing(of: account)
+        let snapshot = try credentials.revokingSnapshot(of: account)
         return try accounts.reading(account) {
-            let list = try standing.kept.secrets.list()
+            let list = try snapshot.kept.secrets.list()
             guard let found = list.intact.first(where: { $0.name == name }) else {
                 let isDamaged = list.damaged.contains { $0.name == name }
                 throw isDamaged ? .damagedSecret : Denial(.unknownSecret, subject: name)
             }
-            return (found, try item(found, standing: standing).context)
+            return (found, try item(found, snapshot: snapshot).context)
         }
     }
 
@@ -207,10 +209,10 @@ extension Secrets {
     /// Throws `secretStale` if it was sealed to other fingers, and `badRequest` if it was changed
     /// or deleted since it was found.
     private func item(
-        _ wanted: StoredSecret, standing: AccountSnapshot
+        _ wanted: StoredSecret, snapshot: AccountSnapshot
     ) throws -> SealedItem {
-        let secrets = standing.kept.secrets
-        let state = standing.enrolment.state
+        let secrets = snapshot.kept.secrets
+        let state = snapshot.enrolment.state
         guard try secrets.secret(wanted.identifier) == wanted else {
             throw Denial(.badRequest)
         }
@@ -270,7 +272,7 @@ extension SignedMatter {
     /// No caller verifies it, so the daemon chooses the challenge itself, at random.
     fileprivate init(secret request: SecretGetRequest) throws(SystemFault) {
         self.init(
-            namespace: .secret, challenge: try randomBytes(Limit.challenge),
+            namespace: .secret, challenge: Challenge(random: try randomBytes(Challenge.count)),
             service: Bytes("signet".utf8), terminal: [], purpose: request.context.purpose)
     }
 }

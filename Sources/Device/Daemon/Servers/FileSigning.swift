@@ -58,28 +58,28 @@ extension FileSigning {
         let plan = guards.plan(
             for: SignRequest.self, account: account, milliseconds: request.timeoutMilliseconds)
         return try await touches.afterTouch(plan, matter: matter, client: client) {
-            (standing, touch) throws(Denial) in
+            (snapshot, touch) throws(Denial) in
             if case .files(let files) = request.matter {
                 return try await self.sign(
-                    files, by: key, account: account, standing: standing, for: touch, client: client
+                    files, by: key, account: account, snapshot: snapshot, for: touch, client: client
                 )
             }
             return .signed(
                 try await self.signature(
-                    request.matter, by: key, account: account, standing: standing, for: touch))
+                    request.matter, by: key, account: account, snapshot: snapshot, for: touch))
         }
     }
 
     /// Signs several files; the client gets all signatures or none.
     func sign(
-        _ files: [FileDigest], by key: ServerKey, account: Account, standing: AccountSnapshot,
+        _ files: [FileDigest], by key: ServerKey, account: Account, snapshot: AccountSnapshot,
         for touch: Touch<ScannedFinger>, client: any Client
     ) async throws(Denial) -> Answer {
         var answers: [SignedFileAnswer] = []
         for file in files {
             let matter = SigningMatter.file(name: file.name, digest: file.digest)
             let signed = try await signature(
-                matter, by: key, account: account, standing: standing, for: touch)
+                matter, by: key, account: account, snapshot: snapshot, for: touch)
             answers.append(SignedFileAnswer(digest: file.digest, signature: signed.signature))
         }
         for answer in answers { await client.send(.signedFile(answer)) }
@@ -106,13 +106,13 @@ extension FileSigning {
     /// The digest of a file comes from the client; the texts of the others are composed here and
     /// returned with the signature.
     private func signature(
-        _ matter: SigningMatter, by key: ServerKey, account: Account, standing: AccountSnapshot,
+        _ matter: SigningMatter, by key: ServerKey, account: Account, snapshot: AccountSnapshot,
         for touch: Touch<ScannedFinger>
     ) async throws(Denial) -> SignedAnswer {
         switch matter {
         case .file(_, let digest):
             return try await keys.signed(
-                by: key, in: .file, account: account, standing: standing, for: touch
+                by: key, in: .file, account: account, snapshot: snapshot, for: touch
             ) { _ in
                 SignedMessage(digest: digest)
             }
@@ -120,14 +120,14 @@ extension FileSigning {
         case .files: throw Denial(.badRequest)
         case .challenge(let audience, let challenge):
             return try await keys.signed(
-                by: key, in: .challenge, account: account, standing: standing, for: touch
+                by: key, in: .challenge, account: account, snapshot: snapshot, for: touch
             ) {
                 (key) throws(CryptoFault) in
                 try SignedMessage(
                     text: ChallengeStatement(
                         head: keys.head(key, for: audience), challenge: challenge,
                         claims: keys.claims(
-                            key, factor: Factor.fingerprint, enrolment: standing.enrolment)
+                            key, factor: Factor.fingerprint, enrolment: snapshot.enrolment)
                     ).encoded())
             }
         case .request(_, let method, let resource, let body):
@@ -137,14 +137,14 @@ extension FileSigning {
             let lines = RequestLines(
                 method: method, resource: resource, nonce: nonce, body: body)
             return try await keys.signed(
-                by: key, in: .request, account: account, standing: standing, for: touch
+                by: key, in: .request, account: account, snapshot: snapshot, for: touch
             ) {
                 (key) throws(CryptoFault) in
                 try SignedMessage(
                     text: RequestStatement(
                         head: keys.head(key, for: key.audience), request: lines,
                         claims: keys.claims(
-                            key, factor: Factor.fingerprint, enrolment: standing.enrolment)
+                            key, factor: Factor.fingerprint, enrolment: snapshot.enrolment)
                     ).encoded())
             }
         }

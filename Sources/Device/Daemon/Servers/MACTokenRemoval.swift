@@ -2,6 +2,7 @@
 import Authorization
 import CommandProtocol
 import Crypto
+import Domain
 import LoginProtocol
 import Posix
 import Sealing
@@ -131,7 +132,7 @@ extension MACTokens {
         do throws(CryptoFault) { digest = try SHA256.digest(RelayRequest.emptyBody) } catch {
             throw .vault(.crypto(error))
         }
-        let digits = String(decoding: Hexadecimal.encode(token.identifier), as: UTF8.self)
+        let digits = String(decoding: token.identifier.hexadecimal, as: UTF8.self)
         let path = "\(url.path)/v1/device/mac-tokens/\(digits)/revoke"
         let header = try header(
             by: token, in: tokens, method: Bytes("POST".utf8), resource: Bytes(path.utf8),

@@ -2,6 +2,7 @@
 import Authorization
 import CommandProtocol
 import Crypto
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -79,10 +80,10 @@ extension MACTokens {
             for: MACTokenAddRequest.self, account: account,
             milliseconds: request.timeoutMilliseconds)
         return try await touches.afterTouch(plan, matter: matter, client: client) {
-            (standing, touch) throws(Denial) in
+            (snapshot, touch) throws(Denial) in
             let token = try await self.issueMACToken(
                 request.name, challenge: challenge, by: key, url: url, account: account,
-                standing: standing, touch: touch, client: client)
+                snapshot: snapshot, touch: touch, client: client)
             await client.send(.macToken(MACTokenAnswer(token)))
             return .done(DoneAnswer())
         }
@@ -93,20 +94,20 @@ extension MACTokens {
     /// The token's name is part of the signed statement. Needs a touch that allowed this use of the
     /// key.
     func issueMACToken(
-        _ name: Bytes, challenge: Bytes, by key: ServerKey, url: ServerURL,
-        account: Account, standing: AccountSnapshot, touch: Touch<ScannedFinger>,
+        _ name: Bytes, challenge: Challenge, by key: ServerKey, url: ServerURL,
+        account: Account, snapshot: AccountSnapshot, touch: Touch<ScannedFinger>,
         client: any Client
     ) async throws(Denial) -> MACToken {
         let answer = try await keys.serverHears(
-            of: key, account: account, kept: standing.kept, telling: client
-        ) { (standing) throws(Denial) in
+            of: key, account: account, kept: snapshot.kept, telling: client
+        ) { (snapshot) throws(Denial) in
             try await keys.signed(
-                by: key, in: .login, account: account, standing: standing, for: touch
+                by: key, in: .login, account: account, snapshot: snapshot, for: touch
             ) {
                 (key) throws(CryptoFault) in
                 var statement = keys.statement(
                     challenge, action: LoginAction.macToken, factor: Factor.fingerprint, key: key,
-                    enrolment: standing.enrolment)
+                    enrolment: snapshot.enrolment)
                 statement.purpose = name
                 return try SignedMessage(text: statement.encoded())
             }

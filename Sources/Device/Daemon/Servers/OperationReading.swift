@@ -2,6 +2,7 @@
 import Authorization
 import CommandProtocol
 import Crypto
+import Domain
 import Gate
 import LoginProtocol
 import Posix
@@ -44,9 +45,9 @@ extension Operations {
     /// An answer about another operation, audience, account or application is denied with
     /// `serverRefused`.
     func operation(
-        _ identifier: Bytes, at key: ServerKey, url: ServerURL, account: Account
+        _ identifier: OperationID, at key: ServerKey, url: ServerURL, account: Account
     ) async -> Reading<RelayOperation> {
-        let digits = String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
+        let digits = String(decoding: identifier.hexadecimal, as: UTF8.self)
         let path = "/v1/device/operations/\(digits)"
         let header: Bytes
         do throws(Denial) {
@@ -90,15 +91,15 @@ extension Operations {
         let servers = challenges.map(\.url.text).joined(separator: ", ")
         let matter = SignedMatter(
             purpose: Bytes("server \(servers): read operations".utf8),
-            challenge: first.challenge.bytes)
+            challenge: first.challenge.challenge)
         let plan = guards.plan(for: request, account: account, milliseconds: milliseconds)
         do throws(Denial) {
             _ = try await touches.afterTouch(plan, matter: matter, client: client) {
-                (standing, touch) throws(Denial) in
+                (snapshot, touch) throws(Denial) in
                 for (key, url, challenge) in challenges {
                     do throws(Denial) {
                         _ = try await self.issueReadingToken(
-                            challenge, key: key, url: url, account: account, standing: standing,
+                            challenge, key: key, url: url, account: account, snapshot: snapshot,
                             touch: touch, client: client)
                     } catch { troubles.append(ServerTrouble(key: key, denial: error)) }
                 }
@@ -113,7 +114,7 @@ extension Operations {
 
     /// A server's challenge, with a time since boot that is not later than its issue.
     private struct ServerChallenge {
-        let bytes: Bytes
+        let challenge: Challenge
         let moment: Duration
     }
 
@@ -121,9 +122,9 @@ extension Operations {
         for key: ServerKey, url: ServerURL, account: Account
     ) async throws(Denial) -> ServerChallenge {
         let moment = clock.sinceBoot()
-        let bytes = try await keys.challenge(
+        let challenge = try await keys.challenge(
             for: key, action: LoginAction.macToken, url: url, account: account)
-        return ServerChallenge(bytes: bytes, moment: moment)
+        return ServerChallenge(challenge: challenge, moment: moment)
     }
 
     /// Obtains one reading token.
@@ -131,15 +132,16 @@ extension Operations {
     /// If the challenge has become too old meanwhile, a new one is used.
     private func issueReadingToken(
         _ given: ServerChallenge, key: ServerKey, url: ServerURL, account: Account,
-        standing: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
+        snapshot: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
     ) async throws(Denial) -> MACToken {
         var given = given
         if clock.sinceBoot() - given.moment > ServerLogins.challengeAge {
             given = try await readingChallenge(for: key, url: url, account: account)
         }
         return try await macTokens.issueMACToken(
-            MACTokens.readingTokenName, challenge: given.bytes, by: key, url: url, account: account,
-            standing: standing, touch: touch, client: client)
+            MACTokens.readingTokenName, challenge: given.challenge, by: key, url: url,
+            account: account,
+            snapshot: snapshot, touch: touch, client: client)
     }
 
     /// The `Authorization` header for a GET request without a body; nil if there is no good reading

@@ -2,6 +2,7 @@
 import Authorization
 import CommandProtocol
 import Crypto
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -143,9 +144,9 @@ extension Operations {
             for: OperationDecideRequest.self, account: account,
             milliseconds: request.timeoutMilliseconds)
         return try await touches.afterTouch(plan, matter: matter, client: client) {
-            (standing, touch) throws(Denial) in
+            (snapshot, touch) throws(Denial) in
             try await self.decide(
-                found, choice: request.decision, account: account, standing: standing, touch: touch,
+                found, choice: request.decision, account: account, snapshot: snapshot, touch: touch,
                 client: client)
         }
     }
@@ -155,14 +156,14 @@ extension Operations {
     /// The signed text contains the server's challenge, the template and the data of the operation.
     private func decide(
         _ found: OperationAtServer, choice: OperationChoice, account: Account,
-        standing: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
+        snapshot: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
     ) async throws(Denial) -> Answer {
         let operation = found.operation
         let answer = try await keys.serverHears(
-            of: found.key, account: account, kept: standing.kept, telling: client
-        ) { (standing) throws(Denial) in
+            of: found.key, account: account, kept: snapshot.kept, telling: client
+        ) { (snapshot) throws(Denial) in
             try await keys.signed(
-                by: found.key, in: .operation, account: account, standing: standing, for: touch
+                by: found.key, in: .operation, account: account, snapshot: snapshot, for: touch
             ) {
                 (key) throws(CryptoFault) in
                 let statement = OperationStatement(
@@ -170,7 +171,7 @@ extension Operations {
                     challenge: operation.challenge, template: operation.content.template,
                     data: operation.content.data, decision: OperationDecision(choice),
                     claims: keys.claims(
-                        key, factor: Factor.fingerprint, enrolment: standing.enrolment))
+                        key, factor: Factor.fingerprint, enrolment: snapshot.enrolment))
                 return try SignedMessage(text: statement.encoded())
             }
         } _: { signed in
@@ -235,7 +236,7 @@ extension Operations {
     /// Throws `readingTokenWanted` if a token is missing and no touch is allowed, or the server
     /// does not accept the new token either.
     private func operation(
-        _ identifier: Bytes, at server: Bytes, for request: any DaemonRequest.Type,
+        _ identifier: OperationID, at server: Bytes, for request: any DaemonRequest.Type,
         milliseconds: UInt32?, account: Account, client: any Client
     ) async throws(Denial) -> OperationAtServer {
         guard let url = ServerURL(server) else { throw Denial(.badRequest) }

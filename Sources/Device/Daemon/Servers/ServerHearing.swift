@@ -41,7 +41,7 @@ extension ServerKeys {
         let signed: Signed
         do throws(Denial) {
             if Task.isCancelled { throw Denial(.cancelled) }
-            signed = try await signing(try credentials.standing(of: account, kept: kept))
+            signed = try await signing(try credentials.revokingSnapshot(of: account, kept: kept))
         } catch {
             turns.leave(credential)
             throw error

@@ -2,6 +2,7 @@
 import Authorization
 import CommandProtocol
 import Crypto
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -21,17 +22,18 @@ final class ServerKeys {
     let relay: RelayClient
     let secureBootVariable: String
     let state: StateDirectory
-    let turns: PerKeyQueue
+    let turns: PerKeyQueue<CredentialID>
     let vaults: Vaults
     let accounts: Accounts
     let credentials: Credentials
     let revocation: ServerKeyRevocation
-    let templates: TemplateKeys
+    let templates: TemplateKeyOpener
 
     init(
-        relay: RelayClient, secureBootVariable: String, state: StateDirectory, turns: PerKeyQueue,
+        relay: RelayClient, secureBootVariable: String, state: StateDirectory,
+        turns: PerKeyQueue<CredentialID>,
         vaults: Vaults, accounts: Accounts, credentials: Credentials,
-        revocation: ServerKeyRevocation, templates: TemplateKeys
+        revocation: ServerKeyRevocation, templates: TemplateKeyOpener
     ) {
         self.relay = relay
         self.secureBootVariable = secureBootVariable
@@ -104,7 +106,7 @@ extension ServerKeys {
     /// another audience than the key.
     func challenge(
         for key: ServerKey, action: Bytes, url: ServerURL, account: Account
-    ) async throws(Denial) -> Bytes {
+    ) async throws(Denial) -> Challenge {
         let challengeRequest = RelayChallengeRequest(
             server: url.bytes, account: key.account, device: state.device,
             application: key.application, action: action)
@@ -130,15 +132,15 @@ extension ServerKeys {
     /// - Returns: The signature, with the text if the daemon composed it.
     func signed(
         by found: ServerKey, in namespace: SignatureNamespace, account: Account,
-        standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
+        snapshot: AccountSnapshot, for touch: Touch<ScannedFinger>,
         _ message: (ServerKey) throws(CryptoFault) -> SignedMessage
     ) async throws(Denial) -> SignedAnswer {
-        try await advancing(found, account: account, standing: standing) {
+        try await advancing(found, account: account, snapshot: snapshot) {
             (key) async throws(VaultError) in
             let signs: SignedMessage
             do throws(CryptoFault) { signs = try message(key) } catch { throw .crypto(error) }
             let signature = try await sign(
-                signs.digest, namespace: namespace, key: key, standing: standing, for: touch)
+                signs.digest, namespace: namespace, key: key, snapshot: snapshot, for: touch)
             return SignedAnswer(statement: signs.text, signature: signature)
         }
     }
@@ -147,16 +149,16 @@ extension ServerKeys {
     ///
     /// A key that does not fit the fingers, or that does not open in `body`, is invalidated.
     private func advancing<Signed>(
-        _ found: ServerKey, account: Account, standing: AccountSnapshot,
+        _ found: ServerKey, account: Account, snapshot: AccountSnapshot,
         _ body: (ServerKey) async throws(VaultError) -> Signed
     ) async throws(Denial) -> Signed {
-        let servers = standing.kept.servers
+        let servers = snapshot.kept.servers
         return try await accounts.answering(account) {
             guard var key = try servers.key(found.identifier), key.state == found.state else {
                 throw Denial.missing(found)
             }
-            guard key.sealed(for: standing.enrolment.state) != nil else {
-                try revocation.invalidate(key, account: account, kept: standing.kept)
+            guard key.sealed(for: snapshot.enrolment.state) != nil else {
+                try revocation.invalidate(key, account: account, kept: snapshot.kept)
                 throw Denial.invalidated(key)
             }
             key = try servers.advance(key)
@@ -164,7 +166,7 @@ extension ServerKeys {
                 return try await body(key)
             } catch .doesNotOpen {
                 if let key = try servers.key(found.identifier) {
-                    try revocation.invalidate(key, account: account, kept: standing.kept)
+                    try revocation.invalidate(key, account: account, kept: snapshot.kept)
                 }
                 throw Denial.invalidated(key)
             } catch { throw StoreFault.vault(error) }
@@ -173,18 +175,18 @@ extension ServerKeys {
 
     /// Signs a server's challenge after a touch; returns the statement and its SSHSIG signature.
     func signed(
-        _ challenge: Bytes, action: Bytes, by key: ServerKey, account: Account,
-        standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
+        _ challenge: Challenge, action: Bytes, by key: ServerKey, account: Account,
+        snapshot: AccountSnapshot, for touch: Touch<ScannedFinger>,
         service: Bytes = signetService,
         purpose: Bytes = []
     ) async throws(Denial) -> (Bytes, Bytes) {
         let signed = try await signed(
-            by: key, in: .login, account: account, standing: standing, for: touch
+            by: key, in: .login, account: account, snapshot: snapshot, for: touch
         ) {
             (key) throws(CryptoFault) in
             var statement = statement(
                 challenge, action: action, factor: Factor.fingerprint, key: key,
-                enrolment: standing.enrolment,
+                enrolment: snapshot.enrolment,
                 service: service)
             statement.purpose = purpose
             return try SignedMessage(text: statement.encoded())
@@ -198,15 +200,15 @@ extension ServerKeys {
     /// This is the only statement that a key signs without a touch, and the statement says so: its
     /// factor is possession.
     func signedRemoval(
-        _ challenge: Bytes, by key: ServerKey, account: Account, standing: AccountSnapshot
+        _ challenge: Challenge, by key: ServerKey, account: Account, snapshot: AccountSnapshot
     ) async throws(Denial) -> (Bytes, Bytes) {
-        try await advancing(key, account: account, standing: standing) {
+        try await advancing(key, account: account, snapshot: snapshot) {
             (key) async throws(VaultError) in
             let statement = statement(
                 challenge, action: LoginAction.remove, factor: Factor.possession, key: key,
-                enrolment: standing.enrolment)
+                enrolment: snapshot.enrolment)
             let message = try RemovalMessage(statement)
-            let signature = try await signature(key, namespace: .login, standing: standing) {
+            let signature = try await signature(key, namespace: .login, snapshot: snapshot) {
                 (ready, context) throws(VaultError) in
                 try ready.sign(message, context: context)
             }
@@ -217,7 +219,7 @@ extension ServerKeys {
     /// The statement that a key signs for a server's challenge; `action` and `factor` are
     /// `LoginAction` and `Factor` values.
     func statement(
-        _ challenge: Bytes, action: Bytes, factor: Bytes, key: ServerKey,
+        _ challenge: Challenge, action: Bytes, factor: Bytes, key: ServerKey,
         enrolment: Enrolment, service: Bytes = signetService
     ) -> LoginStatement {
         LoginStatement(
@@ -248,11 +250,11 @@ extension ServerKeys {
     /// blob.
     func sign(
         _ digest: Bytes, namespace: SignatureNamespace, key: ServerKey,
-        standing: AccountSnapshot,
+        snapshot: AccountSnapshot,
         for touch: Touch<ScannedFinger>
     ) async throws(VaultError) -> Bytes {
         let data = SSHSignature.signedData(namespace: namespace.bytes, messageDigest: digest)
-        return try await signature(key, namespace: namespace, standing: standing) {
+        return try await signature(key, namespace: namespace, snapshot: snapshot) {
             (ready, context) throws(VaultError) in
             try ready.sign(data, context: context, for: touch.match)
         }
@@ -262,16 +264,16 @@ extension ServerKeys {
     ///
     /// Throws `.doesNotOpen` if the key is not sealed for these fingers.
     private func signature(
-        _ key: ServerKey, namespace: SignatureNamespace, standing: AccountSnapshot,
+        _ key: ServerKey, namespace: SignatureNamespace, snapshot: AccountSnapshot,
         _ sign:
             @escaping @Sendable (any ReadyKey, SealingContext) throws(VaultError)
             -> P256Signature
     ) async throws(VaultError) -> Bytes {
-        guard let sealed = key.sealed(for: standing.enrolment.state) else { throw .doesNotOpen }
+        guard let sealed = key.sealed(for: snapshot.enrolment.state) else { throw .doesNotOpen }
         let context: SealingContext
         do throws(StoreFault) {
-            context = try standing.kept.servers.context(
-                key.identifier, server: key.server, enrolment: standing.enrolment.state)
+            context = try snapshot.kept.servers.context(
+                key.identifier, server: key.server, enrolment: snapshot.enrolment.state)
         } catch { throw .malformed }
         let numbers = try await vaults.call(key.vault) { vault throws(VaultError) in
             let ready = try vault.ready(key: sealed, context: context)
@@ -397,33 +399,37 @@ extension ServerKeys {
     /// yet.
     ///
     /// Throws `.changedMeanwhile` if the fingers have changed since the touch.
-    func newKey(for server: Bytes, standing: AccountSnapshot) async throws(StoreFault)
+    func newKey(for server: Bytes, snapshot: AccountSnapshot) async throws(StoreFault)
         -> NewServerKey
     {
-        let identifier: Bytes
-        do throws(SystemFault) { identifier = try randomBytes(16) } catch {
+        let identifier: CredentialID
+        do throws(SystemFault) {
+            identifier = CredentialID(random: try randomBytes(CredentialID.count))
+        } catch {
             throw .file(.system(error))
         }
-        let context = try standing.kept.servers.context(
-            identifier, server: server, enrolment: standing.enrolment.state)
-        let kind = await vaults.chosen(after: standing.credential.vault)
+        let context = try snapshot.kept.servers.context(
+            identifier, server: server, enrolment: snapshot.enrolment.state)
+        let kind = await vaults.chosen(after: snapshot.credential.vault)
         let made: NewCredential
         do throws(VaultError) {
             made = try await vaults.call(kind) { vault throws(VaultError) in
                 try vault.create(context)
             }
         } catch { throw .vault(error) }
-        guard try standing.kept.prints.enrolment().state == standing.enrolment.state else {
+        guard try snapshot.kept.prints.enrolment().state == snapshot.enrolment.state else {
             throw .changedMeanwhile
         }
-        return NewServerKey(made: made, context: context, vault: kind)
+        return NewServerKey(
+            identifier: identifier, made: made, context: context, vault: kind)
     }
 
     /// The matter of a receipt for which no other party has given a challenge; the challenge is
     /// random.
     func ownMatter(_ purpose: Bytes, account: Account) throws(Denial) -> SignedMatter {
         try accounts.reading(account) { () throws(SystemFault) in
-            SignedMatter(purpose: purpose, challenge: try randomBytes(Limit.challenge))
+            SignedMatter(
+                purpose: purpose, challenge: Challenge(random: try randomBytes(Challenge.count)))
         }
     }
 }

@@ -2,6 +2,7 @@
 import Authorization
 import CommandProtocol
 import Crypto
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
@@ -13,7 +14,7 @@ struct LoginAtServer {
     /// Whether the server is asked for this login.
     enum Mode {
         /// The server gave this challenge, at this time since boot.
-        case online(challenge: Bytes, at: Duration)
+        case online(challenge: Challenge, at: Duration)
         /// The server cannot be reached, and its cached approval is used instead.
         case offline
     }
@@ -145,7 +146,7 @@ extension ServerLogins {
     /// A challenge with a time since boot before its issue, no connection to the server, or a
     /// denial.
     private enum AskedChallenge {
-        case given(Bytes, at: Duration)
+        case given(Challenge, at: Duration)
         case away(Bytes)
         case denied(Denial)
     }
@@ -271,17 +272,17 @@ extension ServerLogins {
         since proof: TouchProof, login: LoginAtServer, account: Account
     ) throws(Denial) {
         if touches.hasSlept(since: proof) { throw Denial(.suspending) }
-        let standing = try credentials.standing(of: account, since: proof.standing)
+        let snapshot = try credentials.revokingSnapshot(of: account, since: proof.snapshot)
         let key = try accounts.reading(account) { () throws(StoreFault) in
             try proof.kept.servers.key(login.key.identifier)
         }
         guard let key, key.state == .good || key.state == .invalidated else {
             throw Denial(.unknownServer, subject: login.url.bytes)
         }
-        guard key.state == .good, key.sealed(for: standing.enrolment.state) != nil else {
+        guard key.state == .good, key.sealed(for: snapshot.enrolment.state) != nil else {
             throw Denial(.serverKeyInvalidated, subject: login.url.bytes)
         }
-        guard standing.credential.identifier == proof.credential.identifier else {
+        guard snapshot.credential.identifier == proof.credential.identifier else {
             throw Denial(.badRequest)
         }
     }
@@ -293,7 +294,7 @@ extension ServerLogins {
     ///
     /// The purpose in the statement binds it to the module's challenge and the local account.
     private func logIn(
-        _ login: LoginAtServer, challenge: Bytes, request: AuthenticateRequest,
+        _ login: LoginAtServer, challenge: Challenge, request: AuthenticateRequest,
         account: Account, proof: TouchProof, until end: Duration
     ) async throws(Denial) -> RelayTokens {
         let left = { [self] in timeLeft(until: end) }
@@ -304,7 +305,7 @@ extension ServerLogins {
         let answer = try await keys.serverHears(
             of: login.key, account: account, kept: kept, patience: left() - Self.leastTime,
             within: { min(Self.verdictTime, left()) }
-        ) { (standing) throws(Denial) in
+        ) { (snapshot) throws(Denial) in
             // An approval that comes too late would be useless. The time until now was spent
             // waiting for another request, hence `serverBusy`.
             guard left() > Self.leastTime else {
@@ -312,7 +313,7 @@ extension ServerLogins {
             }
             return try await keys.signed(
                 challenge, action: LoginAction.login, by: login.key, account: account,
-                standing: standing, for: proof.touch,
+                snapshot: snapshot, for: proof.touch,
                 service: request.service,
                 purpose: ModulePurpose.text(request.challenge, local: request.account))
         } _: { statement, signature in
@@ -437,7 +438,7 @@ extension Verdict {
     ///
     /// The signature is verified separately, also by the module.
     fileprivate func isAbout(
-        _ login: LoginAtServer, request: AuthenticateRequest, device: Bytes
+        _ login: LoginAtServer, request: AuthenticateRequest, device: DeviceID
     ) -> Bool {
         module == request.challenge && local == request.account && self.device == device
             && audience == login.key.audience && account == login.key.account

@@ -97,7 +97,7 @@ extension Servers {
             application: key.application, action: LoginAction.remove)
         let answer = await relay.ask(.challenge(challengeRequest), for: account.uid)
         guard case .challenge(let challenge, key.audience, _) = answer else { return answer }
-        guard (try? credentials.standing(of: account, kept: kept)) != nil else {
+        guard (try? credentials.revokingSnapshot(of: account, kept: kept)) != nil else {
             return .unreachable(why: [], isRepeatable: true)
         }
         do throws(Denial) {
@@ -106,9 +106,9 @@ extension Servers {
             return try await keys.serverHears(
                 of: key, account: account, kept: kept, patience: .seconds(2)
             ) {
-                (standing) throws(Denial) in
+                (snapshot) throws(Denial) in
                 try await keys.signedRemoval(
-                    challenge, by: key, account: account, standing: standing)
+                    challenge, by: key, account: account, snapshot: snapshot)
             } _: { statement, signature in
                 .remove(
                     server: url.bytes, registration: key.registration, statement: statement,

@@ -2,6 +2,7 @@
 import Authorization
 import CommandProtocol
 import Crypto
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -79,9 +80,9 @@ extension Servers {
             Bytes("server \(url.text): register".utf8), account: account)
         let plan = guards.plan(for: ServerEnableRequest.self, account: account, milliseconds: .max)
         return try await touches.afterTouch(plan, matter: matter, client: client) {
-            (standing, touch) throws(Denial) in
+            (snapshot, touch) throws(Denial) in
             try await self.register(
-                request, url: url, account: account, standing: standing, touch: touch,
+                request, url: url, account: account, snapshot: snapshot, touch: touch,
                 client: client)
         }
     }
@@ -103,13 +104,13 @@ extension Servers {
             for: LoginAtServerRequest.self, account: account,
             milliseconds: request.timeoutMilliseconds)
         return try await touches.afterTouch(plan, matter: matter, client: client) {
-            (standing, touch) throws(Denial) in
+            (snapshot, touch) throws(Denial) in
             let answer = try await keys.serverHears(
-                of: key, account: account, kept: standing.kept, telling: client
-            ) { (standing) throws(Denial) in
+                of: key, account: account, kept: snapshot.kept, telling: client
+            ) { (snapshot) throws(Denial) in
                 try await keys.signed(
                     challenge, action: LoginAction.login, by: key, account: account,
-                    standing: standing, for: touch)
+                    snapshot: snapshot, for: touch)
             } _: { statement, signature in
                 .login(RelayLogin(server: url.bytes, statement: statement, signature: signature))
             }
@@ -137,7 +138,7 @@ extension Servers {
     /// The key is on disk before the server sees its public key.
     private func register(
         _ request: ServerEnableRequest, url: ServerURL, account: Account,
-        standing: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
+        snapshot: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
     ) async throws(Denial) -> Answer {
         client.tell(asking: url.bytes)
         let relayRequest = RelayRequest.register(
@@ -147,14 +148,14 @@ extension Servers {
             return try keys.settle(answer, url: url, account: account, signedBy: nil)
         }
         return try await accounts.answering(account) {
-            let new = try await keys.newKey(for: url.bytes, standing: standing)
-            let key = try standing.kept.servers.keep(
-                new.made, context: new.context, by: new.vault,
+            let new = try await keys.newKey(for: url.bytes, snapshot: snapshot)
+            let key = try snapshot.kept.servers.keep(
+                new.made, as: new.identifier, context: new.context, by: new.vault,
                 at: ServerRegistration(server: url.bytes, begun: begun),
                 state: .proving, now: accounts.instant)
             revocation.beginProving(key)
             return try await prove(
-                key, begun: begun, url: url, account: account, standing: standing, touch: touch)
+                key, begun: begun, url: url, account: account, snapshot: snapshot, touch: touch)
         }
     }
 
@@ -166,12 +167,12 @@ extension Servers {
     /// confirmed.
     func prove(
         _ key: ServerKey, begun: RelayRegistration, url: ServerURL, account: Account,
-        standing: AccountSnapshot, touch: Touch<ScannedFinger>
+        snapshot: AccountSnapshot, touch: Touch<ScannedFinger>
     ) async throws -> Answer {
-        let servers = standing.kept.servers
+        let servers = snapshot.kept.servers
         let text = keys.statement(
             begun.challenge, action: LoginAction.register, factor: Factor.fingerprint, key: key,
-            enrolment: standing.enrolment
+            enrolment: snapshot.enrolment
         ).encoded()
         let signature: Bytes
         do throws(VaultError) {
@@ -180,7 +181,7 @@ extension Servers {
                 throw .crypto(error)
             }
             signature = try await keys.sign(
-                digest, namespace: .registration, key: key, standing: standing, for: touch)
+                digest, namespace: .registration, key: key, snapshot: snapshot, for: touch)
         } catch {
             revocation.endProving(key)
             try servers.remove(key)
@@ -206,7 +207,7 @@ extension Servers {
             throw Denial(.knownServer, subject: url.bytes)
         }
         guard now.state == .proving else { throw Denial.invalidated(key) }
-        guard now.sealed(for: try standing.kept.prints.enrolment().state) != nil else {
+        guard now.sealed(for: try snapshot.kept.prints.enrolment().state) != nil else {
             _ = try servers.invalidate(now)
             throw Denial.invalidated(key)
         }
@@ -252,6 +253,7 @@ extension RelayAnswer {
 
 /// A key that a vault has just made, with the context to which it is sealed.
 struct NewServerKey {
+    let identifier: CredentialID
     let made: NewCredential
     let context: SealingContext
     let vault: VaultKind
@@ -259,7 +261,7 @@ struct NewServerKey {
 
 extension SignedMatter {
     /// The matter of a receipt for a touch that allowed the use of a sealed key.
-    init(purpose: Bytes, challenge: Bytes) {
+    init(purpose: Bytes, challenge: Challenge) {
         self.init(
             namespace: .secret, challenge: challenge, service: Bytes("signet".utf8),
             terminal: [], purpose: Bytes(purpose.prefix(Limit.purpose)))

@@ -21,17 +21,17 @@ extension FileSigning {
         let matter = try keys.ownMatter(Bytes("make the signing key".utf8), account: account)
         let plan = guards.plan(for: SigningEnableRequest.self, account: account, milliseconds: .max)
         return try await touches.afterTouch(plan, matter: matter, client: client) {
-            (standing, _) throws(Denial) in
+            (snapshot, _) throws(Denial) in
             try await accounts.answering(account) {
-                let new = try await keys.newKey(for: ServerKey.signing, standing: standing)
-                let servers = standing.kept.servers
+                let new = try await keys.newKey(for: ServerKey.signing, snapshot: snapshot)
+                let servers = snapshot.kept.servers
                 // Another request may have created one meanwhile, and its public key may be in use
                 // already.
                 if try servers.all().contains(where: { $0.isSigning && $0.state == .good }) {
                     throw Denial(.signingKeyExists)
                 }
                 let key = try servers.keep(
-                    new.made, context: new.context, by: new.vault,
+                    new.made, as: new.identifier, context: new.context, by: new.vault,
                     at: .signing(Bytes(account.name.utf8)), state: .good, now: accounts.instant)
                 self.journal.credential(of: account, change: "made", because: key.serverText)
                 return .signingKey(SigningKeyAnswer(key))

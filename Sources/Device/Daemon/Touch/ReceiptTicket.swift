@@ -9,7 +9,7 @@ import State
 /// Grants the end of each account's receipt chain to one touch at a time.
 @ServiceActor
 final class ReceiptSlots {
-    private let turns = PerKeyQueue()
+    private let turns = PerKeyQueue<UInt32>()
     private var holders: [UInt32: Holder] = [:]
 
     private struct Holder {
@@ -28,21 +28,19 @@ final class ReceiptSlots {
     /// Waits for the end of an account's chain; nil if `limit` passed or the caller's task was
     /// cancelled.
     func next(for uid: UInt32, within limit: Duration) async -> ReceiptSlot? {
-        guard await turns.take(Self.key(uid), within: limit) else { return nil }
+        guard await turns.take(uid, within: limit) else { return nil }
         return slot(uid)
     }
 
     private func taken(_ uid: UInt32) -> ReceiptSlot? {
-        turns.takeFree(Self.key(uid)) ? slot(uid) : nil
+        turns.takeFree(uid) ? slot(uid) : nil
     }
 
     private func slot(_ uid: UInt32) -> ReceiptSlot {
-        let slot = ReceiptSlot { [turns] in turns.leave(Self.key(uid)) }
+        let slot = ReceiptSlot { [turns] in turns.leave(uid) }
         holders[uid] = Holder(slot: slot)
         return slot
     }
-
-    private static func key(_ uid: UInt32) -> Bytes { Bytes(String(uid).utf8) }
 }
 
 /// The exclusive right to append to an account's receipt chain.

@@ -13,7 +13,7 @@ import State
 extension Touches {
     /// Opens the account's key, signs the statement, and writes the receipt.
     ///
-    /// The key opens only for `touch`, and only with the fingers and reader contents in `standing`.
+    /// The key opens only for `touch`, and only with the fingers and reader contents in `snapshot`.
     /// The item to release is opened as well. If it does not open, the signature counts
     /// nevertheless, unless the item is required: then its denial is thrown before a receipt is
     /// written. A key that does not open is destroyed with everything that depends on it, which the
@@ -22,45 +22,45 @@ extension Touches {
     ///
     /// - Parameters:
     ///   - matter: The part of the statement that depends on the request.
-    ///   - standing: The account's records as they are after the match.
+    ///   - snapshot: The account's records as they are after the match.
     ///   - place: The reserved place of the receipt, whose counter and predecessor are signed too.
     ///   - ready: The key and the item as prepared while the finger was awaited.
     ///   - item: The item to release; nil for none.
     /// - Returns: The assertion, and the released item or why it did not open; nil if there was
     ///   none.
     func sign(
-        _ matter: SignedMatter, _ account: Account, _ standing: AccountSnapshot,
+        _ matter: SignedMatter, _ account: Account, _ snapshot: AccountSnapshot,
         _ place: ReceiptTicket,
         _ ready: Result<ReadyItems, VaultError>, _ item: SealedItem?,
         for touch: Touch<ScannedFinger>
     ) async throws(Denial) -> (Assertion, Result<SecretBytes, VaultError>?) {
         try await accounts.answering(account) {
             let text = statement(
-                matter, account: account, standing: standing, reservation: place.reservation,
+                matter, account: account, snapshot: snapshot, reservation: place.reservation,
                 for: touch
             ).encoded()
             let opened: Opened
             do throws(VaultError) {
                 opened = try await open(
                     try ready.get(), data: try signedData(text, namespace: matter.namespace),
-                    context: { () throws(StoreFault) in try standing.context() }, item: item,
+                    context: { () throws(StoreFault) in try snapshot.context() }, item: item,
                     for: touch)
             } catch {
-                throw try denial(for: error, account: account, standing: standing)
+                throw try denial(for: error, account: account, snapshot: snapshot)
             }
             if let item, item.isRequired, case .failure(let error) = opened.data {
                 // Thrown before the receipt is written, because nothing is released.
                 throw denial(forItem: error, account: account)
             }
             // The account's records may have been changed while the TPM was at work.
-            if standing.credential.vault == .tpm || item?.vault == .tpm {
-                let now = try standing.kept.credential.state()
-                guard now == .issued(standing.credential) else {
+            if snapshot.credential.vault == .tpm || item?.vault == .tpm {
+                let now = try snapshot.kept.credential.state()
+                guard now == .issued(snapshot.credential) else {
                     throw Denial(.badRequest)
                 }
             }
             let blob = SSHSignature(
-                publicKey: standing.credential.publicKey, namespace: matter.namespace,
+                publicKey: snapshot.credential.publicKey, namespace: matter.namespace,
                 r: opened.numbers.r, s: opened.numbers.s
             ).blob
             try place.append(Receipt.text(statement: text, signature: blob))
@@ -106,13 +106,13 @@ extension Touches {
     /// denial is `invalidated`. Any other error, such as an unavailable TPM, is logged and leaves
     /// the key alone.
     func denial(
-        for error: VaultError, account: Account, standing: AccountSnapshot
+        for error: VaultError, account: Account, snapshot: AccountSnapshot
     ) throws(StoreFault) -> Denial {
         switch error {
         case .doesNotOpen, .malformed:
-            let cause = try standing.kept.credential.explain(
-                standing.credential, enrolment: standing.enrolment)
-            _ = try credentials.destroy(account, kept: standing.kept, because: cause)
+            let cause = try snapshot.kept.credential.explain(
+                snapshot.credential, enrolment: snapshot.enrolment)
+            _ = try credentials.destroy(account, kept: snapshot.kept, because: cause)
             return Denial(.invalidated, cause: cause, since: accounts.instant.seconds)
         case .crypto, .trouble:
             journal.fault(error.description, account: account.name)
@@ -147,17 +147,17 @@ extension Touches {
     /// Composes the statement from the request's part and what the daemon knows; the requester is
     /// that of the match, and the time is the present.
     private func statement(
-        _ matter: SignedMatter, account: Account, standing: AccountSnapshot,
+        _ matter: SignedMatter, account: Account, snapshot: AccountSnapshot,
         reservation: Reservation, for touch: Touch<ScannedFinger>
     ) -> Statement {
         Statement(
             audience: Audience.local, account: Bytes(account.name.utf8), uid: account.uid,
             requester: touch.match.presence.requester.name,
-            device: state.device, credential: standing.credential.identifier,
+            device: state.device, credential: snapshot.credential.identifier,
             challenge: matter.challenge, service: matter.service, terminal: matter.terminal,
             purpose: matter.purpose, command: matter.command, server: matter.server,
             factor: Factor.fingerprint,
-            enrolment: standing.enrolment.state.generation, counter: reservation.counter,
+            enrolment: snapshot.enrolment.state.generation, counter: reservation.counter,
             previous: reservation.previous, issued: accounts.instant)
     }
 }

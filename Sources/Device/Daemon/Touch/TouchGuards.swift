@@ -268,8 +268,8 @@ extension TouchGuards {
     ///
     /// Changes nothing.
     func checkKey(of account: Account) async throws(Denial) {
-        let standing = try credentials.readStanding(of: account)
-        let key = try accounts.reading(account) { () throws(StoreFault) in try standing.key() }
+        let snapshot = try credentials.snapshot(of: account)
+        let key = try accounts.reading(account) { () throws(StoreFault) in try snapshot.key() }
         let readying = KeyPreparation(key, data: nil, in: vaults) {}
         defer { readying.end() }
         do throws(VaultError) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Configuration
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -15,7 +16,7 @@ import State
 /// counter, the digest of the previous receipt, and the time.
 struct SignedMatter: Sendable {
     let namespace: SignatureNamespace
-    let challenge: Bytes
+    let challenge: Challenge
     let service: Bytes
     let terminal: Bytes
     let purpose: Bytes
@@ -34,7 +35,7 @@ struct TouchProof {
     let assertion: Assertion
     let touch: Touch<ScannedFinger>
     /// The account's records as they were after the match.
-    let standing: AccountSnapshot
+    let snapshot: AccountSnapshot
     let place: ReceiptTicket
     /// The released secret, or why it did not open; nil if there was none to release.
     ///
@@ -46,8 +47,8 @@ struct TouchProof {
     /// already.
     let unrecorded: [ReaderStorage]?
 
-    var kept: AccountState { standing.kept }
-    var credential: FoundCredential { standing.credential }
+    var kept: AccountState { snapshot.kept }
+    var credential: FoundCredential { snapshot.credential }
 }
 
 /// The turn at the readers together with the end of the account's receipt chain; see
@@ -100,14 +101,15 @@ final class Touches {
     let accounts: Accounts
     let credentials: Credentials
     let upkeep: ReaderUpkeep
-    let templates: TemplateKeys
+    let templates: TemplateKeyOpener
     let guards: TouchGuards
 
     init(
         afterAnswers: AfterAnswers, clock: Clock, gate: TouchGate<ReaderPool>,
         journal: DecisionJournal, logind: Logind, receiptSlots: ReceiptSlots,
         settings: Configuration, state: StateDirectory, vaults: Vaults, watchers: Watchers,
-        accounts: Accounts, credentials: Credentials, upkeep: ReaderUpkeep, templates: TemplateKeys,
+        accounts: Accounts, credentials: Credentials, upkeep: ReaderUpkeep,
+        templates: TemplateKeyOpener,
         guards: TouchGuards
     ) {
         self.afterAnswers = afterAnswers
@@ -206,20 +208,20 @@ extension Touches {
         await templates.openTemplatesForListing()
         await upkeep.tidyReaders()
         // Read again: the fingers may have changed while this request waited.
-        let standing = try credentials.standing(of: account)
-        let ledger = accounts.lockoutLedger(of: account, kept: standing.kept)
+        let snapshot = try credentials.revokingSnapshot(of: account)
+        let ledger = accounts.lockoutLedger(of: account, kept: snapshot.kept)
         // Check before anything is written for a touch that cannot succeed.
         try ledger.check()
-        let place = try reserve(account, standing: standing, in: slot)
+        let place = try reserve(account, snapshot: snapshot, in: slot)
         let interruption = Interruption()
         let readying = try ready(
-            account, standing: standing, item: item, interruption: interruption)
+            account, snapshot: snapshot, item: item, interruption: interruption)
         defer { readying.end() }
         let check = StorageCheck()
         let query = FingerQuery(
-            gallery: Gallery(standing.enrolment.prints), seat: guards.seat(of: presence),
+            gallery: Gallery(snapshot.enrolment.prints), seat: guards.seat(of: presence),
             examine: credentials.examination(
-                account, standing: standing, check: check, interruption: interruption))
+                account, snapshot: snapshot, check: check, interruption: interruption))
         let touch: Touch<ScannedFinger>
         do throws(Denial) {
             let told = tell(plan, presence: presence, client: client)
@@ -232,7 +234,7 @@ extension Touches {
         } catch { throw check.reason(instead: readying.reason(instead: error)) }
         do throws(Denial) {
             return try await proof(
-                touch, before: standing, place: place, matter: matter, account: account, item: item,
+                touch, before: snapshot, place: place, matter: matter, account: account, item: item,
                 readying: readying, check: check)
         } catch {
             touch.attempt.takeBack()
@@ -303,18 +305,18 @@ extension Touches {
         do throws(VaultError) {
             items = .success(try await readying.items())
         } catch { items = .failure(error) }
-        var standing = try credentials.standing(of: account, since: before)
+        var snapshot = try credentials.revokingSnapshot(of: account, since: before)
         // The credential was changed meanwhile, and with it possibly the fingers: the finger that
         // matched may be gone.
-        guard standing.credential == before.credential else { throw Denial(.badRequest) }
-        let recorded = standing.credential.storage
-        standing.storage = check.storage(recorded, matchedOn: touch.finger.reader)
-        let now = standing
+        guard snapshot.credential == before.credential else { throw Denial(.badRequest) }
+        let recorded = snapshot.credential.storage
+        snapshot.storage = check.storage(recorded, matchedOn: touch.finger.reader)
+        let now = snapshot
         let opening = try accounts.reading(account) { try item(now) }
         let (assertion, released) = try await sign(
             matter, account, now, place, items, opening, for: touch)
         return TouchProof(
-            assertion: assertion, touch: touch, standing: now, place: place,
+            assertion: assertion, touch: touch, snapshot: now, place: place,
             released: released, readied: readying.data,
             unrecorded: check.unrecorded(recorded, matchedOn: touch.finger.reader))
     }
@@ -324,10 +326,10 @@ extension Touches {
     ///
     /// A chain of receipts that was cut or changed is logged, and does not prevent the touch.
     private func reserve(
-        _ account: Account, standing: AccountSnapshot, in slot: ReceiptSlot
+        _ account: Account, snapshot: AccountSnapshot, in slot: ReceiptSlot
     ) throws(Denial) -> ReceiptTicket {
         try accounts.reading(account) { () throws(StoreFault) in
-            let log = try standing.kept.receipts()
+            let log = try snapshot.kept.receipts()
             let reservation = try log.prepare()
             if !reservation.isIntact {
                 journal.fault("the receipts were cut or changed", account: account.name)
@@ -341,12 +343,12 @@ extension Touches {
     /// `interruption` is raised if the vault is out of order, since a touch could then achieve
     /// nothing.
     func ready(
-        _ account: Account, standing: AccountSnapshot, item: SealedItemSearch,
+        _ account: Account, snapshot: AccountSnapshot, item: SealedItemSearch,
         interruption: Interruption
     ) throws(Denial) -> KeyPreparation {
         try accounts.reading(account) {
-            let data = try item(standing)
-            let key = try standing.key()
+            let data = try item(snapshot)
+            let key = try snapshot.key()
             // Only a vault that is out of order ends the wait. A key that does not open is reported
             // and destroyed after a match.
             return KeyPreparation(key, data: data, in: vaults) { interruption.raise() }
@@ -446,7 +448,7 @@ extension Touches {
         settleCommand(proof, account: plan.account, by: presence.requester, client: client)
         if hasSlept(since: proof) { throw Denial(.suspending) }
         return try await body(
-            try credentials.standing(of: plan.account, since: proof.standing), proof.touch)
+            try credentials.revokingSnapshot(of: plan.account, since: proof.snapshot), proof.touch)
     }
 
     /// Announces a touch to the clients that watch the account, if its prompt may be out of sight.

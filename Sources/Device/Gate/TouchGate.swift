@@ -6,7 +6,7 @@ import Posix
 
 // This is the only file that can create a `Match`, because the initialiser of `Match` is
 // `fileprivate`. Vaults sign and open sealed data only for a `Match`, with the exceptions in
-// `Vault/WithoutMatch.swift`. To review whether a match can be forged, read `TouchGate.touch` and
+// `Sealing/WithoutMatch.swift`. To review whether a match can be forged, read `TouchGate.touch` and
 // what it calls.
 
 /// Evidence that an enrolled finger of one account was on a reader during one turn.

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import Crypto
+// SPDX-License-Identifier: Apache-2.0
+import Domain
 import SQL
 import SignedFormats
 
@@ -56,7 +57,7 @@ extension Requests {
                 nonce: authorization.nonce, body: received.body),
             issued: authorization.issued)
         return try core.made { () throws(CryptoFault) in
-            let secret = try keys.tokenSeal.open(token.sealed, row: token.id)
+            let secret = try keys.tokenSeal.open(token.sealed, row: token.id.bytes)
             return try HMAC.verifies(authorization.mac, of: text.encoded(), key: secret)
         }
     }
@@ -81,7 +82,7 @@ extension Transaction {
             return .failure(.refused)
         }
         let objection =
-            isLeaving ? signer.standing : signer.objection(toFactor: Factor.possession)
+            isLeaving ? signer.statusObjection : signer.objection(toFactor: Factor.possession)
         if let objection { return .failure(objection) }
         guard !token.isRevoked, token.expires > now else { return .failure(.tokenRefused) }
         guard isNow, try !nonces.isForgotten(issued: authorization.issued) else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
@@ -18,7 +19,7 @@ import State
 /// Opened keys stay in memory until the daemon ends or root trusts another TPM. While a key is
 /// closed, for example because the TPM does not answer, reading prints throws `StoreFault.closed`.
 @ServiceActor
-final class TemplateKeys {
+final class TemplateKeyOpener {
     let journal: DecisionJournal
     let readers: ReaderPool
     let state: StateDirectory
@@ -37,7 +38,7 @@ final class TemplateKeys {
     }
 }
 
-extension TemplateKeys {
+extension TemplateKeyOpener {
     /// Opens the keys that an account's prints are sealed with.
     ///
     /// Failures are not thrown here: reading the prints throws `StoreFault.closed` instead.
@@ -115,7 +116,7 @@ extension TemplateKeys {
     }
 
     /// Opens a key and records the result, good or bad, for reading prints.
-    private func open(_ identifier: Bytes) async {
+    private func open(_ identifier: StoredTemplateKeyID) async {
         let keys = state.templateKeys
         guard !keys.isOpen(identifier) else { return }
         do throws(VaultError) {
@@ -130,7 +131,8 @@ extension TemplateKeys {
     ///
     /// Throws `.doesNotOpen`, which is final and makes its prints damaged, if the key is missing or
     /// damaged; other errors may pass.
-    private func opened(_ identifier: Bytes) async throws(VaultError) -> TemplateSeal {
+    private func opened(_ identifier: StoredTemplateKeyID) async throws(VaultError) -> TemplateSeal
+    {
         let key: SealedTemplateKey?
         do throws(StoreFault) {
             key = try state.templateKeys.key(identifier)
@@ -150,13 +152,15 @@ extension TemplateKeys {
 
     /// Creates a random key, seals it in the vault and stores it.
     ///
-    /// Returns its identifier (16 bytes).
+    /// Returns its identifier.
     ///
     /// If another request has created one meanwhile, returns that instead.
-    private func makeTemplateKey(in vault: VaultKind) async throws(StoreFault) -> Bytes {
+    private func makeTemplateKey(in vault: VaultKind) async throws(StoreFault)
+        -> StoredTemplateKeyID
+    {
         let made: (SealedTemplateKey, TemplateSeal)
         do {
-            let identifier = try randomBytes(16)
+            let identifier = StoredTemplateKeyID(random: try randomBytes(StoredTemplateKeyID.count))
             let key = try SecretBytes.random(AESGCM.keyCount)
             guard let context = SealingContext.templates(identifier) else {
                 throw VaultError.malformed
@@ -180,7 +184,9 @@ extension TemplateKeys {
     }
 
     /// The first key that is open and may seal new prints.
-    private func openTemplateKey(among known: [Bytes]) throws(StoreFault) -> Bytes? {
+    private func openTemplateKey(
+        among known: [StoredTemplateKeyID]
+    ) throws(StoreFault) -> StoredTemplateKeyID? {
         for identifier in known where try isForNewPrints(identifier) { return identifier }
         return nil
     }
@@ -188,7 +194,7 @@ extension TemplateKeys {
     /// Whether a key is open and was sealed under the policy that applies now.
     ///
     /// The administrator may have configured other PCRs since it was created.
-    private func isForNewPrints(_ identifier: Bytes) throws(StoreFault) -> Bool {
+    private func isForNewPrints(_ identifier: StoredTemplateKeyID) throws(StoreFault) -> Bool {
         guard state.templateKeys.isOpen(identifier),
             let key = try state.templateKeys.key(identifier)
         else { return false }
@@ -198,14 +204,14 @@ extension TemplateKeys {
     /// Deletes those of the keys that no print uses and that must not seal new prints.
     ///
     /// Deletes none if that cannot be determined, which is logged.
-    private func tidyTemplateKeys(_ known: [Bytes]) {
+    private func tidyTemplateKeys(_ known: [StoredTemplateKeyID]) {
         do throws(StoreFault) {
             try removeUnused(known)
         } catch { journal.fault("keys of fingerprints were not tidied: \(error)") }
     }
 
-    private func removeUnused(_ known: [Bytes]) throws(StoreFault) {
-        var left: [Bytes] = []
+    private func removeUnused(_ known: [StoredTemplateKeyID]) throws(StoreFault) {
+        var left: [StoredTemplateKeyID] = []
         for key in known where try !isForNewPrints(key) { left.append(key) }
         guard !left.isEmpty else { return }
         let used = try state.templateKeysInUse()

@@ -7,7 +7,7 @@ import LoginProtocol
 
 /// `signet readers --watch`: shows what a reader reports, each event on a line with the time since
 /// the start, until a signal arrives.
-struct ReaderWatch {
+struct ReaderWatchOutput {
     let run: Invocation
     private let start = ContinuousClock.now
     private var last: NoticeKind?

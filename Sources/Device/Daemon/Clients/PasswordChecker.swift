@@ -7,13 +7,30 @@ import MainContext
 import PasswordCheck
 import Posix
 
+/// A password that libpam has just accepted for its account.
+///
+/// Only `PasswordChecker` can create one, after libpam's verdict. Functions that take one need not
+/// check the password again.
+struct VerifiedPassword: Sendable {
+    let secret: SecretBytes
+    /// The shadow(5) entry from before the check, so that a change in between is noticed later.
+    ///
+    /// Nil if the account has none that can be read.
+    let entry: ShadowEntry?
+
+    fileprivate init(_ secret: SecretBytes, entry: ShadowEntry?) {
+        self.secret = secret
+        self.entry = entry
+    }
+}
+
 /// Checks an account's password with libpam, in the separate process `verify-password` and within a
 /// time limit.
 ///
 /// There is one check at a time for each account, so that no user can try passwords in parallel or
 /// use up the processes that others need.
 @ServiceActor
-final class PasswordProof {
+final class PasswordChecker {
     private let program: String
     private let timeout: Duration
     /// The uids of the accounts whose password is being checked.
@@ -44,7 +61,7 @@ final class PasswordProof {
         // A client that left during the check cannot use the result.
         if Task.isCancelled { throw Denial(.cancelled) }
         switch verdict {
-        case .right: return VerifiedPassword(secret: password, entry: entry)
+        case .right: return VerifiedPassword(password, entry: entry)
         case .wrong, .denied:
             // Look only now, because for some accounts another module than pam_unix knows the
             // password.
@@ -55,6 +72,16 @@ final class PasswordProof {
         case .passwordExpired: throw Denial(.passwordExpired)
         case .fault: throw Denial(.passwordCheckFailed)
         }
+    }
+
+    /// Checks a password that a program has reported; nil unless libpam accepts it.
+    ///
+    /// `entry` is the account's shadow(5) entry, read before this call.
+    func verified(
+        _ password: SecretBytes, of account: Account, entry: ShadowEntry?
+    ) async -> VerifiedPassword? {
+        guard await verdict(on: password, of: account) == .right else { return nil }
+        return VerifiedPassword(password, entry: entry)
     }
 
     /// Asks libpam whether a password is right.
