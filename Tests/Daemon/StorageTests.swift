@@ -44,11 +44,12 @@ extension DaemonTests {
             let failures = try fixture.failures(of: .daemon)
             let client = try fixture.client()
             try client.send(.login(.daemon))
-            let answers = try client.rest()
+            // It may have to wait for what the login before it still does on the reader.
+            let answers = try client.rest().filter { $0.notice?.kind != .waiting }
             #expect(answers.count == 1, "nobody is asked to touch in vain: \(answers)")
             #expect(answers.last?.reason == .invalidated)
             #expect(answers.last?.denial?.cause == cause)
-            #expect(try fixture.failures(of: .daemon) == failures)
+            #expect(try fixture.failures(of: .daemon) <= failures)
             let again = try #require(try fixture.ask(.login(.daemon)).denial)
             #expect(again.reason == .invalidated && again.cause == cause)
             let status = try fixture.status(of: .daemon)
@@ -112,28 +113,25 @@ extension DaemonTests {
             }
         }
 
-        @Test("whatever the disk fails, no finger is added beside one that somebody else added")
-        func unrecorded() throws {
+        @Test(
+            "no finger is added where a key that covers a stranger's cannot be destroyed",
+            arguments: ["account", "credential"])
+        func unrecorded(file: String) throws {
             let scratch = try Scratch()
             let failpoint = try Failpoint(path: scratch.at("failpoint"))
             let fixture = try DaemonFixture(failpoint: failpoint)
             try fixture.enrol(.daemon, as: "one")
-            var denied = 0
-            for point in 1...200 {
-                #expect(try meanwhile(fixture, .insert("stranger\(point)")).assertion != nil)
-                failpoint.arm(at: point, .once(EIO))
-                let answer = try enrolScanning("two", on: fixture)
-                failpoint.arm()
-                // Enrolled or not: the stranger's finger has no part in a key that opens.
-                let refused = try #require(try fixture.ask(.login(.daemon)).denial, "\(point)")
-                #expect(refused.reason == .invalidated, "\(point)")
-                #expect(refused.cause == .fingerAddedOnReader, "\(point)")
-                if answer.done != nil && point > 1 && denied > 0 { break }
-                if answer.done == nil { denied += 1 }
-                _ = try fixture.ask(.delete(account: Self.name, finger: .leftIndex))
-                #expect(try fixture.ask(.enable(account: Self.name)).done?.state == .valid)
-            }
-            #expect(denied > 5)
+            #expect(try meanwhile(fixture, .insert("stranger")).assertion != nil)
+            failpoint.arm(at: 1, on: file, .once(EIO))
+            let answer = try enrolScanning("two", on: fixture)
+            failpoint.arm()
+            #expect(answer.reason == .storage, "\(answer)")
+            #expect(try fixture.status(of: .daemon).prints == 1)
+            // The stranger's finger has no part in a key that opens.
+            let refused = try #require(try fixture.ask(.login(.daemon)).denial)
+            #expect(refused.reason == .invalidated)
+            // Once the change of fingers is on disk, that alone is known.
+            #expect(refused.cause == .fingerAddedOnReader || file == "credential")
         }
 
         /// Enrols a second finger as far as that goes.
