@@ -34,8 +34,13 @@ let package = Package(
         .systemLibrary(name: "CGnuTLS", path: "Sources/C/CGnuTLS", pkgConfig: "gnutls"),
         .systemLibrary(name: "CSQLite", path: "Sources/C/CSQLite", pkgConfig: "sqlite3"),
         .systemLibrary(name: "CPostgreSQL", path: "Sources/C/CPostgreSQL", pkgConfig: "libpq"),
-        .target(name: "LoginProtocol", path: "Sources/Shared/LoginProtocol", swiftSettings: common),
-        .target(name: "SignedFormats", path: "Sources/Shared/SignedFormats", swiftSettings: common),
+        .target(name: "Domain", path: "Sources/Shared/Domain", swiftSettings: common),
+        .target(
+            name: "LoginProtocol", dependencies: ["Domain"], path: "Sources/Shared/LoginProtocol",
+            swiftSettings: common),
+        .target(
+            name: "SignedFormats", dependencies: ["Domain"], path: "Sources/Shared/SignedFormats",
+            swiftSettings: common),
         .target(
             name: "JSONFormat", dependencies: ["SignedFormats"], path: "Sources/Shared/JSONFormat",
             swiftSettings: common),
@@ -48,7 +53,7 @@ let package = Package(
             path: "Sources/Shared/ModuleOptions",
             swiftSettings: common),
         .target(
-            name: "CommandProtocol", dependencies: ["LoginProtocol", "SignedFormats"],
+            name: "CommandProtocol", dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
             path: "Sources/Device/CommandProtocol",
             swiftSettings: common),
         .target(
@@ -76,7 +81,7 @@ let package = Package(
             name: "Posix", dependencies: ["CLinux"], path: "Sources/System/Posix",
             swiftSettings: common),
         .target(
-            name: "Crypto", dependencies: ["COpenSSL", "Posix", "SignedFormats"],
+            name: "Crypto", dependencies: ["COpenSSL", "Domain", "Posix", "SignedFormats"],
             path: "Sources/System/Crypto",
             swiftSettings: common),
         .target(
@@ -97,14 +102,15 @@ let package = Package(
             name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], path: "Sources/System/TPM",
             swiftSettings: common),
         .target(
-            name: "Sealing", dependencies: ["Crypto", "Gate", "Posix", "SignedFormats", "TPM"],
+            name: "Sealing",
+            dependencies: ["Crypto", "Domain", "Gate", "Posix", "SignedFormats", "TPM"],
             path: "Sources/Device/Sealing",
             swiftSettings: common),
         .target(
             name: "State",
             dependencies: [
-                "Authorization", "CommandProtocol", "Crypto", "LoginProtocol", "Posix", "Sealing",
-                "SignedFormats",
+                "Authorization", "CommandProtocol", "Crypto", "Domain", "LoginProtocol", "Posix",
+                "Sealing", "SignedFormats",
             ], path: "Sources/Device/State",
             swiftSettings: common),
         .target(
@@ -126,8 +132,7 @@ let package = Package(
             dependencies: [
                 "ArgumentSyntax", "Authorization", "CatalogueFiles", "CommandMessages",
                 "CommandProtocol", "Configuration", "ConfigurationFiles", "Crypto", "Doctor",
-                "JSONFormat",
-                "LoginMessages", "LoginProtocol", "Posix", "SignedFormats",
+                "Domain", "JSONFormat", "LoginMessages", "LoginProtocol", "Posix", "SignedFormats",
             ], path: "Sources/Device/Command",
             swiftSettings: common),
         .target(
@@ -144,17 +149,17 @@ let package = Package(
             name: "RelyingParty",
             dependencies: [
                 "ArgumentSyntax", "Authorization", "Configuration", "ConfigurationFiles", "Crypto",
-                "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL", "SignedFormats",
-                "Systemd",
+                "Domain", "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL",
+                "SignedFormats", "Systemd",
             ], path: "Sources/RelyingParty", swiftSettings: common),
         .executableTarget(
             name: "harnesses",
             dependencies: [
                 "ArgumentSyntax", "Authorization", "CGLib", "Command", "CommandProtocol",
-                "Configuration", "Crypto", "DBus", "Doctor", "FingerprintReader", "HTTPServer",
-                "JSONFormat", "LoginMessages",
-                "LoginProtocol", "MainContext", "ModuleOptions", "ReaderProtocol", "RelyingParty",
-                "Sealing", "SignedFormats", "State", "TPM",
+                "Configuration", "Crypto", "DBus", "Doctor", "Domain", "FingerprintReader",
+                "HTTPServer", "JSONFormat", "LoginMessages", "LoginProtocol", "MainContext",
+                "ModuleOptions", "ReaderProtocol", "RelyingParty", "Sealing", "SignedFormats",
+                "State", "TPM",
             ],
             path: "Harnesses",
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]),

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// One decoder under garbage.
 protocol Harness: SendableMetatype {
     /// The name it is run by.
@@ -15,3 +17,13 @@ func require(_ claim: Bool, _ text: StaticString) {
 }
 
 func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
+
+extension FixedBytes {
+    /// A value for a seed: the numbers of a range, as many as the type has bytes.
+    static func sample(_ bytes: Range<UInt8>) -> Self { Self(random: [UInt8](bytes)) }
+
+    /// A value for a seed: one byte, repeated.
+    static func sample(repeating byte: UInt8) -> Self {
+        Self(random: [UInt8](repeating: byte, count: count))
+    }
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
+import Domain
 import LoginProtocol
 import Sealing
 import SignedFormats
@@ -16,8 +17,8 @@ enum RecordSamples {
         let new = AccountRecord(name: bytes("alice"), uid: 1_000, generation: 0, created: now)
         var account = AccountRecord(name: bytes("alice"), uid: 1_000, generation: 7, created: now)
         account.list([
-            ListedPrint(identifier: [UInt8](0..<16), finger: .leftThumb),
-            ListedPrint(identifier: [UInt8](1..<17), finger: nil),
+            ListedPrint(identifier: .sample(0..<16), finger: .leftThumb),
+            ListedPrint(identifier: .sample(1..<17), finger: nil),
         ])
         return [new, account]
     }
@@ -84,7 +85,7 @@ enum RecordSamples {
             return ServerKey(
                 server: kind == .good ? bytes("https://id.example.org") : ServerKey.signing,
                 account: bytes("a\nb"), application: bytes("shop"), audience: [],
-                registration: [UInt8](0..<16), identifier: [UInt8](16..<32), created: now,
+                registration: .sample(0..<16), identifier: .sample(16..<32), created: now,
                 publicKey: key, vault: .tpm, state: kind, counter: 42,
                 sealings: [ServerKey.Sealing](repeating: sealing, count: count))
         }
@@ -93,7 +94,7 @@ enum RecordSamples {
     static var macTokens: [MACToken] {
         serverKeys.prefix(1).map { key in
             var token = MACToken(
-                bytes("cron"), for: key, identifier: [UInt8](0..<16), created: now, expires: now)
+                bytes("cron"), for: key, identifier: .sample(0..<16), created: now, expires: now)
             token.sealed = [UInt8](0..<60)
             return token
         }
@@ -117,7 +118,7 @@ enum RecordSamples {
     static var keptVerdicts: [CachedVerdict] {
         let verdict = Verdict(
             audience: bytes("corp"), account: bytes("a"), local: bytes("alice"),
-            device: [UInt8](0..<16), challenge: digest, module: digest, decision: .allow,
+            device: .sample(0..<16), challenge: digest, module: digest, decision: .allow,
             issued: now, expires: now)
         return [CachedVerdict(text: verdict.encoded(), signature: [1, 2])].compactMap { $0 }
     }
@@ -150,15 +151,15 @@ enum RecordSamples {
         guard let state, let password = PasswordState(digest: digest) else { return nil }
         return .sealed(
             SealedPassword(
-                identifier: [UInt8](0..<16), created: now, vault: .tpm, enrolment: state,
+                identifier: .sample(0..<16), created: now, vault: .tpm, enrolment: state,
                 password: password, sealed: SealedContent(key: [1, 2, 3], content: [4, 5])))
     }
 
     private static var sealed: SealedCredential? {
         guard let key = Signatures.key, let state else { return nil }
-        let entry = PrintManifest.Entry(identifier: [UInt8](0..<16), digest: digest)
+        let entry = PrintManifest.Entry(identifier: .sample(0..<16), digest: digest)
         return SealedCredential(
-            identifier: [UInt8](0..<16), created: now, publicKey: key, vault: .tpm,
+            identifier: .sample(0..<16), created: now, publicKey: key, vault: .tpm,
             sealed: [1, 2, 3], enrolment: state, host: [UInt8](0..<16),
             manifest: PrintManifest(entries: [entry, entry]), storage: [storage(serial: "%")])
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 
 /// What the relay reads, which has network, from signetd; no frame of the other socket is one.
 enum RelayRequests: Harness {
@@ -9,31 +10,31 @@ enum RelayRequests: Harness {
 
     static var seeds: [[UInt8]] {
         let requests: [RelayRequest] = [
-            .register(server: server, code: bytes("00000"), device: Samples.sixteen),
+            .register(server: server, code: bytes("00000"), device: .sample(0..<16)),
             .prove(
                 RelayProof(
-                    server: server, registration: Samples.sixteen,
+                    server: server, registration: .sample(0..<16),
                     publicKey: [UInt8](repeating: 4, count: 65), statement: [1], signature: [2])),
             .challenge(
                 RelayChallengeRequest(
-                    server: server, account: bytes("a:b/c"), device: Samples.sixteen,
+                    server: server, account: bytes("a:b/c"), device: .sample(0..<16),
                     application: bytes("shop"), action: bytes("login"))),
             .login(RelayLogin(server: server, statement: [1], signature: [2])),
             .login(
                 RelayLogin(
                     server: server, statement: [1], signature: [2],
-                    module: RelayModule(challenge: Samples.thirtyTwo, account: Samples.account))),
+                    module: RelayModule(challenge: .sample(0..<32), account: Samples.account))),
             .remove(
-                server: server, registration: Samples.sixteen, statement: [1], signature: [2]),
+                server: server, registration: .sample(0..<16), statement: [1], signature: [2]),
             .macToken(server: server, statement: [1], signature: [2]),
             .operations(server: server, authorization: bytes("SignetMAC x")),
             .operation(
-                server: server, authorization: bytes("SignetMAC x"), operation: Samples.sixteen),
+                server: server, authorization: bytes("SignetMAC x"), operation: .sample(0..<16)),
             .decide(
                 RelayDecision(
-                    server: server, operation: Samples.sixteen, statement: [1], signature: [2])),
+                    server: server, operation: .sample(0..<16), statement: [1], signature: [2])),
             .endMACToken(
-                server: server, authorization: bytes("SignetMAC x"), token: Samples.sixteen),
+                server: server, authorization: bytes("SignetMAC x"), token: .sample(0..<16)),
         ]
         return requests.compactMap { try? $0.encoded() } + Requests.seeds
     }
@@ -57,23 +58,23 @@ enum RelayAnswers: Harness {
         let answers: [RelayAnswer] = [
             .registered(
                 RelayRegistration(
-                    registration: Samples.sixteen, account: Samples.account,
+                    registration: .sample(0..<16), account: Samples.account,
                     application: bytes("shop"), audience: bytes("shop.example"),
-                    challenge: Samples.thirtyTwo, expires: .max)),
+                    challenge: .sample(0..<32), expires: .max)),
             .proven(.pendingCommit, fingerprint: bytes("SHA256:abc")),
-            .challenge(Samples.thirtyTwo, audience: bytes("shop.example"), expires: 0),
+            .challenge(.sample(0..<32), audience: bytes("shop.example"), expires: 0),
             .loggedIn(tokens), .loggedIn(withVerdict), .removed,
             .refused(code: bytes("key-removed"), status: 401, attempts: 4),
             .unreachable(why: bytes("why"), isRepeatable: true),
             .unreachable(why: bytes("why"), isRepeatable: true, isAway: true),
             .macToken(
                 RelayMACToken(
-                    audience: bytes("shop.example"), expires: .max, token: Samples.sixteen,
+                    audience: bytes("shop.example"), expires: .max, token: .sample(0..<16),
                     secret: Samples.thirtyTwo)),
             .awaited(RelayAwaited(Samples.operation)), .listed(count: 1),
             .operation(
                 RelayOperation(
-                    account: Samples.account, challenge: Samples.thirtyTwo,
+                    account: Samples.account, challenge: .sample(0..<32),
                     application: bytes("shop"), audience: bytes("shop.example"),
                     content: Samples.operation, state: .pending,
                     failures: OperationFailures(count: 1, most: 3))),

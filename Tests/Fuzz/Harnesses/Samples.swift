@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 
 /// One value of every request and answer, and the extremes of those that have optional fields.
 enum Samples {
     static let account = Bytes("alice".utf8)
-    static let sixteen = Bytes(0..<16)
     static let thirtyTwo = Bytes(0..<32)
 
     static let requests: [Request] = [
         .authenticate(
             AuthenticateRequest(
-                account: account, challenge: thirtyTwo, service: Bytes("sudo".utf8),
+                account: account, challenge: .sample(0..<32), service: Bytes("sudo".utf8),
                 terminal: Bytes("/dev/pts/3".utf8), remoteHost: Bytes("host".utf8),
                 requester: Bytes("bob".utf8), purpose: Bytes("sudo apt upgrade".utf8),
                 timeoutMilliseconds: 10_000, maximumTries: 3)),
         .authenticate(
             AuthenticateRequest(
-                account: [0xFF], challenge: thirtyTwo, service: [0x20],
+                account: [0xFF], challenge: .sample(0..<32), service: [0x20],
                 timeoutMilliseconds: .max, maximumTries: .max, presence: .noTerminal,
                 background: .allow)),
         .verify(account: account, timeoutMilliseconds: 1),
@@ -37,19 +37,19 @@ enum Samples {
         .password([]), .password(Bytes(repeating: 0, count: Limit.password)), .cancel,
         .authenticate(
             AuthenticateRequest(
-                account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
+                account: account, challenge: .sample(0..<32), service: Bytes("login".utf8),
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
                 presence: .background, background: .warn)),
         .authenticate(
             AuthenticateRequest(
-                account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
+                account: account, challenge: .sample(0..<32), service: Bytes("login".utf8),
                 timeoutMilliseconds: 1, maximumTries: 1,
                 server: ServerLoginRequest(
                     url: Bytes("https://h".utf8), audience: [1],
                     key: Bytes(repeating: 4, count: 65)))),
         .authenticate(
             AuthenticateRequest(
-                account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
+                account: account, challenge: .sample(0..<32), service: Bytes("login".utf8),
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
                 commandDigest: thirtyTwo, agent: .max, agentUser: .max,
                 server: ServerLoginRequest(
@@ -75,7 +75,7 @@ enum Samples {
         .watchReader(nil), .watchReader([1]),
         .watch(account: account),
         .importPrint(account: account),
-        .confirm(account: account, challenge: thirtyTwo), .shown,
+        .confirm(account: account, challenge: .sample(0..<32)), .shown,
         .serverEnable(
             ServerEnableRequest(
                 account: account, server: Bytes("https://h".utf8), code: Bytes("K7MDQ".utf8))),
@@ -130,19 +130,20 @@ enum Samples {
         .verify(account: account, timeoutMilliseconds: 1, reason: [0x78]),
         .operationShow(
             OperationShowRequest(
-                account: account, timeoutMilliseconds: nil, server: [1], operation: sixteen)),
+                account: account, timeoutMilliseconds: nil, server: [1], operation: .sample(0..<16))
+        ),
         .operationShow(
             OperationShowRequest(
-                account: account, timeoutMilliseconds: 1, server: [1], operation: sixteen)),
+                account: account, timeoutMilliseconds: 1, server: [1], operation: .sample(0..<16))),
         .operationDecide(
             OperationDecideRequest(
-                account: account, timeoutMilliseconds: 1, server: [1], operation: sixteen,
+                account: account, timeoutMilliseconds: 1, server: [1], operation: .sample(0..<16),
                 decision: .reject)),
     ]
 
     static let status = StatusAnswer(
         account: account, prints: 0, damaged: 0, state: .none, generation: 0, lock: .open,
-        program: Bytes("1.0".utf8), vault: Bytes("file".utf8), device: sixteen)
+        program: Bytes("1.0".utf8), vault: Bytes("file".utf8), device: .sample(0..<16))
 
     static var fullStatus: StatusAnswer {
         var full = status
@@ -164,10 +165,10 @@ enum Samples {
     }
 
     static let operation = OperationContent(
-        operation: sixteen, template: [], data: [], created: 0, expires: 1)
+        operation: .sample(0..<16), template: [], data: [], created: 0, expires: 1)
 
     static let longOperation = OperationContent(
-        operation: sixteen, template: Bytes(repeating: 7, count: Limit.template),
+        operation: .sample(0..<16), template: Bytes(repeating: 7, count: Limit.template),
         data: Bytes(repeating: 7, count: Limit.operationData), created: .max, expires: .max)
 
     static let assertion = Assertion(statement: Bytes("text\n".utf8), signature: [1, 2, 3])
@@ -206,10 +207,11 @@ enum Samples {
             .status(status), .status(fullStatus),
             .print(
                 PrintAnswer(
-                    finger: .rightIndex, printID: sixteen, readerID: [1], since: 3, intact: true)),
+                    finger: .rightIndex, printID: .sample(0..<16), readerID: [1], since: 3,
+                    intact: true)),
             .print(
                 PrintAnswer(
-                    finger: nil, printID: sixteen, readerID: [], since: nil, intact: false)),
+                    finger: nil, printID: .sample(0..<16), readerID: [], since: nil, intact: false)),
             .reader(
                 ReaderAnswer(
                     readerID: [1], scan: .press, total: 5, name: [2], driver: [3],
@@ -268,11 +270,11 @@ enum Samples {
             .signed(SignedAnswer(statement: [1], signature: [2])),
             .signingKey(
                 SigningKeyAnswer(
-                    since: .max, state: .invalidated, vault: [1], credential: sixteen,
+                    since: .max, state: .invalidated, vault: [1], credential: .sample(0..<16),
                     publicKey: Bytes(repeating: 4, count: 65))),
             .macToken(
                 MACTokenAnswer(
-                    since: .max, server: [1], expires: 2, name: [3], token: sixteen)),
+                    since: .max, server: [1], expires: 2, name: [3], token: .sample(0..<16))),
             .authorization(Bytes("SignetMAC token=".utf8)),
             .operation(
                 OperationAnswer(

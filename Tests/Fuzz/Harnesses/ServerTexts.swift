@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SignedFormats
 
 /// The texts for a server; the first line says which, so each reader is fed with everything.
@@ -6,8 +7,8 @@ enum ServerTexts: Harness {
     static let name = "server-texts"
 
     private static let head = StatementHead(
-        audience: bytes("shop.example"), account: bytes("alice"), device: [UInt8](0..<16),
-        credential: [UInt8](16..<32))
+        audience: bytes("shop.example"), account: bytes("alice"), device: .sample(0..<16),
+        credential: .sample(16..<32))
     private static let claims = StatementClaims(
         factor: Factor.fingerprint, integrity: Integrity(key: .tpm, secureBoot: .on),
         enrolment: 7, counter: 42, issued: Instant(seconds: 1_795_195_440))
@@ -21,17 +22,17 @@ enum ServerTexts: Harness {
     static var seeds: [[UInt8]] {
         [
             LoginStatement(
-                head: head, challenge: [UInt8](0..<32), action: LoginAction.macToken,
+                head: head, challenge: .sample(0..<32), action: LoginAction.macToken,
                 service: bytes("web"), terminal: [], purpose: bytes("sign\nin"), claims: claims
             ).encoded(),
             requestStatement.encoded(),
             OperationStatement(
-                head: head, operation: [UInt8](0..<16), challenge: [UInt8](0..<32),
+                head: head, operation: .sample(0..<16), challenge: .sample(0..<32),
                 template: bytes("payment"), data: bytes("pay 10 €\nto Bob"), decision: .reject,
                 claims: claims
             ).encoded(),
             MACText(
-                audience: bytes("shop.example"), token: [UInt8](0..<16), request: request,
+                audience: bytes("shop.example"), token: .sample(0..<16), request: request,
                 issued: moment
             ).encoded(),
             ChallengeStatement(
@@ -39,7 +40,7 @@ enum ServerTexts: Harness {
             ).encoded(),
             Verdict(
                 audience: bytes("shop.example"), account: bytes("alice"), local: bytes("al"),
-                device: [UInt8](0..<16), challenge: [UInt8](0..<32), module: [UInt8](32..<64),
+                device: .sample(0..<16), challenge: .sample(0..<32), module: .sample(32..<64),
                 decision: .deny, issued: moment, expires: moment
             ).encoded(),
         ]
@@ -70,7 +71,7 @@ enum Authorizations: Harness {
                 statement: ServerTexts.requestStatement.encoded(), signature: [UInt8](0..<200)
             ).header ?? [],
             MACAuthorization(
-                token: [UInt8](0..<16), nonce: [UInt8](0..<32),
+                token: .sample(0..<16), nonce: [UInt8](0..<32),
                 issued: Instant(seconds: 1_795_195_440), mac: [UInt8](32..<64)
             ).header,
         ]

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SignedFormats
 
 /// The text that was signed.
@@ -7,8 +8,8 @@ enum Statements: Harness {
 
     static let sample = Statement(
         audience: Audience.local, account: bytes("alice"), uid: 1_000,
-        requester: bytes("bob"), device: [UInt8](0..<16), credential: [UInt8](16..<32),
-        challenge: [UInt8](0..<32),
+        requester: bytes("bob"), device: .sample(0..<16), credential: .sample(16..<32),
+        challenge: .sample(0..<32),
         service: bytes("sudo"), terminal: bytes("/dev/pts/3"), purpose: bytes("sudo a\nb 100% ü"),
         command: [UInt8](32..<64), factor: Factor.fingerprint, enrolment: 7, counter: 42,
         previous: [UInt8](repeating: 0, count: 32), issued: Instant(seconds: 1_795_195_440))
