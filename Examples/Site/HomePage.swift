@@ -6,7 +6,7 @@ import SignedFormats
 extension Site {
     /// Lists the person's own devices, operations and audit lines.
     func homePage(
-        _ own: PersonRecords, of session: BrowserSession, _ call: PageCall
+        _ own: PersonRecords, of session: BrowserSession, call: PageCall
     ) throws(PageFault) -> HTTPResponse {
         guard let cookie = call.cookie else { throw .foreignForm }
         let menu: HTML = """
@@ -28,13 +28,13 @@ extension Site {
             <section aria-labelledby="operations">
             <h2 id="operations">Operations</h2>
             <p>What you were asked to approve, the latest first.</p>
-            \(list(own.operations.map { operation($0, names) }))
+            \(list(own.operations.map { operation($0, names: names) }))
             </section>
             <section aria-labelledby="receipts">
             <h2 id="receipts">Receipts</h2>
             <p>What the server has checked recently in your name, the latest first. Report anything \
             that you do not recognise to the operator of this site.</p>
-            \(list(own.receipts.map { receipt($0, names) }))
+            \(list(own.receipts.map { receipt($0, names: names) }))
             </section>
             """
         return Page(title: "Your account", content: content, menu: menu).response()
@@ -63,7 +63,7 @@ extension Site {
             """
     }
 
-    private func operation(_ operation: Operation, _ names: [String: String]) -> HTML {
+    private func operation(_ operation: Operation, names: [String: String]) -> HTML {
         let kind = operation.purpose == "login" ? "sign-in" : "operation"
         let device = operation.registration.flatMap { names[$0] }
         return """
@@ -79,7 +79,7 @@ extension Site {
             """
     }
 
-    private func receipt(_ receipt: Receipt, _ names: [String: String]) -> HTML {
+    private func receipt(_ receipt: Receipt, names: [String: String]) -> HTML {
         """
         <dl>
         \(row("Time", moment(receipt.time)))

@@ -40,7 +40,7 @@ struct Page: Sendable {
 
     /// The response with this page, which the browser must not store.
     func response(
-        _ status: Int = 200, _ headers: [(name: String, value: String)] = []
+        _ status: Int = 200, headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
         HTTPResponse(
             status: status,
@@ -78,7 +78,7 @@ enum PageHeaders {
 extension HTTPResponse {
     /// A redirect (303) to another page, which the browser then requests with GET.
     static func seeOther(
-        _ path: String, _ headers: [(name: String, value: String)] = []
+        _ path: String, headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
         HTTPResponse(
             status: 303,
@@ -91,7 +91,7 @@ extension HTTPResponse {
     static func again(_ path: String) -> HTTPResponse {
         Page(
             title: "One moment", content: #"<p><a href="\#(path)">Go on to this site</a></p>"#
-        ).response(200, [("Refresh", "0; url=\(path)")])
+        ).response(200, headers: [("Refresh", "0; url=\(path)")])
     }
 
     /// The style sheet of all pages except the one shown after signing out.

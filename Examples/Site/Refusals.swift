@@ -67,7 +67,7 @@ enum PageFault: Error, Equatable {
             <p>\(advice)</p>
             <p><a href="\(SitePath.home)">Back to the start</a></p>
             """
-        return Page(title: title, content: content).response(status, headers)
+        return Page(title: title, content: content).response(status, headers: headers)
     }
 
     private var text: (title: String, advice: String) {

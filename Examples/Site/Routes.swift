@@ -10,7 +10,7 @@ struct Route: Sendable {
     let answer: @Sendable (Site, PageCall) async throws(PageFault) -> (String, HTTPResponse)
 
     init(
-        _ method: String, _ path: String,
+        _ method: String, path: String,
         _ answer:
             @escaping @Sendable (Site, PageCall) async throws(PageFault) -> (String, HTTPResponse)
     ) {
@@ -26,29 +26,29 @@ struct Route: Sendable {
 /// approved login into a session of the browser that began it.
 enum Routes {
     static let all: [Route] = [
-        Route("GET", SitePath.home) { site, call throws(PageFault) in
+        Route("GET", path: SitePath.home) { site, call throws(PageFault) in
             try await site.showHome(call)
         },
-        Route("GET", SitePath.signIn) { site, call throws(PageFault) in
+        Route("GET", path: SitePath.signIn) { site, call throws(PageFault) in
             try await site.showSignIn(call)
         },
-        Route("POST", SitePath.signIn) { site, call throws(PageFault) in
+        Route("POST", path: SitePath.signIn) { site, call throws(PageFault) in
             try await site.signIn(call)
         },
-        Route("GET", SitePath.waiting) { site, call throws(PageFault) in
+        Route("GET", path: SitePath.waiting) { site, call throws(PageFault) in
             try await site.showWaiting(call)
         },
-        Route("POST", SitePath.cancel) { site, call throws(PageFault) in
+        Route("POST", path: SitePath.cancel) { site, call throws(PageFault) in
             try await site.cancel(call)
         },
-        Route("POST", SitePath.signOut) { site, call throws(PageFault) in
+        Route("POST", path: SitePath.signOut) { site, call throws(PageFault) in
             try await site.signOut(call)
         },
-        Route("GET", SitePath.signedOut) { site, _ throws(PageFault) in
+        Route("GET", path: SitePath.signedOut) { site, _ throws(PageFault) in
             ("ok", site.signedOutPage())
         },
-        Route("GET", SitePath.style) { _, _ throws(PageFault) in ("ok", .styleSheet) },
-        Route("GET", SitePath.forgettingStyle) { _, _ throws(PageFault) in
+        Route("GET", path: SitePath.style) { _, _ throws(PageFault) in ("ok", .styleSheet) },
+        Route("GET", path: SitePath.forgettingStyle) { _, _ throws(PageFault) in
             ("ok", .forgettingStyleSheet)
         },
     ]

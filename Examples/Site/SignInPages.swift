@@ -37,14 +37,14 @@ extension Site {
             """
         let title = refused == nil ? "Sign in" : "Sign in: please correct the name"
         return Page(title: title, content: content).response(
-            refused == nil ? 200 : 400, headers)
+            refused == nil ? 200 : 400, headers: headers)
     }
 
     /// Shows the text that the device shows, until it is approved.
     ///
     /// The page reloads itself, unless the person has stopped that (WCAG 2.2, 2.2.1).
     func waitingPage(
-        _ login: PendingLogin, _ call: PageCall, at now: Int64
+        _ login: PendingLogin, call: PageCall, at now: Int64
     ) throws(PageFault) -> HTTPResponse {
         guard let cookie = call.cookie else { throw .foreignForm }
         let isStill = call.request.query.contains { $0 == ("refresh", "off") }
@@ -75,7 +75,7 @@ extension Site {
             </form>
             """
         return Page(title: "Approve on your device", content: content).response(
-            200, isStill ? [] : [("Refresh", "4")])
+            200, headers: isStill ? [] : [("Refresh", "4")])
     }
 
     /// The page after signing out.

@@ -12,7 +12,7 @@ extension Site {
         case .unknown: return ("ok", .seeOther(SitePath.signIn))
         case .waiting: return ("ok", .seeOther(SitePath.waiting))
         case .signedIn(let session):
-            guard try await isGood(session, call) else {
+            guard try await isGood(session, call: call) else {
                 return ("over", .seeOther(SitePath.signIn))
             }
             let server = server
@@ -22,7 +22,7 @@ extension Site {
                     operations: try await server.operations(of: session.account),
                     receipts: try await server.receipts(of: session.account))
             }
-            return ("ok", try homePage(own, of: session, call))
+            return ("ok", try homePage(own, of: session, call: call))
         }
     }
 
@@ -30,11 +30,11 @@ extension Site {
     func signOut(_ call: PageCall) async throws(PageFault) -> (String, HTTPResponse) {
         _ = try call.ownForm(at: settings.origin)
         await end(call)
-        return ("ok", .seeOther(SitePath.signedOut, [settings.origin.unsetting]))
+        return ("ok", .seeOther(SitePath.signedOut, headers: [settings.origin.unsetting]))
     }
 
     /// Whether a session may continue; if not, it is removed.
-    func isGood(_ session: BrowserSession, _ call: PageCall) async throws(PageFault) -> Bool {
+    func isGood(_ session: BrowserSession, call: PageCall) async throws(PageFault) -> Bool {
         let server = server
         let isGood = try await asked { () async throws(CallFault) in
             try await session.isGood(at: server)

@@ -19,7 +19,7 @@ struct SignetServer: Sendable {
     /// - Throws: `.refused` with the status and code of a problem, or `.unavailable` if the server
     ///   does not answer, or not as documented.
     private func call(
-        _ method: String, _ path: String, _ body: [(name: String, value: JSON)]? = nil
+        _ method: String, path: String, body: [(name: String, value: JSON)]? = nil
     ) async throws(CallFault) -> JSON {
         var request = ClientRequest(
             method: method, url: url + path, headers: [("Authorization", "Bearer \(key)")])
@@ -63,8 +63,8 @@ extension SignetServer {
         account: String, template: String, code: String, visitor: String, agent: String
     ) async throws(CallFault) -> PendingLogin {
         let answer = try await call(
-            "POST", "/v1/login/init",
-            [
+            "POST", path: "/v1/login/init",
+            body: [
                 ("account", .string(account)), ("template", .string(template)),
                 ("data", .object([("code", .string(code))])), ("visitor", .string(visitor)),
                 ("additional", .object([("agent", .string(agent))])),
@@ -77,7 +77,7 @@ extension SignetServer {
     /// Whether a login was approved; false for one that was only pretended.
     func isApproved(_ login: PendingLogin) async throws(CallFault) -> Bool {
         do throws(CallFault) {
-            let answer = try await call("GET", "/v1/operations/\(login.operation)")
+            let answer = try await call("GET", path: "/v1/operations/\(login.operation)")
             return try answer.text("status") == "APPROVED"
         } catch {
             guard case .refused(404, _) = error else { throw error }
@@ -88,7 +88,7 @@ extension SignetServer {
     /// Cancels a login; one that has ended, or was only pretended, is not changed.
     func cancel(_ login: PendingLogin) async throws(CallFault) {
         do throws(CallFault) {
-            _ = try await call("POST", "/v1/operations/\(login.operation)/cancel", [])
+            _ = try await call("POST", path: "/v1/operations/\(login.operation)/cancel", body: [])
         } catch {
             guard case .refused = error else { throw error }
         }
@@ -98,8 +98,8 @@ extension SignetServer {
     /// secret.
     func confirm(_ login: PendingLogin) async throws(CallFault) -> ConfirmedLogin {
         let answer = try await call(
-            "POST", "/v1/login/confirm",
-            [("operation", .string(login.operation)), ("session", .string(login.session))])
+            "POST", path: "/v1/login/confirm",
+            body: [("operation", .string(login.operation)), ("session", .string(login.session))])
         guard let tokens = answer["tokens"] else { throw .lacking("tokens") }
         return ConfirmedLogin(
             account: try answer.text("account"), application: try answer.text("application"),
@@ -112,7 +112,7 @@ extension SignetServer {
     /// Whether an access token is valid now.
     func isActive(_ tokens: Tokens) async throws(CallFault) -> Bool {
         let answer = try await call(
-            "POST", "/v1/token/introspect", [("token", .string(tokens.access))])
+            "POST", path: "/v1/token/introspect", body: [("token", .string(tokens.access))])
         guard let isActive = answer["active"]?.boolValue else { throw .lacking("active") }
         return isActive
     }
@@ -122,7 +122,8 @@ extension SignetServer {
         do throws(CallFault) {
             return try Tokens(
                 try await call(
-                    "POST", "/v1/token/refresh", [("refreshToken", .string(tokens.refresh))]))
+                    "POST", path: "/v1/token/refresh",
+                    body: [("refreshToken", .string(tokens.refresh))]))
         } catch {
             guard case .refused(401, _) = error else { throw error }
             return nil
@@ -131,7 +132,8 @@ extension SignetServer {
 
     /// Ends the session of these tokens at the server.
     func revoke(_ tokens: Tokens) async throws(CallFault) {
-        _ = try await call("POST", "/v1/token/revoke", [("token", .string(tokens.refresh))])
+        _ = try await call(
+            "POST", path: "/v1/token/revoke", body: [("token", .string(tokens.refresh))])
     }
 }
 
@@ -140,7 +142,8 @@ extension SignetServer {
     /// The registrations of an account, newest first.
     func devices(of account: String) async throws(CallFault) -> [Device] {
         var devices: [Device] = []
-        for json in try await list("registrations", of: account, "registrations").reversed() {
+        for json in try await list("registrations", of: account, member: "registrations").reversed()
+        {
             devices.append(try Device(json))
         }
         return devices
@@ -149,7 +152,7 @@ extension SignetServer {
     /// The latest operations and logins of an account, newest first.
     func operations(of account: String) async throws(CallFault) -> [Operation] {
         var operations: [Operation] = []
-        for json in try await list("operations", of: account, "operations") {
+        for json in try await list("operations", of: account, member: "operations") {
             operations.append(try Operation(json))
         }
         return operations
@@ -158,16 +161,16 @@ extension SignetServer {
     /// The latest audit lines of an account, newest first.
     func receipts(of account: String) async throws(CallFault) -> [Receipt] {
         var receipts: [Receipt] = []
-        for json in try await list("audit", of: account, "entries") {
+        for json in try await list("audit", of: account, member: "entries") {
             receipts.append(try Receipt(json))
         }
         return receipts
     }
 
     private func list(
-        _ what: String, of account: String, _ member: String
+        _ what: String, of account: String, member: String
     ) async throws(CallFault) -> [JSON] {
-        let answer = try await call("GET", "/v1/accounts/\(escaped(account))/\(what)")
+        let answer = try await call("GET", path: "/v1/accounts/\(escaped(account))/\(what)")
         guard let list = answer[member]?.arrayValue else { throw .lacking(member) }
         return list
     }

@@ -22,7 +22,7 @@ extension Site {
     /// browser.
     func showSignIn(_ call: PageCall) async throws(PageFault) -> (String, HTTPResponse) {
         if case .signedIn(let session) = await browsers.state(of: call.cookie),
-            try await isGood(session, call)
+            try await isGood(session, call: call)
         {
             return ("ok", .seeOther(SitePath.home))
         }
@@ -63,7 +63,7 @@ extension Site {
             throw .notNow("too many browsers await an approval")
         }
         try? await Task.sleep(until: Self.due(since: began))
-        return ("ok", .seeOther(SitePath.waiting, [settings.origin.setting(cookie)]))
+        return ("ok", .seeOther(SitePath.waiting, headers: [settings.origin.setting(cookie)]))
     }
 
     /// `GET /waiting`: shows the text to approve, until the login is approved or expires.
@@ -82,7 +82,7 @@ extension Site {
         // A rejection is not shown, because it would reveal that the account exists.
         let now = clock.wallSeconds()
         guard login.expires > now else { return ("over", .over) }
-        return ("waiting", try waitingPage(login, call, at: now))
+        return ("waiting", try waitingPage(login, call: call, at: now))
     }
 
     /// `POST /cancel`: cancels the login that the browser awaits.
@@ -92,7 +92,7 @@ extension Site {
         let began = ContinuousClock.now
         try await takeBack(call)
         try? await Task.sleep(until: Self.due(since: began))
-        return ("ok", .seeOther(SitePath.signIn, [settings.origin.unsetting]))
+        return ("ok", .seeOther(SitePath.signIn, headers: [settings.origin.unsetting]))
     }
 
     /// Cancels the login that the calling browser awaits, if any.
@@ -137,7 +137,7 @@ extension Site {
             try? await server.revoke(confirmed.tokens)
             throw .notNow("too many browsers are signed in")
         }
-        return ("ok", .seeOther(SitePath.home, [settings.origin.setting(fresh)]))
+        return ("ok", .seeOther(SitePath.home, headers: [settings.origin.setting(fresh)]))
     }
 
     /// A code for a person to compare: six characters that are not easily confused, 30 random bits.

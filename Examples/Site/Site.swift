@@ -30,20 +30,21 @@ struct Site: Sendable {
             let cookie = try Cookie.of(request, named: settings.origin.cookieName)
             let call = PageCall(request: request, address: address(of: request), cookie: cookie)
             guard !call.hidesItsCookie else {
-                return logged(request, path, "elsewhere", .again(route.path))
+                return logged(
+                    request, path: path, outcome: "elsewhere", response: .again(route.path))
             }
             let (outcome, response) = try await route.answer(self, call)
-            return logged(request, path, outcome, response)
+            return logged(request, path: path, outcome: outcome, response: response)
         } catch {
             if case .notNow(let reason) = error { report(reason) }
-            return logged(request, path, error.code, error.page)
+            return logged(request, path: path, outcome: error.code, response: error.page)
         }
     }
 
     /// Answers a request that the HTTP server itself refuses.
-    func refuse(_ status: Int, _ request: HTTPRequest) -> HTTPResponse {
+    func refuse(_ status: Int, request: HTTPRequest) -> HTTPResponse {
         let fault = PageFault(refusedByServer: status)
-        return logged(request, "none", fault.code, fault.page)
+        return logged(request, path: "none", outcome: fault.code, response: fault.page)
     }
 
     /// Calls the server, and turns its faults into `.notNow` with a line for the log.
@@ -85,7 +86,7 @@ struct Site: Sendable {
 
     /// Writes a line to the log, which contains nothing that a stranger chose.
     private func logged(
-        _ request: HTTPRequest, _ path: String, _ outcome: String, _ response: HTTPResponse
+        _ request: HTTPRequest, path: String, outcome: String, response: HTTPResponse
     ) -> HTTPResponse {
         let method = ["GET", "HEAD", "POST"].contains(request.method) ? request.method : "other"
         report("method=\(method) path=\(path) status=\(response.status) outcome=\(outcome)")

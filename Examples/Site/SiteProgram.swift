@@ -58,7 +58,7 @@ package enum SiteProgram {
         configuration.connectionLimit = 1_000
         // Behind a proxy, all connections come from the proxy's address.
         configuration.addressLimit = settings.trustsProxy ? 0 : 64
-        configuration.refusal = { site.refuse($0, $1) }
+        configuration.refusal = { site.refuse($0, request: $1) }
         return try HTTPServer(configuration) { await site.answer($0) }
     }
 }

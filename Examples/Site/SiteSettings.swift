@@ -115,33 +115,33 @@ package struct SettingsFault: Error, CustomStringConvertible {
 
 /// The rows of the configuration.
 private enum Row {
-    static let url = text("site", "url", "http://localhost:8080")
-    static let address = text("site", "address", "127.0.0.1")
-    static let port = count("site", "port", 8080, 0...65_535)
-    static let certificate = text("site", "certificate", "none")
-    static let key = text("site", "key", "none")
+    static let url = text("site", key: "url", standard: "http://localhost:8080")
+    static let address = text("site", key: "address", standard: "127.0.0.1")
+    static let port = count("site", key: "port", standard: 8080, range: 0...65_535)
+    static let certificate = text("site", key: "certificate", standard: "none")
+    static let key = text("site", key: "key", standard: "none")
     static let proxy = Setting(
         section: "site", key: "proxy", standard: .word("none"),
         accepts: .choice(["none", "trusted"]), purpose: "")
-    static let rate = count("site", "rate", 30, 1...1_000_000)
-    static let session = count("site", "session", 1_800, 1...86_400)
-    static let server = text("server", "url", "https://localhost:8443")
-    static let authorities = text("server", "authorities", "system")
-    static let apiKey = text("server", "api-key", "/etc/signet/site.key")
-    static let template = text("server", "template", "sign-in")
+    static let rate = count("site", key: "rate", standard: 30, range: 1...1_000_000)
+    static let session = count("site", key: "session", standard: 1_800, range: 1...86_400)
+    static let server = text("server", key: "url", standard: "https://localhost:8443")
+    static let authorities = text("server", key: "authorities", standard: "system")
+    static let apiKey = text("server", key: "api-key", standard: "/etc/signet/site.key")
+    static let template = text("server", key: "template", standard: "sign-in")
 
     static let all = [
         url, address, port, certificate, key, proxy, rate, session, server, authorities, apiKey,
         template,
     ]
 
-    private static func text(_ section: String, _ key: String, _ standard: String) -> Setting {
+    private static func text(_ section: String, key: String, standard: String) -> Setting {
         Setting(
             section: section, key: key, standard: .word(standard), accepts: .text(256), purpose: "")
     }
 
     private static func count(
-        _ section: String, _ key: String, _ standard: Int, _ range: ClosedRange<Int>
+        _ section: String, key: String, standard: Int, range: ClosedRange<Int>
     ) -> Setting {
         Setting(
             section: section, key: key, standard: .count(standard), accepts: .count(range),

@@ -9,11 +9,11 @@ enum Trial {
     static let quiet = OptionSyntax("quiet", short: "q", summary: "say nothing")
     static let tag = OptionSyntax("tag", ValueSyntax("WORD"), isRepeatable: true, summary: "a tag")
     static let all = OptionSyntax("all", summary: "everything")
-    static let to = OptionSyntax("to", ValueSyntax("FILE", .absoluteFile), summary: "where")
+    static let to = OptionSyntax("to", ValueSyntax("FILE", kind: .absoluteFile), summary: "where")
 
     static let paint = CommandSyntax(
         "paint", summary: "paint files",
-        operands: [OperandSyntax(ValueSyntax("FILE", .file), count: 1...Int.max)],
+        operands: [OperandSyntax(ValueSyntax("FILE", kind: .file), count: 1...Int.max)],
         options: [size, colour, quiet, tag])
     static let move = CommandSyntax(
         "move", summary: "move one, or all",

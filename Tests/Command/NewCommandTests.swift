@@ -11,7 +11,9 @@ import Testing
 struct NewCommandTests {
     private static let polish = CommandSyntax(
         "polish", summary: "polish the reader's glass",
-        operands: [OperandSyntax(ValueSyntax("PART", .choice(["glass", "frame"])), count: 0...1)],
+        operands: [
+            OperandSyntax(ValueSyntax("PART", kind: .choice(["glass", "frame"])), count: 0...1)
+        ],
         options: [
             OptionSyntax("cloth", .choice("soft", "rough"), summary: "which cloth"),
             OptionSyntax("minutes", .number(1...5), summary: "for how long"),

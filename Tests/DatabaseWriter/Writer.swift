@@ -7,7 +7,7 @@ func write(to path: String) async {
     do {
         let database = try SQLiteDatabase(path: path)
         try await database.migrate([
-            Migration(1, ["CREATE TABLE numbers (number BIGINT PRIMARY KEY)"])
+            Migration(1, statements: ["CREATE TABLE numbers (number BIGINT PRIMARY KEY)"])
         ])
         await withTaskGroup(of: Void.self) { group in
             for first in 0..<16 {

@@ -43,13 +43,13 @@ struct JSONWriterTests {
     func members() {
         var writer = JSONWriter()
         writer.begin()
-        writer.put("a", "x\n")
-        writer.put("none", nil as String?)
-        writer.put("b", 7)
+        writer.put("a", text: "x\n")
+        writer.put("none", text: nil as String?)
+        writer.put("b", number: 7)
         writer.begin("c")
         writer.put("d", true)
         writer.end()
-        writer.put("e", ["y", "\""])
+        writer.put("e", texts: ["y", "\""])
         writer.end()
         let whole = JSON.object([
             ("a", .string("x\n")), ("b", .integer(7)), ("c", .object([("d", .bool(true))])),

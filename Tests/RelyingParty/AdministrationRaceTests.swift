@@ -48,7 +48,7 @@ struct AdministrationRaceTests {
         ) { store, shop throws(DatabaseFault) in
             var policy = shop.policy
             policy.needsTPM = true
-            try store.applications.setPolicy(of: shop.id, policy)
+            try store.applications.setPolicy(of: shop.id, policy: policy)
         }
         #expect(waited)
         let kept = try await server.rows("SELECT minimum_key, max_failures FROM application")

@@ -365,7 +365,7 @@ extension TestServer {
         guard let line = try AdminCommandLine(words), case .database(let work) = line.verb.work
         else { throw Unexpected("help, or no work of the database") }
         let output = AdminOutput(isJSON: line.isJSON) { lines.add($0) }
-        try await work(Administration(service, output, by: "tester"), line.arguments)
+        try await work(Administration(service, output: output, by: "tester"), line.arguments)
         return lines.all
     }
 

@@ -169,7 +169,7 @@ struct ApplicationRemovalTests {
             // Its API key held when it was looked at.
             await #expect(throws: Problem.apiKeyRefused) {
                 try await server.service.registrations.makeActivation(
-                    of: name, shop, seconds: 600, from: origin)
+                    of: name, application: shop, seconds: 600, from: origin)
             }
             #expect(try await count(server, "SELECT 1 FROM account") == 0)
             while try await !erase(server, id, 10) {}

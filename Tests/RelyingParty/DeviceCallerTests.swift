@@ -12,7 +12,8 @@ struct DeviceCallerTests {
     private static let routes =
         Routes.all
         + ["GET", "POST"].map { method in
-            Route(method, "/v1/device/whoami/{thing}", .device) { _, call throws(Problem) in
+            Route(method, path: "/v1/device/whoami/{thing}", caller: .device) {
+                _, call throws(Problem) in
                 .json(["account": try call.deviceSigner().account.name])
             }
         }

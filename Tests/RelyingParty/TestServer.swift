@@ -78,7 +78,7 @@ final class TestServer: Sendable {
         guard let name = Name(name) else { throw Unexpected("no name") }
         try await database.write { store throws(DatabaseFault) in
             let made = try store.applications.makeApplication(
-                name, audience: "https://id.example.org/\(name.text)", policy,
+                name, audience: "https://id.example.org/\(name.text)", policy: policy,
                 at: TestTime.start)
             guard let made else { throw .broken("the application is there") }
             _ = try store.applications.keepAPIKey(
@@ -115,7 +115,7 @@ final class TestServer: Sendable {
 
     /// What the HTTP server answers by itself.
     func refuse(_ status: Int, _ request: HTTPRequest) -> Reply {
-        Reply(dispatcher.refuse(status, request))
+        Reply(dispatcher.refuse(status, request: request))
     }
 
     /// Sends a call with the API key of `shop`.

@@ -9,7 +9,7 @@ struct MigrationTests {
         things + [
             Migration(
                 2,
-                [
+                statements: [
                     "ALTER TABLE codes ADD COLUMN name TEXT; CREATE INDEX used ON codes (used)",
                     "INSERT INTO codes (code, used, name) VALUES (1, 0, 'first')",
                 ])
@@ -37,7 +37,10 @@ struct MigrationTests {
     @Test("that fails leaves the form before it", arguments: Backend.allCases)
     func failing(backend: Backend) async throws {
         let place = try backend.make()
-        let bad = things + [Migration(2, ["CREATE TABLE more (id {serial})", "CREATE TABLE"])]
+        let bad =
+            things + [
+                Migration(2, statements: ["CREATE TABLE more (id {serial})", "CREATE TABLE"])
+            ]
         let fault = await fault { try await place.use(bad) { _ in } }
         guard case .broken = fault else {
             Issue.record("gave \(String(describing: fault))")
@@ -71,7 +74,7 @@ struct MigrationTests {
     @Test("is refused where one is missing", arguments: Backend.allCases)
     func gap(backend: Backend) async throws {
         let place = try backend.make()
-        let fault = await fault { try await place.use([Migration(2, [])]) { _ in } }
+        let fault = await fault { try await place.use([Migration(2, statements: [])]) { _ in } }
         guard case .broken = fault else {
             Issue.record("gave \(String(describing: fault))")
             return

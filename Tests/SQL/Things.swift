@@ -5,7 +5,7 @@ import SQL
 let things = [
     Migration(
         1,
-        [
+        statements: [
             "CREATE TABLE things (id {serial}, number BIGINT, name TEXT UNIQUE, content {bytes})",
             "CREATE TABLE codes (code BIGINT PRIMARY KEY, used BIGINT NOT NULL)",
         ])

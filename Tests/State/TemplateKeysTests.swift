@@ -48,7 +48,7 @@ struct TemplateKeysTests {
     /// `error` is why the key cannot be opened then, nil before anybody has tried.
     private func later(_ error: VaultError? = nil) throws -> (StateDirectory, AccountState) {
         let state = try StateDirectory.open(fixture.scratch.path)
-        if let error { state.templateKeys.settle(Self.key, .failure(error)) }
+        if let error { state.templateKeys.settle(Self.key, outcome: .failure(error)) }
         return (state, try #require(try state.account(Fixture.alice, uid: Fixture.uid)))
     }
 
@@ -63,11 +63,11 @@ struct TemplateKeysTests {
         #expect(try state.templateKeys.key(Self.key) == key)
         #expect(throws: StoreFault.self) { try account.prints.enrolment() }
         let another = try TemplateSeal(key: try SecretBytes.random(32))
-        state.templateKeys.settle(Self.key, .success(another))
+        state.templateKeys.settle(Self.key, outcome: .success(another))
         #expect(try account.prints.enrolment().damaged.count == 1)
         let context = try #require(SealingContext.templates(Self.key))
         let opened = try fixture.vault.ready(data: key.sealed, context: context).open(context)
-        state.templateKeys.settle(Self.key, .success(try TemplateSeal(key: opened)))
+        state.templateKeys.settle(Self.key, outcome: .success(try TemplateSeal(key: opened)))
         #expect(try account.prints.enrolment().state == (try store.enrolment().state))
     }
 
@@ -160,7 +160,7 @@ struct TemplateKeysTests {
         let context = try #require(SealingContext.templates(Self.key))
         let key = try #require(try state.templateKeys.key(Self.key))
         let opened = try fixture.vault.ready(data: key.sealed, context: context).open(context)
-        state.templateKeys.settle(Self.key, .success(try TemplateSeal(key: opened)))
+        state.templateKeys.settle(Self.key, outcome: .success(try TemplateSeal(key: opened)))
     }
 
     @Test("a print is not added under a key that went while it was drafted")
@@ -185,7 +185,7 @@ struct TemplateKeysTests {
         let whole = try fixture.contents(print)
         let line = Array("key: \(hexadecimal(Self.key))\n".utf8)
         let other = StoredTemplateKeyID.sample(repeating: 6)
-        keys.settle(other, .failure(.doesNotOpen))
+        keys.settle(other, outcome: .failure(.doesNotOpen))
         for bad in [
             whole.replacing(line, with: Array("key: \(hexadecimal(other))\n".utf8)),
             whole.replacing(line, with: Array("key: 05\n".utf8)),

@@ -9,7 +9,8 @@ struct JournalEntryTests {
 
     @Test("carries message, priority, identifier and kind")
     func fixedFields() {
-        let entry = JournalEntry(kind, .notice, "let in", ["SIGNET_ACCOUNT": "alice"])
+        let entry = JournalEntry(
+            kind, priority: .notice, message: "let in", fields: ["SIGNET_ACCOUNT": "alice"])
         #expect(
             entry.fields.map(\.name) == [
                 "MESSAGE", "PRIORITY", "SYSLOG_IDENTIFIER", "MESSAGE_ID", "SIGNET_ACCOUNT",
@@ -35,7 +36,7 @@ struct JournalEntryTests {
             "SYSLOG_IDENTIFIER",
         ])
     func badName(_ name: String) throws {
-        let entry = JournalEntry(kind, .info, "m", [name: "v"])
+        let entry = JournalEntry(kind, priority: .info, message: "m", fields: [name: "v"])
         let field = try #require(entry.fields.last)
         #expect(field.name == "SIGNET_REFUSED_FIELD")
         #expect(field.value == name + "=v")
@@ -43,14 +44,16 @@ struct JournalEntryTests {
 
     @Test("cuts a value over the limit")
     func longValue() {
-        let entry = JournalEntry(kind, .info, String(repeating: "x", count: 100_000))
+        let entry = JournalEntry(
+            kind, priority: .info, message: String(repeating: "x", count: 100_000))
         #expect(entry.fields.first?.value.utf8.count == JournalEntry.valueLimit)
     }
 
     @Test("is one line of text whatever its values hold")
     func line() {
         let entry = JournalEntry(
-            kind, .error, "a\nb\u{1b}[31m", ["X": "c\r\nPRIORITY=0\u{9b}\u{2028}\\é"])
+            kind, priority: .error, message: "a\nb\u{1b}[31m",
+            fields: ["X": "c\r\nPRIORITY=0\u{9b}\u{2028}\\é"])
         #expect(
             entry.line
                 == "signetd: a\\x0ab\\x1b[31m PRIORITY=3"

@@ -8,8 +8,8 @@ import Testing
 @Suite("the journal", .serialized)
 struct JournalTests {
     private let entry = JournalEntry(
-        MessageID(1, low: 2), .warning, "two\nlines",
-        ["SIGNET_PURPOSE": "x\nPRIORITY=0\nMESSAGE=forged"]
+        MessageID(1, low: 2), priority: .warning, message: "two\nlines",
+        fields: ["SIGNET_PURPOSE": "x\nPRIORITY=0\nMESSAGE=forged"]
     )
 
     @Test("receives every value byte for byte, newlines included")

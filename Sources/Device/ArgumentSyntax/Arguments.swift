@@ -11,7 +11,7 @@ package struct Arguments: Sendable {
     /// The values of each option, in order; a flag has one empty value.
     private let values: [String: [String]]
 
-    init(_ command: CommandSyntax, _ operands: [String], _ values: [String: [String]]) {
+    init(_ command: CommandSyntax, operands: [String], _ values: [String: [String]]) {
         self.command = command
         self.operands = operands
         self.values = values
@@ -46,7 +46,7 @@ extension ProgramSyntax {
     ///
     /// - Throws: why the command line is rejected.
     package func read(_ words: [String]) throws(UsageFault) -> CommandLineReading {
-        var parser = ArgumentParser(self, words)
+        var parser = ArgumentParser(self, words: words)
         return try parser.read()
     }
 }
@@ -63,7 +63,7 @@ private struct ArgumentParser {
     private var values: [String: [String]] = [:]
     private var operands: [String] = []
 
-    init(_ program: ProgramSyntax, _ words: [String]) {
+    init(_ program: ProgramSyntax, words: [String]) {
         self.program = program
         rest = words[...]
     }
@@ -81,7 +81,7 @@ private struct ArgumentParser {
         let isEarlyHelp = takeFlag(.help)
         if isEarlyHelp, let name = program.helpCommand {
             // `signet --help secret` is `signet help secret`.
-            var parser = ArgumentParser(program, [name] + path + rest)
+            var parser = ArgumentParser(program, words: [name] + path + rest)
             return try parser.read()
         }
         guard let command = program.command(path) else {
@@ -102,8 +102,8 @@ private struct ArgumentParser {
             }
             return .version
         }
-        try command.check(operands, Set(values.keys), call)
-        return .run(Arguments(command, operands, values))
+        try command.check(operands, given: Set(values.keys), call: call)
+        return .run(Arguments(command, operands: operands, values))
     }
 
     /// The help for a command: the program's own help command, if there is one, shows it.
@@ -112,7 +112,7 @@ private struct ArgumentParser {
             return .help(of: path)
         }
         let taken = shown.allOptions.map(\.name)
-        return .run(Arguments(shown, path, values.filter { taken.contains($0.key) }))
+        return .run(Arguments(shown, operands: path, values.filter { taken.contains($0.key) }))
     }
 
     /// Reads the words of the command's name, and the options that may be among them.
@@ -124,7 +124,7 @@ private struct ArgumentParser {
                 let name = word.split(separator: "=", maxSplits: 1).first.map(String.init) ?? word
                 guard early.contains(where: { $0.spellings.contains(name) }) else { return }
                 rest.removeFirst()
-                try readOption(word, early)
+                try readOption(word, options: early)
             } else if program.command(path + [word]) != nil
                 || !program.commands(below: path + [word]).isEmpty
             {
@@ -143,7 +143,7 @@ private struct ArgumentParser {
                 return
             }
             if word.hasPrefix("-"), word != "-" {
-                try readOption(word, options)
+                try readOption(word, options: options)
             } else {
                 operands.append(word)
             }
@@ -151,7 +151,7 @@ private struct ArgumentParser {
     }
 
     private mutating func readOption(
-        _ word: String, _ options: [OptionSyntax]
+        _ word: String, options: [OptionSyntax]
     ) throws(UsageFault) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let typed = String(parts[0])

@@ -3,7 +3,7 @@
 extension CommandSyntax {
     /// Throws unless the operands and the options, given by their names, fit one of the forms.
     func check(
-        _ operands: [String], _ given: Set<String>, _ call: String
+        _ operands: [String], given: Set<String>, call: String
     ) throws(UsageFault) {
         let choice = FormChoice(command: self, operands: operands, given: given, call: call)
         try choice.check()
@@ -82,7 +82,7 @@ private struct FormChoice {
                     form.operands.map(\.value.name).joined(separator: " "), of: title, call: call)
         }
         guard words.count <= most else {
-            throw surplus(words[words.startIndex + most], form)
+            throw surplus(words[words.startIndex + most], form: form)
         }
         var rest = words
         for operand in form.operands {
@@ -94,7 +94,7 @@ private struct FormChoice {
         }
     }
 
-    private func surplus(_ word: String, _ form: FormSyntax) -> UsageFault {
+    private func surplus(_ word: String, form: FormSyntax) -> UsageFault {
         if let misfit = misfit(of: form) { return misfit }
         let larger = command.forms.first { $0.word == nil && most(of: $0) > most(of: form) }
         if let option = larger?.selector, form.selector == nil {

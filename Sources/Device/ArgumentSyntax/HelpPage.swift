@@ -11,14 +11,15 @@ extension ProgramSyntax {
     }
 
     private func page(of command: CommandSyntax) -> [Text] {
-        [Self.title(call(command.words).bytes, command.summary), ""] + usage(of: command) + [""]
+        [Self.title(call(command.words).bytes, summary: command.summary), ""] + usage(of: command)
+            + [""]
             + Self.options(options(of: command))
     }
 
     /// The commands whose names begin with these words; for the program, its own options too.
     private func overview(of words: [String]) -> [Text] {
         let group = groups.first { $0.name.split(separator: " ").map(String.init) == words }
-        var lines = [Self.title(call(words).bytes, group?.summary ?? summary), ""]
+        var lines = [Self.title(call(words).bytes, summary: group?.summary ?? summary), ""]
         let own = command(words)
         lines += own.map(usage) ?? []
         let below = commands(below: words)

@@ -5,7 +5,7 @@ import LoginProtocol
 /// The texts in the help of all programs.
 extension ProgramSyntax {
     /// The line with a program or command and its purpose.
-    static func title(_ call: Bytes, _ summary: Text) -> Text { "\(call): \(summary)" }
+    static func title(_ call: Bytes, summary: Text) -> Text { "\(call): \(summary)" }
     /// The line that shows how to call it.
     static func usage(_ call: Text) -> Text { "usage: \(call) [OPTION…]" }
     /// Another way, below the first.

@@ -12,10 +12,10 @@ package enum Table {
                 columns[index].append(cell)
             }
         }
-        return rows.map { line($0, columns) }
+        return rows.map { line($0, columns: columns) }
     }
 
-    private static func line(_ row: [Text], _ columns: [[Text]]) -> Text {
+    private static func line(_ row: [Text], columns: [[Text]]) -> Text {
         var line: Text = ""
         for (index, cell) in row.enumerated() {
             let isLast = index == row.count - 1

@@ -41,7 +41,7 @@ package struct ValueSyntax: Sendable {
     private let refusal: (@Sendable (Bytes) -> Text)?
 
     package init(
-        _ name: String, _ kind: Kind = .text, refusal: (@Sendable (Bytes) -> Text)? = nil
+        _ name: String, kind: Kind = .text, refusal: (@Sendable (Bytes) -> Text)? = nil
     ) {
         self.name = name
         self.kind = kind
@@ -50,12 +50,12 @@ package struct ValueSyntax: Sendable {
 
     /// Takes one of these words; the placeholder is `one|several`.
     package static func choice(_ words: String...) -> ValueSyntax {
-        ValueSyntax(words.joined(separator: "|"), .choice(words))
+        ValueSyntax(words.joined(separator: "|"), kind: .choice(words))
     }
 
     /// Takes a number within these bounds.
     package static func number(_ bounds: ClosedRange<Int64>) -> ValueSyntax {
-        ValueSyntax("NUMBER", .number(bounds))
+        ValueSyntax("NUMBER", kind: .number(bounds))
     }
 
     /// Throws unless the value is of this kind; `taker` is the option or placeholder in the

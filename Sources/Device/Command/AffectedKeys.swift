@@ -50,14 +50,16 @@ extension AffectedKeys {
     ///
     /// If the daemon cannot report them, the result is incomplete, because that must not prevent a
     /// change.
-    static func of(_ account: Bytes, _ run: Invocation) throws(CommandFault) -> AffectedKeys {
+    static func of(_ account: Bytes, run: Invocation) throws(CommandFault) -> AffectedKeys {
         var endings = AffectedKeys()
         do throws(CommandFault) {
             let known = try ServerRequests(run: run).servers(of: account).filter {
                 $0.state == .good
             }
             endings.servers = known.map(\.server)
-            if !known.isEmpty { endings.tokens = try ownTokens(account, of: endings.servers, run) }
+            if !known.isEmpty {
+                endings.tokens = try ownTokens(account, of: endings.servers, run: run)
+            }
             endings.signing =
                 try SigningKeyRequests(run: run).signingKey(of: account).state == .good
         } catch .interrupted {
@@ -68,7 +70,7 @@ extension AffectedKeys {
 
     /// The tokens that the user created.
     private static func ownTokens(
-        _ account: Bytes, of servers: [Bytes], _ run: Invocation
+        _ account: Bytes, of servers: [Bytes], run: Invocation
     ) throws(CommandFault) -> [MACTokenAnswer] {
         try MACTokenCommand(run: run).macTokens(of: account).filter {
             $0.name != MACTokenCommand.reserved && servers.contains($0.server)

@@ -18,7 +18,7 @@ struct ConfigCommand: Command {
             FormSyntax(),
             FormSyntax(
                 .check,
-                operands: [OperandSyntax(ValueSyntax("FILE", .file), count: 0...Int.max)]),
+                operands: [OperandSyntax(ValueSyntax("FILE", kind: .file), count: 0...Int.max)]),
         ], options: [.json])
 
     let run: Invocation
@@ -33,7 +33,7 @@ struct ConfigCommand: Command {
         run.say(
             .document(
                 "config",
-                [
+                members: [
                     ("settings", .array(settings.map(\.document))),
                     ("modules", .array(modules.map(\.document))),
                 ]),
@@ -74,7 +74,7 @@ struct ConfigCommand: Command {
             ? run.surroundings.configurationFile : run.arguments.operands.joined(separator: ", ")
         // The settings in use are compared too, but the files can be checked without the daemon.
         let running = try? settings()
-        let differences = running.map { Self.differences($0, configuration) }
+        let differences = running.map { Self.differences($0, configuration: configuration) }
         let unknown = run.surroundings.machine.unknownNames(configuration)
         let obsolete = configuration.obsoleteLines
         var lines = [CommandOutcome.noMistakes(files.bytes)] + obsolete.map(\.text.text)
@@ -86,7 +86,7 @@ struct ConfigCommand: Command {
         } else {
             lines.append(CommandOutcome.serviceUnknown)
         }
-        run.say(.check(nil, differences: differences, unknown, obsolete), lines)
+        run.say(.check(nil, differences: differences, unknown: unknown, obsolete: obsolete), lines)
     }
 
     private func read() throws(ConfigurationFault) -> Configuration {
@@ -105,7 +105,7 @@ struct ConfigCommand: Command {
     }
 
     private static func differences(
-        _ running: [SettingAnswer], _ configuration: Configuration
+        _ running: [SettingAnswer], configuration: Configuration
     ) -> [SettingDifference] {
         Settings.all.filter(\.isUsedByDaemon).compactMap { setting in
             let files = configuration.value(setting).text.bytes
@@ -163,11 +163,11 @@ private struct SettingDifference {
 extension JSON {
     fileprivate static func check(
         _ fault: ConfigurationFault?, differences: [SettingDifference]?,
-        _ unknown: [UnknownName] = [], _ obsolete: [ConfigurationFault] = []
+        unknown: [UnknownName] = [], obsolete: [ConfigurationFault] = []
     ) -> JSON {
         .document(
             "config-check",
-            [
+            members: [
                 ("good", .bool(fault == nil)),
                 ("fault", .optional(fault, \.document)),
                 ("obsolete", .array(obsolete.map(\.document))),

@@ -10,7 +10,7 @@ struct DeleteCommand: Command {
         "delete", summary: "delete one finger, or all",
         forms: [
             FormSyntax(operands: [
-                OperandSyntax(ValueSyntax("FINGER", .listed(member: "finger", by: "list")))
+                OperandSyntax(ValueSyntax("FINGER", kind: .listed(member: "finger", by: "list")))
             ]),
             FormSyntax(OptionSyntax("all", summary: "all fingers")),
         ], options: [.account, .passwordStdin, .json])
@@ -24,16 +24,18 @@ struct DeleteCommand: Command {
         let finger = try shared.namedFinger()
         let account = try run.account()
         let known = shared.isAtTerminal ? try shared.knownFingers(account) : nil
-        let endings = try AffectedKeys.of(account, run)
+        let endings = try AffectedKeys.of(account, run: run)
         // Deleting a finger that is not enrolled ends nothing; a damaged print may be of any
         // finger.
         let isThere = known?.prints.contains { $0.finger == finger || $0.finger == nil } ?? true
-        if finger == nil || isThere { shared.warn(of: endings, known?.secrets) }
+        if finger == nil || isThere { shared.warn(of: endings, secrets: known?.secrets) }
         let done = try run.follow(.delete(account: account, finger: finger), awaitsTouch: false)
         let lines = [
             CommandOutcome.deleted(
                 finger?.word.bytes, account: account, prints: done.prints ?? 0)
         ]
-        shared.sayChange("deleted", account, finger: finger?.word, done, endings, lines)
+        shared.sayChange(
+            "deleted", account: account, finger: finger?.word, done: done, endings: endings,
+            lines: lines)
     }
 }

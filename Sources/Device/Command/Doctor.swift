@@ -47,14 +47,14 @@ struct DoctorCommand: Command {
                 return nil
             }
             view.settings = try ConfigCommand(run: run).settings()
-            for name in names { try ask(about: name, &view) }
+            for name in names { try ask(about: name, view: &view) }
             // Any status contains the version; if no account has one, root's own is requested.
             if view.version == nil { view.version = try statusAnswer(ofSelf: machine)?.program }
-        } catch { view.reach = reach(error, run.surroundings.socketPath) }
+        } catch { view.reach = reach(error, socket: run.surroundings.socketPath) }
         return view
     }
 
-    private func ask(about name: Bytes, _ view: inout DaemonView) throws(CommandFault) {
+    private func ask(about name: Bytes, view: inout DaemonView) throws(CommandFault) {
         do throws(CommandFault) {
             let status = try StatusCommand(run: run).status(of: name)
             view.version = status.program
@@ -96,7 +96,7 @@ struct DoctorCommand: Command {
         } catch .denied { return [] }
     }
 
-    private func reach(_ fault: CommandFault, _ socket: String) -> DaemonView.Reach {
+    private func reach(_ fault: CommandFault, socket: String) -> DaemonView.Reach {
         switch fault {
         case .noService(let text):
             guard FileLook(socket) != nil else { return .absent }
@@ -129,8 +129,8 @@ private struct Checkup {
             var rows: [[Text]] = []
             for finding in inArea {
                 rows.append([finding.level.text, finding.what])
-                rows.append(["", row(CommandDoctor.why, finding.why)])
-                rows.append(["", row(CommandDoctor.mend, finding.mend)])
+                rows.append(["", row(CommandDoctor.why, text: finding.why)])
+                rows.append(["", row(CommandDoctor.mend, text: finding.mend)])
             }
             lines += Table.lines(rows).map { "  \($0)" } + [""]
         }
@@ -141,14 +141,14 @@ private struct Checkup {
         return lines + [CommandDoctor.summary(counts)]
     }
 
-    private func row(_ label: Text, _ text: Text) -> Text {
+    private func row(_ label: Text, text: Text) -> Text {
         "\(cell: label, column: [CommandDoctor.why, CommandDoctor.mend])\(text)"
     }
 
     var document: JSON {
         .document(
             "doctor",
-            [
+            members: [
                 ("worst", .optional(counts.worst) { .string($0.rawValue) }),
                 ("sound", .bool((counts.worst ?? .note) == .note)),
                 (
@@ -166,7 +166,7 @@ private struct Checkup {
 
 extension FingerCount {
     fileprivate var text: Text {
-        CommandDoctor.fingers(account, fingers, on: reader, isThere: isThere)
+        CommandDoctor.fingers(account, count: fingers, on: reader, isThere: isThere)
     }
 
     fileprivate var document: JSON {

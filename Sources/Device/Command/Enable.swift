@@ -36,7 +36,7 @@ struct EnableCommand: Command {
             { [keyring] in Request.enable(account: $0, keyring: keyring) }, kind: "enabled"
         ) { account, prints in
             let sealed = prints.map { CommandOutcome.sealed($0.row[0], reader: $0.readerID) }
-            return sealed + shared.loginLines(.valid, account)
+            return sealed + shared.loginLines(.valid, account: account)
         }
     }
 

@@ -11,7 +11,7 @@ struct EnrollCommand: Command {
         "enroll", summary: "add a finger: right-index, or the next free one",
         operands: [
             OperandSyntax(
-                ValueSyntax("FINGER", .choice(Finger.allCases.map(\.word))) { word in
+                ValueSyntax("FINGER", kind: .choice(Finger.allCases.map(\.word))) { word in
                     CommandText.unknownFinger(
                         word, names: Finger.allCases.map(\.word).joined(separator: ", ").text)
                 }, count: 0...1)
@@ -35,11 +35,11 @@ struct EnrollCommand: Command {
         var secrets: UInt32?
         if named == nil || shared.isAtTerminal {
             let fingers = try shared.fingers(account)
-            if named == nil { finger = try freeFinger(fingers, account) }
+            if named == nil { finger = try freeFinger(fingers, account: account) }
             secrets = fingers.secrets
         }
-        let endings = try AffectedKeys.of(account, run)
-        shared.warn(of: endings, secrets)
+        let endings = try AffectedKeys.of(account, run: run)
+        shared.warn(of: endings, secrets: secrets)
         let done = try run.follow(
             .enroll(
                 account: account, finger: finger,
@@ -48,11 +48,12 @@ struct EnrollCommand: Command {
         let lines = [
             CommandOutcome.enrolled(name.bytes, account: account, prints: done.prints ?? 0)
         ]
-        shared.sayChange("enrolled", account, finger: name, done, endings, lines)
+        shared.sayChange(
+            "enrolled", account: account, finger: name, done: done, endings: endings, lines: lines)
     }
 
     private func freeFinger(
-        _ fingers: (prints: [PrintAnswer], secrets: UInt32?), _ account: Bytes
+        _ fingers: (prints: [PrintAnswer], secrets: UInt32?), account: Bytes
     ) throws(CommandFault) -> Finger {
         let taken = fingers.prints.compactMap(\.finger)
         guard let free = Self.preference.first(where: { !taken.contains($0) }) else {

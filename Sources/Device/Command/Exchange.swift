@@ -69,7 +69,7 @@ struct Exchange {
             } catch .interrupted {
                 // The terminal has echoed '^C'.
                 if !isDrawn && surroundings.isAtTerminal() { surroundings.errors([10]) }
-                return try cancel(connection, asked, take)
+                return try cancel(connection, before: asked, take)
             }
             switch answer {
             case .passwordWanted(let account):
@@ -86,7 +86,7 @@ struct Exchange {
                 asked = answer.serverAsked(before: asked)
                 let step: Step
                 do throws(CommandFault) { step = try take(answer) } catch .interrupted {
-                    return try cancel(connection, asked, take)
+                    return try cancel(connection, before: asked, take)
                 }
                 if case .finished = step { return }
                 if case .notice(let notice) = answer, notice.wantsAcknowledgement {
@@ -132,7 +132,7 @@ struct Exchange {
 
     /// Cancels the request and waits for its end, because it may have been completed already.
     private func cancel(
-        _ connection: borrowing Connection, _ before: Bytes?,
+        _ connection: borrowing Connection, before: Bytes?,
         _ take: (Answer) throws(CommandFault) -> Step
     ) throws(CommandFault) {
         drain(surroundings.interrupts)

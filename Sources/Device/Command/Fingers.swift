@@ -15,7 +15,7 @@ struct FingerRequests {
 
     /// The lines that say whether login is enabled after a change, by the credential and by the PAM
     /// services of this machine, and what remains to be done.
-    func loginLines(_ state: CredentialState, _ account: Bytes) -> [Text] {
+    func loginLines(_ state: CredentialState, account: Bytes) -> [Text] {
         guard state == .valid else { return [CommandOutcome.login(state, account: account)] }
         let module = run.surroundings.machine.moduleUse()
         let (line, step): (Text, LoginStep)
@@ -40,14 +40,15 @@ struct FingerRequests {
         run.say(
             .document(
                 kind,
-                [
+                members: [
                     ("account", .bytes(account)),
                     ("login", .optional(done.state) { .string($0.word) }),
                     ("keyring", .optional(done.keyring) { .string($0.word) }),
                     ("keptOut", .optional(done.keptOut, JSON.bytes)),
                     ("fingers", .array(prints.map(\.document))),
                 ]),
-            outcome(account, prints) + keyringLines(done, account) + keptOutLines(done, account))
+            outcome(account, prints) + keyringLines(done, account: account)
+                + keptOutLines(done, account: account))
     }
 
     func namedFinger() throws(CommandFault) -> Finger? {
@@ -64,7 +65,8 @@ struct FingerRequests {
         _ account: Bytes
     ) throws(CommandFault) -> (prints: [PrintAnswer], secrets: UInt32?) {
         var done = DoneAnswer()
-        let prints: [PrintAnswer] = try run.collect(.list(account: account), &done) { answer in
+        let prints: [PrintAnswer] = try run.collect(.list(account: account), last: &done) {
+            answer in
             if case .print(let print) = answer { return print }
             return nil
         }
@@ -76,7 +78,7 @@ struct FingerRequests {
     var isAtTerminal: Bool { !run.isJSON && run.surroundings.columns() != nil }
 
     /// Warns of what a change of fingers will end, before the password or a touch is asked for.
-    func warn(of endings: AffectedKeys, _ secrets: UInt32?) {
+    func warn(of endings: AffectedKeys, secrets: UInt32?) {
         guard isAtTerminal else { return }
         if let secrets { run.surroundings.say(CommandSecrets.warning(secrets)) }
         for warning in endings.warnings { run.surroundings.say(warning) }
@@ -97,18 +99,18 @@ struct FingerRequests {
     }
 
     func sayChange(
-        _ kind: String, _ account: Bytes, finger: String?, _ done: DoneAnswer,
-        _ endings: AffectedKeys, _ lines: [Text]
+        _ kind: String, account: Bytes, finger: String?, done: DoneAnswer,
+        endings: AffectedKeys, lines: [Text]
     ) {
         let login: [Text] =
             done.prints == 0
             ? [CommandOutcome.noFingers(account)]
-            : done.state.map { loginLines($0, account) } ?? []
+            : done.state.map { loginLines($0, account: account) } ?? []
         let secrets = done.secrets.map { [CommandSecrets.ended($0)] } ?? []
         run.say(
             .document(
                 kind,
-                [
+                members: [
                     ("account", .bytes(account)), ("finger", .optional(finger) { .string($0) }),
                     ("fingers", .optional(done.prints) { .number(UInt64($0)) }),
                     ("login", .optional(done.state) { .string($0.word) }),
@@ -116,15 +118,15 @@ struct FingerRequests {
                     ("keptOut", .optional(done.keptOut, JSON.bytes)),
                     ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
                 ] + endings.members),
-            lines + login + keyringLines(done, account) + secrets + endings.ended
-                + keptOutLines(done, account))
+            lines + login + keyringLines(done, account: account) + secrets + endings.ended
+                + keptOutLines(done, account: account))
     }
 
-    private func keptOutLines(_ done: DoneAnswer, _ account: Bytes) -> [Text] {
-        done.keptOut.map { [CommandStatus.keptOut(account, $0)] } ?? []
+    private func keptOutLines(_ done: DoneAnswer, account: Bytes) -> [Text] {
+        done.keptOut.map { [CommandStatus.keptOut(account, setting: $0)] } ?? []
     }
 
-    private func keyringLines(_ done: DoneAnswer, _ account: Bytes) -> [Text] {
+    private func keyringLines(_ done: DoneAnswer, account: Bytes) -> [Text] {
         done.keyring.map { [CommandOutcome.keyring($0, account: account)] } ?? []
     }
 }

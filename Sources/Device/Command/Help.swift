@@ -8,7 +8,7 @@ import LoginMessages
 struct HelpCommand: Command {
     static let syntax = CommandSyntax(
         "help", summary: "show this text",
-        operands: [OperandSyntax(ValueSyntax("COMMAND", .command), count: 0...2)],
+        operands: [OperandSyntax(ValueSyntax("COMMAND", kind: .command), count: 0...2)],
         options: [.json])
 
     let run: Invocation
@@ -34,7 +34,7 @@ struct HelpCommand: Command {
         let options = command?.allOptions ?? (words.isEmpty ? Self.syntax.allOptions : [])
         let document = JSON.document(
             "help",
-            [
+            members: [
                 ("command", .string(words.isEmpty ? "help" : words.joined(separator: " "))),
                 ("commands", .array(listed.map { .string($0.name) })),
                 ("options", .array(options.map { .string($0.long) })),

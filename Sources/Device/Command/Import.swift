@@ -22,22 +22,22 @@ struct ImportCommand: Command {
         var prints: [ImportedPrintAnswer] = []
         var done: DoneAnswer?
         do throws(CommandFault) {
-            done = try takeOver(account, &prints)
+            done = try takeOver(account, prints: &prints)
         } catch {
             // Prints that were imported before the fault remain enrolled.
             if !run.isJSON, !prints.isEmpty { Self.table(prints).forEach(run.surroundings.say) }
             throw error
         }
         run.say(
-            Self.document(prints, done ?? DoneAnswer(), account),
-            lines(prints, done ?? DoneAnswer(), account))
+            Self.document(prints, done: done ?? DoneAnswer(), account: account),
+            lines(prints, done: done ?? DoneAnswer(), account: account))
         let isComplete = prints.allSatisfy { $0.outcome == .imported || $0.outcome == .known }
         guard !prints.isEmpty, isComplete else { throw .said(.denied) }
     }
 
     /// Sends the request and collects the result for each file.
     private func takeOver(
-        _ account: Bytes, _ prints: inout [ImportedPrintAnswer]
+        _ account: Bytes, prints: inout [ImportedPrintAnswer]
     ) throws(CommandFault) -> DoneAnswer {
         var progress = Progress(run.surroundings, isJSON: run.isJSON)
         defer { progress.end() }
@@ -86,7 +86,7 @@ struct ImportCommand: Command {
     }
 
     private func lines(
-        _ prints: [ImportedPrintAnswer], _ done: DoneAnswer, _ account: Bytes
+        _ prints: [ImportedPrintAnswer], done: DoneAnswer, account: Bytes
     ) -> [Text] {
         guard !prints.isEmpty else { return [CommandImport.nothing(account)] }
         let count = prints.count { $0.outcome == .imported }
@@ -96,25 +96,25 @@ struct ImportCommand: Command {
                 UInt8(clamping: count), account: account, prints: done.prints ?? 0))
         let isHere = done.prints != 0
         if isHere, let state = done.state {
-            lines += FingerRequests(run: run).loginLines(state, account)
+            lines += FingerRequests(run: run).loginLines(state, account: account)
         }
         if let keyring = done.keyring {
             lines.append(CommandOutcome.keyring(keyring, account: account))
         }
         if let secrets = done.secrets { lines.append(CommandSecrets.ended(secrets)) }
         if let setting = done.keptOut {
-            lines.append(CommandStatus.keptOut(account, setting))
+            lines.append(CommandStatus.keptOut(account, setting: setting))
         }
         guard count > 0 else { return lines }
         return lines + [CommandImport.leftovers(account), CommandImport.notFprintdDelete]
     }
 
     private static func document(
-        _ prints: [ImportedPrintAnswer], _ done: DoneAnswer, _ account: Bytes
+        _ prints: [ImportedPrintAnswer], done: DoneAnswer, account: Bytes
     ) -> JSON {
         .document(
             "imported",
-            [
+            members: [
                 ("account", .bytes(account)), ("prints", .array(prints.map(\.document))),
                 ("fingers", .optional(done.prints) { .number(UInt64($0)) }),
                 ("login", .optional(done.state) { .string($0.word) }),

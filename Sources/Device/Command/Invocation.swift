@@ -86,7 +86,7 @@ package struct Invocation {
             surroundings.say(
                 .document(
                     "error",
-                    [
+                    members: [
                         ("reason", .string(fault.reason)),
                         ("exitCode", .number(UInt64(fault.exitCode.rawValue))),
                         ("text", .bytes(text.bytes)),
@@ -129,12 +129,12 @@ extension Invocation {
         _ request: Request, _ item: (Answer) -> Item?
     ) throws(CommandFault) -> [Item] {
         var done = DoneAnswer()
-        return try collect(request, &done, item)
+        return try collect(request, last: &done, item)
     }
 
     /// Like `collect(_:_:)`, and returns the contents of `done` in `last`.
     func collect<Item>(
-        _ request: Request, _ last: inout DoneAnswer, _ item: (Answer) -> Item?
+        _ request: Request, last: inout DoneAnswer, _ item: (Answer) -> Item?
     ) throws(CommandFault) -> [Item] {
         var items: [Item] = []
         try exchange(request).run { (answer) throws(CommandFault) in

@@ -22,7 +22,7 @@ extension JSON {
     }
 
     /// A document of this program: the version, the kind and its members.
-    static func document(_ kind: String, _ members: [(name: String, value: JSON)]) -> JSON {
+    static func document(_ kind: String, members: [(name: String, value: JSON)]) -> JSON {
         .object([("version", .number(1)), ("kind", .string(kind))] + members)
     }
 

@@ -20,7 +20,7 @@ struct ListCommand: Command {
         let (prints, secrets) = try shared.fingers(account)
         let document = JSON.document(
             "fingers",
-            [
+            members: [
                 ("account", .bytes(account)), ("fingers", .array(prints.map(\.document))),
                 ("secrets", .number(UInt64(secrets ?? 0))),
             ])

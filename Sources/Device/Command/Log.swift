@@ -36,19 +36,19 @@ struct LogCommand: Command {
     func perform() throws(CommandFault) {
         let account = try run.account()
         let answers = try logAnswers(account)
-        if run.arguments.has(.verify) { return try check(answers, account) }
+        if run.arguments.has(.verify) { return try check(answers, account: account) }
         if let number = run.arguments.number(.export) {
-            return try export(answers, UInt64(clamping: number), account)
+            return try export(answers, number: UInt64(clamping: number), account: account)
         }
-        if run.arguments.has(.signers) { return saySigners(answers, account) }
-        sayReceipts(answers, account)
+        if run.arguments.has(.signers) { return saySigners(answers, account: account) }
+        sayReceipts(answers, account: account)
         if let damage = answers.damage { throw .denied(damage, account: account) }
     }
 
     private func logAnswers(_ account: Bytes) throws(CommandFault) -> LogAnswers {
         var answers = LogAnswers()
         do throws(CommandFault) {
-            try collect(&answers, account)
+            try collect(&answers, account: account)
         } catch .denied(let denial, _) where denial.reason == .storage && answers.head != nil {
             answers.damage = denial
         }
@@ -56,7 +56,7 @@ struct LogCommand: Command {
     }
 
     private func collect(
-        _ answers: inout LogAnswers, _ account: Bytes
+        _ answers: inout LogAnswers, account: Bytes
     ) throws(CommandFault) {
         let request = Request.log(LogRequest(account: account))
         try run.exchange(request).run { (answer) throws(CommandFault) in
@@ -72,10 +72,10 @@ struct LogCommand: Command {
         }
     }
 
-    private func sayReceipts(_ answers: LogAnswers, _ account: Bytes) {
+    private func sayReceipts(_ answers: LogAnswers, account: Bytes) {
         let document = JSON.document(
             "log",
-            [
+            members: [
                 ("account", .bytes(account)),
                 ("receipts", .array(answers.receipts.map(\.document))),
                 ("refusals", .array(answers.refusals.map(\.document))),
@@ -94,12 +94,12 @@ struct LogCommand: Command {
         if isAnyUnused && !run.isJSON { run.surroundings.complain(CommandLog.unused) }
     }
 
-    private func saySigners(_ answers: LogAnswers, _ account: Bytes) {
+    private func saySigners(_ answers: LogAnswers, account: Bytes) {
         let lines = answers.signers.map { Text(escaping: $0) }
         run.say(
             .document(
                 "signers",
-                [
+                members: [
                     ("account", .bytes(account)),
                     ("signers", .array(lines.map { .bytes($0.bytes) })),
                 ]),
@@ -107,7 +107,7 @@ struct LogCommand: Command {
     }
 
     private func export(
-        _ answers: LogAnswers, _ number: UInt64, _ account: Bytes
+        _ answers: LogAnswers, number: UInt64, account: Bytes
     ) throws(CommandFault) {
         let found = answers.receipts.first { receipt in
             (try? Statement(parsing: receipt.statement))?.counter == number
@@ -131,7 +131,7 @@ struct LogCommand: Command {
         run.say(
             .document(
                 "exported",
-                [
+                members: [
                     ("account", .bytes(account)), ("counter", .number(number)),
                     ("files", .array(files.map { .string($0.0) })),
                 ]),
@@ -230,11 +230,11 @@ extension OptionSyntax {
         "verify", summary: "check signatures, counters and the chain of receipts")
     fileprivate static let export = OptionSyntax(
         "export",
-        ValueSyntax("N", .number(0...Int64.max)) { word in
+        ValueSyntax("N", kind: .number(0...Int64.max)) { word in
             CommandText.notNumber(word, option: "--export".bytes)
         }, summary: "write receipt N to files that ssh-keygen -Y verify accepts")
     fileprivate static let to = OptionSyntax(
-        "to", ValueSyntax("DIRECTORY", .directory),
+        "to", ValueSyntax("DIRECTORY", kind: .directory),
         summary: "the directory for --export; created if it does not exist")
     fileprivate static let signers = OptionSyntax(
         "signers", summary: "print the public keys as an allowed_signers file")

@@ -19,20 +19,20 @@ extension LogCommand {
     /// `signet log --verify`: verifies signatures, keys, counters, the chain and its end.
     ///
     /// Throws `.said(.denied)` after printing, if there is a problem.
-    func check(_ answers: LogAnswers, _ account: Bytes) throws(CommandFault) {
-        let fault = try firstFault(answers, account)
+    func check(_ answers: LogAnswers, account: Bytes) throws(CommandFault) {
+        let fault = try firstFault(answers, account: account)
         let count = UInt64(answers.receipts.count)
         let counter = fault?.index.flatMap { answers.counter(at: $0) }
         let text = fault.map { fault in
             guard let index = fault.index else { return fault.problem }
             return CommandLog.receipt(
-                position: UInt64(index + 1), counter: counter, fault.problem)
+                position: UInt64(index + 1), counter: counter, problem: fault.problem)
         }
         let position = fault?.index.map { JSON.number(UInt64($0 + 1)) } ?? .null
         run.say(
             .document(
                 "log-check",
-                [
+                members: [
                     ("account", .bytes(account)), ("receipts", .number(count)),
                     ("intact", .bool(fault == nil)), ("position", position),
                     ("counter", .optional(counter) { .number($0) }),
@@ -43,7 +43,7 @@ extension LogCommand {
     }
 
     private func firstFault(
-        _ answers: LogAnswers, _ account: Bytes
+        _ answers: LogAnswers, account: Bytes
     ) throws(CommandFault) -> ReceiptFault? {
         guard let head = answers.head else {
             // An account without any state has no chain, so no end is recorded.
@@ -62,11 +62,11 @@ extension LogCommand {
             if answers.damage != nil { throw .malformed(index: answers.receipts.count) }
             _ = try chain.end()
             return nil
-        } catch { return try described(error, head.counter) }
+        } catch { return try described(error, headCounter: head.counter) }
     }
 
     private func described(
-        _ fault: ChainFault, _ headCounter: UInt64
+        _ fault: ChainFault, headCounter: UInt64
     ) throws(CommandFault) -> ReceiptFault {
         switch fault {
         case .malformed(let index): ReceiptFault(index: index, problem: CommandLog.malformed)

@@ -31,7 +31,7 @@ struct LoginCommand: Command {
     func perform() throws(CommandFault) {
         let account = try run.account()
         guard let operand = run.arguments.operands.first else {
-            return say(try shared.servers(of: account), account)
+            return say(try shared.servers(of: account), account: account)
         }
         let server = try shared.server(operand)
         let place = try placeForToken(account)
@@ -39,7 +39,7 @@ struct LoginCommand: Command {
         let name = known.first { $0.server == server }?.account ?? account
         var token = try shared.ask(
             .serverLogin(account: account, server: server, timeoutMilliseconds: 30_000),
-            purpose: { CommandServers.loggingIn($0, server, as: name) }
+            purpose: { CommandServers.loggingIn($0, server: server, as: name) }
         ) { answer in
             if case .token(let token) = answer { token } else { nil }
         }
@@ -47,8 +47,8 @@ struct LoginCommand: Command {
             wipe(&token.accessToken)
             wipe(&token.refreshToken)
         }
-        if let place { return try keep(token, of: server, as: place, account) }
-        if run.isJSON { return run.surroundings.say(document(of: token, server)) }
+        if let place { return try keep(token, of: server, as: place, account: account) }
+        if run.isJSON { return run.surroundings.say(document(of: token, server: server)) }
         guard run.surroundings.release(token.accessToken + [10]) else {
             throw .fault(CommandServers.unwritten)
         }
@@ -71,37 +71,37 @@ struct LoginCommand: Command {
     }
 
     private func keep(
-        _ token: TokenAnswer, of server: Bytes, as name: Bytes, _ account: Bytes
+        _ token: TokenAnswer, of server: Bytes, as name: Bytes, account: Bytes
     ) throws(CommandFault) {
         let secret = SecretBuffer()
         guard secret.append(token.accessToken[...]) else {
             throw .refused(CommandSecrets.tooLong)
         }
         try SecretRequests(run: run).keep(
-            secret, name, account, replaces: run.arguments.has(.replace))
+            secret, name: name, account: account, replaces: run.arguments.has(.replace))
         run.say(
             .document(
                 "token-kept",
-                [
+                members: [
                     ("account", .bytes(account)), ("server", .bytes(server)),
                     ("name", .bytes(name)), ("expiresIn", .number(UInt64(token.seconds))),
-                ]), [CommandServers.kept(server, name, seconds: token.seconds)])
+                ]), [CommandServers.kept(server, secret: name, seconds: token.seconds)])
     }
 
-    private func say(_ servers: [ServerAnswer], _ account: Bytes) {
+    private func say(_ servers: [ServerAnswer], account: Bytes) {
         let document = JSON.document(
             "servers",
-            [("account", .bytes(account)), ("servers", .array(servers.map(\.document)))])
+            members: [("account", .bytes(account)), ("servers", .array(servers.map(\.document)))])
         run.say(
             document,
             servers.isEmpty
                 ? [CommandServers.none(account)] : servers.map(CommandServers.line))
     }
 
-    private func document(of token: TokenAnswer, _ server: Bytes) -> JSON {
+    private func document(of token: TokenAnswer, server: Bytes) -> JSON {
         .document(
             "token",
-            [
+            members: [
                 ("server", .bytes(server)), ("accessToken", .bytes(token.accessToken)),
                 ("expiresIn", .number(UInt64(token.seconds))),
                 ("refreshToken", .bytes(token.refreshToken)),

@@ -37,15 +37,15 @@ struct MACTokenCommand: Command {
     func perform() throws(CommandFault) {
         let words = run.arguments.operands
         switch (words.first, words.count) {
-        case ("add", 3): try addMACToken(words[1], words[2])
+        case ("add", 3): try addMACToken(words[1], typed: words[2])
         case ("list", 1): try listMACTokens()
         case ("remove", 2): try removeMACToken(words[1])
-        case ("header", 4): try macHeader(words[1], words[2], words[3])
+        case ("header", 4): try macHeader(words[1], method: words[2], url: words[3])
         default: throw .usage(CommandMACTokens.choose)
         }
     }
 
-    private func addMACToken(_ url: String, _ typed: String) throws(CommandFault) {
+    private func addMACToken(_ url: String, typed: String) throws(CommandFault) {
         let server = try ServerRequests(run: run).server(url)
         let name = try tokenName(typed)
         let account = try run.account()
@@ -53,7 +53,8 @@ struct MACTokenCommand: Command {
             account: account, timeoutMilliseconds: 30_000, server: server, name: name)
         var got: MACTokenAnswer?
         _ = try ServerRequests(run: run).ask(
-            .macTokenAdd(request), purpose: { CommandMACTokens.adding($0, name, server) },
+            .macTokenAdd(request),
+            purpose: { CommandMACTokens.adding($0, name: name, server: server) },
             meanwhile: { answer in
                 guard case .macToken(let token) = answer else { return false }
                 got = token
@@ -65,8 +66,9 @@ struct MACTokenCommand: Command {
         guard let token = got else { throw .fault(CommandText.unexpected) }
         let until = Text.date(token.expires)
         run.say(
-            .document("mac-token", [("account", .bytes(account)), ("token", token.document)]),
-            [CommandMACTokens.added(name, server, until: until)])
+            .document(
+                "mac-token", members: [("account", .bytes(account)), ("token", token.document)]),
+            [CommandMACTokens.added(name, server: server, until: until)])
     }
 
     private func listMACTokens() throws(CommandFault) {
@@ -77,14 +79,14 @@ struct MACTokenCommand: Command {
         let tokens = try macTokens(of: account).filter { $0.server == only ?? $0.server }
         let document = JSON.document(
             "mac-tokens",
-            [("account", .bytes(account)), ("tokens", .array(tokens.map(\.document)))])
+            members: [("account", .bytes(account)), ("tokens", .array(tokens.map(\.document)))])
         guard !tokens.isEmpty else { return run.say(document, [CommandMACTokens.none(account)]) }
         run.say(document, Table.lines([CommandMACTokens.heading] + tokens.map(\.row)))
     }
 
     private func removeMACToken(_ typed: String) throws(CommandFault) {
         let account = try run.account()
-        let token = try token(named: typed.bytes, account)
+        let token = try token(named: typed.bytes, account: account)
         let done = try ServerRequests(run: run).ask(
             .macTokenRemove(account: account, server: token.server, name: token.name),
             awaitsTouch: false, purpose: { _ in "" }
@@ -95,20 +97,20 @@ struct MACTokenCommand: Command {
         run.say(
             .document(
                 "mac-token-removed",
-                [
+                members: [
                     ("account", .bytes(account)), ("token", token.document),
                     ("serverKnows", .bool(isKnown)),
                 ]),
             [
                 isKnown
-                    ? CommandMACTokens.removed(token.name, token.server)
-                    : CommandMACTokens.removedLater(token.name, token.server)
+                    ? CommandMACTokens.removed(token.name, server: token.server)
+                    : CommandMACTokens.removedLater(token.name, server: token.server)
             ])
     }
 
     /// Writes only the header's line to standard output.
     private func macHeader(
-        _ typed: String, _ method: String, _ url: String
+        _ typed: String, method: String, url: String
     ) throws(CommandFault) {
         guard let resource = RequestTarget.resource(of: url) else {
             throw .usage(CommandSigning.badTarget(url.bytes))
@@ -118,7 +120,7 @@ struct MACTokenCommand: Command {
         }
         let digest = try SignCommand(run: run).bodyDigest()
         let account = try run.account()
-        let token = try token(named: typed.bytes, account)
+        let token = try token(named: typed.bytes, account: account)
         let request = MACTokenHeaderRequest(
             account: account, server: token.server, name: token.name, method: method.bytes,
             resource: resource, bodyDigest: digest)
@@ -129,7 +131,7 @@ struct MACTokenCommand: Command {
         }
         if run.isJSON {
             return run.surroundings.say(
-                .document("authorization", [("authorization", .bytes(header))]))
+                .document("authorization", members: [("authorization", .bytes(header))]))
         }
         guard run.surroundings.release(Bytes("Authorization: ".utf8) + header + [10]) else {
             throw .fault(CommandServers.unwritten)
@@ -145,7 +147,7 @@ struct MACTokenCommand: Command {
 
     /// Finds a token by name; throws if there is none, or if several servers have one.
     private func token(
-        named name: Bytes, _ account: Bytes
+        named name: Bytes, account: Bytes
     ) throws(CommandFault) -> MACTokenAnswer {
         let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
             try ServerRequests(run: run).server(typed)
@@ -186,5 +188,5 @@ extension MACTokenAnswer {
 
 extension OperandSyntax {
     fileprivate static let tokenName = OperandSyntax(
-        ValueSyntax("NAME", .listed(member: "name", by: "mac-token list")))
+        ValueSyntax("NAME", kind: .listed(member: "name", by: "mac-token list")))
 }

@@ -23,7 +23,7 @@ extension OperationAnswer {
         return [
             "\(shortID)", "\(server)", "\(content.template)",
             isShort
-                ? CommandOperations.left(content.expires - now) : moment(content.expires, now),
+                ? CommandOperations.left(content.expires - now) : moment(content.expires, now: now),
             columns > 0 ? "\(beginning(columns))" : "",
         ]
     }
@@ -32,7 +32,7 @@ extension OperationAnswer {
     func lines(_ now: UInt64, columns: Int?) -> [Text] {
         let values: [Text] = [
             "\(id)", "\(server)", "\(application)", "\(account)", "\(content.template)",
-            moment(content.created, now), moment(content.expires, now),
+            moment(content.created, now: now), moment(content.expires, now: now),
             CommandOperations.state(state),
         ]
         var rows = zip(CommandOperations.labels, values).map { [$0, $1] }
@@ -69,7 +69,7 @@ extension OperationAnswer {
         return Columns.prefix(of: whole, columns: columns - 1) + Bytes("…".utf8)
     }
 
-    private func moment(_ seconds: UInt64, _ now: UInt64) -> Text {
+    private func moment(_ seconds: UInt64, now: UInt64) -> Text {
         guard seconds > now else { return "\(Instant(seconds: seconds).text)" }
         return
             "\(Instant(seconds: seconds).text) (\(CommandOperations.left(seconds - now)))"
@@ -95,7 +95,7 @@ extension ServerTroubleAnswer {
 
     /// The line for the user.
     func line(_ account: Bytes) -> Text {
-        CommandOperations.trouble(server, denial.text(account: account))
+        CommandOperations.trouble(server, why: denial.text(account: account))
     }
 
     /// The trouble in JSON.

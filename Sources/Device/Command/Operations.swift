@@ -17,8 +17,8 @@ extension OperationsCommand {
         case ("list", ...1): try listOperations()
         case ("watch", 1): try watchOperations()
         case ("show", 2): try showOperation(words[1])
-        case ("approve", 2): try decide(.approve, words[1])
-        case ("reject", 2): try decide(.reject, words[1])
+        case ("approve", 2): try decide(.approve, typed: words[1])
+        case ("reject", 2): try decide(.reject, typed: words[1])
         default: throw .usage(CommandOperations.choose)
         }
     }
@@ -28,7 +28,7 @@ extension OperationsCommand {
         let found = try awaited(account)
         let document = JSON.document(
             "operations",
-            [
+            members: [
                 ("account", .bytes(account)),
                 ("operations", .array(found.operations.map(\.document))),
                 ("troubles", .array(found.troubles.map { $0.document(account) })),
@@ -38,7 +38,7 @@ extension OperationsCommand {
         } else {
             run.say(document, table(of: found.operations) + [CommandOperations.next])
         }
-        try tell(found.troubles, account)
+        try tell(found.troubles, account: account)
     }
 
     /// Formats one line per operation, cut to the terminal's width if the other columns leave room.
@@ -56,14 +56,14 @@ extension OperationsCommand {
 
     private func showOperation(_ typed: String) throws(CommandFault) {
         let account = try run.account()
-        let wanted = try place(of: typed, account)
-        let operation = try show(wanted, account)
+        let wanted = try place(of: typed, account: account)
+        let operation = try show(wanted, account: account)
         say(operation)
     }
 
-    private func decide(_ choice: OperationChoice, _ typed: String) throws(CommandFault) {
+    private func decide(_ choice: OperationChoice, typed: String) throws(CommandFault) {
         let account = try run.account()
-        let wanted = try place(of: typed, account)
+        let wanted = try place(of: typed, account: account)
         let request = Request.operationDecide(
             OperationDecideRequest(
                 account: account, timeoutMilliseconds: 30_000, server: wanted.server,
@@ -76,7 +76,8 @@ extension OperationsCommand {
                 request,
                 purpose: { action in
                     isShown
-                        ? CommandOperations.touch(action, choice, id, wanted.server)
+                        ? CommandOperations.touch(
+                            action, choice: choice, id: id, server: wanted.server)
                         : CommandOperations.reading(action)
                 },
                 meanwhile: { (answer) throws(CommandFault) in
@@ -95,26 +96,26 @@ extension OperationsCommand {
         }
         let document = JSON.document(
             "operation-decided",
-            [
+            members: [
                 ("account", .bytes(account)), ("server", .bytes(wanted.server)),
                 ("operation", .bytes(wanted.operation.hexadecimal)),
                 ("state", .string(state.word)),
             ])
-        run.say(document, [CommandOperations.decided(state, id, wanted.server)])
+        run.say(document, [CommandOperations.decided(state, id: id, server: wanted.server)])
         let isDone = state == (choice == .approve ? .approved : .rejected)
         guard isDone else { throw .said(.denied) }
     }
 
     func say(_ operation: OperationAnswer) {
         run.say(
-            .document("operation", [("operation", operation.document)]),
+            .document("operation", members: [("operation", operation.document)]),
             operation.lines(now, columns: run.surroundings.columns()))
     }
 
     /// Prints why servers gave no answer, and throws, because the command was not fully carried
     /// out.
     private func tell(
-        _ troubles: [ServerTroubleAnswer], _ account: Bytes
+        _ troubles: [ServerTroubleAnswer], account: Bytes
     ) throws(CommandFault) {
         for trouble in troubles { run.surroundings.complain(trouble.line(account)) }
         if let code = troubles.map(\.denial.exitCode).first { throw .said(code) }
@@ -180,7 +181,7 @@ extension OperationsCommand {
     /// It searches the pending operations; a complete id may also be of one that is no longer
     /// pending.
     private func place(
-        of typed: String, _ account: Bytes
+        of typed: String, account: Bytes
     ) throws(CommandFault) -> OperationKey {
         let digits = typed.lowercased().bytes
         let isHexadecimal = digits.allSatisfy { byte in
@@ -198,14 +199,14 @@ extension OperationsCommand {
                 .map { OperationKey(server: $0.server, operation: $0.content.operation) })
         if places.count == 1, let place = places.first { return place }
         guard places.isEmpty else { throw .refused(CommandOperations.ambiguous(typed.bytes)) }
-        if let place = try placeElsewhere(digits, account) { return place }
-        try tell(found.troubles, account)
+        if let place = try placeElsewhere(digits, account: account) { return place }
+        try tell(found.troubles, account: account)
         throw .refused(CommandOperations.unknown(typed.bytes))
     }
 
     /// Finds the server of an operation that is no longer pending.
     private func placeElsewhere(
-        _ digits: Bytes, _ account: Bytes
+        _ digits: Bytes, account: Bytes
     ) throws(CommandFault) -> OperationKey? {
         guard let operation = OperationID(hexadecimal: digits) else { return nil }
         let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
@@ -216,11 +217,11 @@ extension OperationsCommand {
             .map { OperationKey(server: $0.server, operation: operation) }
         // If there is only one server, its own error says what is wrong.
         if places.count == 1 { return places[0] }
-        return places.first { (try? show($0, account)) != nil }
+        return places.first { (try? show($0, account: account)) != nil }
     }
 
     private func show(
-        _ place: OperationKey, _ account: Bytes
+        _ place: OperationKey, account: Bytes
     ) throws(CommandFault) -> OperationAnswer {
         let request = OperationShowRequest(
             account: account, timeoutMilliseconds: 30_000, server: place.server,

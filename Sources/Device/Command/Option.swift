@@ -5,7 +5,7 @@ import LoginMessages
 /// The options of several commands; those of one command stand in its file.
 extension OptionSyntax {
     static let account = OptionSyntax(
-        "account", ValueSyntax("NAME", .account),
+        "account", ValueSyntax("NAME", kind: .account),
         summary: "the account to use; the default is your own. Root must name one")
     static let json = OptionSyntax(
         "json", summary: "print JSON; each document has a version and a kind")
@@ -13,13 +13,13 @@ extension OptionSyntax {
         "password-stdin",
         summary: "read the password from standard input, up to the end of the line")
     static let reader = OptionSyntax(
-        "reader", ValueSyntax("ID", .listed(member: "id", by: "readers")),
+        "reader", ValueSyntax("ID", kind: .listed(member: "id", by: "readers")),
         summary: "the reader to use, by the id that 'signet readers' shows")
     static let server = server(summary: "for this server only")
     static let signing = OptionSyntax(
         "signing", summary: "create, or destroy, the key that signs files and challenges")
     static let body = OptionSyntax(
-        "body", ValueSyntax("FILE", .file), summary: "the file with the body of the request")
+        "body", ValueSyntax("FILE", kind: .file), summary: "the file with the body of the request")
     static let replace = OptionSyntax(
         "replace", summary: "replace the secret of this name, if it exists")
     static let force = force(
@@ -33,8 +33,8 @@ extension OptionSyntax {
 }
 
 extension ValueSyntax {
-    static let url = ValueSyntax("URL", .url)
-    static let secretName = ValueSyntax("NAME", .listed(member: "name", by: "secret list"))
+    static let url = ValueSyntax("URL", kind: .url)
+    static let secretName = ValueSyntax("NAME", kind: .listed(member: "name", by: "secret list"))
     static let method = ValueSyntax(
-        "METHOD", .suggestion(["GET", "POST", "PUT", "PATCH", "DELETE"]))
+        "METHOD", kind: .suggestion(["GET", "POST", "PUT", "PATCH", "DELETE"]))
 }

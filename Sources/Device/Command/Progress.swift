@@ -96,6 +96,6 @@ struct Progress {
         if let subject = notice.subject { members.append(("subject", .bytes(subject))) }
         if let requester = notice.requester { members.append(("requester", .bytes(requester))) }
         if let text = text(notice) { members.append(("text", .bytes(text.bytes))) }
-        return .document("progress", members)
+        return .document("progress", members: members)
     }
 }

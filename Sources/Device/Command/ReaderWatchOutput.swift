@@ -33,7 +33,7 @@ struct ReaderWatchOutput {
     private func announce(_ reader: ReaderAnswer) {
         if run.isJSON {
             run.surroundings.say(
-                .document("watched-reader", [("reader", reader.document)]))
+                .document("watched-reader", members: [("reader", reader.document)]))
         } else {
             run.surroundings.complain(
                 CommandReaders.watching(reader.name, id: reader.readerID))
@@ -55,7 +55,7 @@ struct ReaderWatchOutput {
         ]
         if let retry = notice.retry { members.append(("retry", .string(retry.word))) }
         members.append(("text", .bytes(event.text.bytes)))
-        run.surroundings.say(.document("reader-event", members))
+        run.surroundings.say(.document("reader-event", members: members))
     }
 }
 

@@ -37,7 +37,8 @@ struct ReadersCommand: Command {
             throw .usage(CommandText.oneOfStorage)
         }
         let readers = try readerAnswers()
-        let document = JSON.document("readers", [("readers", .array(readers.map(\.document)))])
+        let document = JSON.document(
+            "readers", members: [("readers", .array(readers.map(\.document)))])
         guard !readers.isEmpty else { return run.say(document, [CommandOutcome.noReaders]) }
         run.say(document, Table.lines([CommandTable.readers] + readers.map(\.row)))
     }
@@ -48,7 +49,7 @@ struct ReadersCommand: Command {
         }
         var done = DoneAnswer()
         let request = ReaderPrintsRequest(action, readerID: run.arguments.value(.reader)?.bytes)
-        let prints = try run.collect(.readerPrints(request), &done) { answer in
+        let prints = try run.collect(.readerPrints(request), last: &done) { answer in
             if case .storedPrint(let print) = answer { return print }
             return nil
         }
@@ -62,7 +63,8 @@ struct ReadersCommand: Command {
         let notes = action == .clear ? [] : try mute().map(CommandOutcome.cannotList)
         run.say(
             action == .list
-                ? .document("stored-prints", members) : .document("deleted-prints", members),
+                ? .document("stored-prints", members: members)
+                : .document("deleted-prints", members: members),
             (action == .list ? lines : [CommandOutcome.deletedPrints(done.prints ?? 0)]) + notes)
     }
 

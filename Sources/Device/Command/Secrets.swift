@@ -63,17 +63,19 @@ struct SecretRequests {
         let name = try secretName(run.arguments.operands.first)
         let account = try run.account()
         let secret = SecretBuffer()
-        try fill(secret, name)
+        try fill(secret, name: name)
         guard secret.count > 0 else { throw .refused(CommandSecrets.empty) }
         guard secret.count <= Limit.secret else { throw .refused(CommandSecrets.tooLong) }
-        try keep(secret, name, account, replaces: run.arguments.has(.replace))
-        saySecret("secret-kept", name, account, CommandSecrets.kept(name, account: account))
+        try keep(secret, name: name, account: account, replaces: run.arguments.has(.replace))
+        saySecret(
+            "secret-kept", name: name, account: account,
+            line: CommandSecrets.kept(name, account: account))
     }
 
     /// Sends a secret to the daemon, which stores it; `replaces` permits replacing one of the same
     /// name.
     func keep(
-        _ secret: SecretBuffer, _ name: Bytes, _ account: Bytes, replaces: Bool
+        _ secret: SecretBuffer, name: Bytes, account: Bytes, replaces: Bool
     ) throws(CommandFault) {
         let request = SecretSetRequest(
             account: account, size: UInt32(clamping: secret.count), name: name,
@@ -100,7 +102,7 @@ struct SecretRequests {
         try exchange.run { (answer) throws(CommandFault) in
             switch answer {
             case .notice(let notice):
-                tell(notice, name, account)
+                tell(notice, name: name, account: account)
                 return .goOn
             case .done: return .finished
             default: throw .fault(CommandText.unexpected)
@@ -115,7 +117,7 @@ struct SecretRequests {
         let secrets = try secrets(of: account)
         let document = JSON.document(
             "secrets",
-            [("account", .bytes(account)), ("secrets", .array(secrets.map(\.document)))])
+            members: [("account", .bytes(account)), ("secrets", .array(secrets.map(\.document)))])
         guard !secrets.isEmpty else { return run.say(document, [CommandSecrets.none(account)]) }
         run.say(document, Table.lines([CommandSecrets.heading] + secrets.map(\.row)))
     }
@@ -133,11 +135,14 @@ struct SecretRequests {
         let account = try run.account()
         _ = try run.follow(.secretDelete(account: account, name: name), awaitsTouch: false)
         saySecret(
-            "secret-deleted", name, account, CommandSecrets.deleted(name, account: account))
+            "secret-deleted", name: name, account: account,
+            line: CommandSecrets.deleted(name, account: account))
     }
 
-    private func saySecret(_ kind: String, _ name: Bytes, _ account: Bytes, _ line: Text) {
-        run.say(.document(kind, [("account", .bytes(account)), ("name", .bytes(name))]), [line])
+    private func saySecret(_ kind: String, name: Bytes, account: Bytes, line: Text) {
+        run.say(
+            .document(kind, members: [("account", .bytes(account)), ("name", .bytes(name))]), [line]
+        )
     }
 
     /// Returns the name of a secret; throws `.usage` if it is invalid.
@@ -157,7 +162,7 @@ struct SecretRequests {
 
 extension SecretRequests {
     /// Reads all of standard input or, at a terminal, a line that must be typed twice.
-    private func fill(_ secret: SecretBuffer, _ name: Bytes) throws(CommandFault) {
+    private func fill(_ secret: SecretBuffer, name: Bytes) throws(CommandFault) {
         guard isTerminal(run.surroundings.input) else {
             return try secret.read(
                 from: run.surroundings.input, interrupts: run.surroundings.interrupts)
@@ -175,7 +180,7 @@ extension SecretRequests {
     }
 
     /// Shows a notice on standard error, because standard output is for the secret.
-    private func tell(_ notice: Notice, _ name: Bytes, _ account: Bytes) {
+    private func tell(_ notice: Notice, name: Bytes, account: Bytes) {
         if notice.kind == .touch {
             let purpose = CommandSecrets.purpose(name)
             return run.surroundings.complain(

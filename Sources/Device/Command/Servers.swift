@@ -27,13 +27,13 @@ struct ServerRequests {
         defer { wipe(&code) }
         let request = ServerEnableRequest(account: account, server: server, code: code)
         let enabled = try ask(
-            .serverEnable(request), purpose: { CommandServers.enabling($0, server) }
+            .serverEnable(request), purpose: { CommandServers.enabling($0, server: server) }
         ) { answer in
             if case .serverEnabled(let enabled) = answer { enabled } else { nil }
         }
         let document = JSON.document(
             "registered",
-            [
+            members: [
                 ("account", .bytes(account)), ("server", .bytes(server)),
                 ("name", .bytes(enabled.account)), ("application", .bytes(enabled.application)),
                 ("fingerprint", .bytes(enabled.fingerprint)),
@@ -71,7 +71,7 @@ struct ServerRequests {
         run.say(
             .document(
                 "unregistered",
-                [
+                members: [
                     ("account", .bytes(account)), ("server", .bytes(server)),
                     ("serverKnows", .bool(isKnown)),
                 ]), [text])

@@ -16,7 +16,7 @@ struct SignCommand: Command {
         "sign", summary: "sign files, a challenge or an HTTP request with a touch",
         forms: [
             FormSyntax(
-                operands: [OperandSyntax(ValueSyntax("FILE", .file), count: 1...Int.max)],
+                operands: [OperandSyntax(ValueSyntax("FILE", kind: .file), count: 1...Int.max)],
                 options: [.force(summary: "replace an existing signature")]),
             FormSyntax(.challenge, .audience),
             FormSyntax(
@@ -48,8 +48,8 @@ struct SignCommand: Command {
         let audience = try value(.audience, most: Limit.label)
         let account = try run.account()
         let signed = try sign(
-            .challenge(audience: audience, text: challenge), account,
-            { CommandSigning.challenge($0, audience, challenge) })
+            .challenge(audience: audience, text: challenge), account: account,
+            { CommandSigning.challenge($0, audience: audience, challenge: challenge) })
         guard let text = signed.statement,
             let statement = try? ChallengeStatement(parsing: text),
             statement.challenge == challenge, statement.head.audience == audience
@@ -60,7 +60,7 @@ struct SignCommand: Command {
             return run.surroundings.say(
                 .document(
                     "challenge-signed",
-                    [
+                    members: [
                         ("account", .bytes(account)), ("audience", .bytes(audience)),
                         ("statement", .bytes(text)), ("signature", .bytes(armoured)),
                     ]))
@@ -88,8 +88,9 @@ struct SignCommand: Command {
         let server = try signingServer(account)
         let digest = try bodyDigest()
         let signed = try sign(
-            .request(server: server, method: method, resource: resource, body: digest), account,
-            { CommandSigning.request($0, method, url.bytes, server) })
+            .request(server: server, method: method, resource: resource, body: digest),
+            account: account,
+            { CommandSigning.request($0, method: method, url: url.bytes, server: server) })
         guard let text = signed.statement, let statement = try? RequestStatement(parsing: text),
             statement.request.method == method, statement.request.resource == resource,
             statement.request.body == digest
@@ -101,7 +102,7 @@ struct SignCommand: Command {
             return run.surroundings.say(
                 .document(
                     "request-signed",
-                    [
+                    members: [
                         ("account", .bytes(account)), ("server", .bytes(server)),
                         ("method", .bytes(method)), ("resource", .bytes(resource)),
                         ("authorization", .bytes(header)),
@@ -127,7 +128,7 @@ struct SignCommand: Command {
 
 extension SignCommand {
     func sign(
-        _ matter: SigningMatter, _ account: Bytes, _ purpose: (Text) -> Text
+        _ matter: SigningMatter, account: Bytes, _ purpose: (Text) -> Text
     ) throws(CommandFault) -> SignedAnswer {
         let request = SignRequest(
             account: account, timeoutMilliseconds: Self.patience, matter: matter)

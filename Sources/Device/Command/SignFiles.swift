@@ -19,7 +19,8 @@ extension SignCommand {
         for file in files { digests.append(try file.digest(in: run.surroundings)) }
         let signatures =
             files.count == 1
-            ? [try sign(files[0], digests[0], account)] : try sign(files, digests, account)
+            ? [try sign(files[0], digest: digests[0], account: account)]
+            : try sign(files, digests: digests, account: account)
         for (signature, digest) in zip(signatures, digests) {
             try checkSignature(signature, of: digest, in: .file)
         }
@@ -29,7 +30,7 @@ extension SignCommand {
             if file.isInput && !run.isJSON {
                 try release(armoured[index])
             } else {
-                sayFile(file, digests[index], armoured[index], account)
+                sayFile(file, digest: digests[index], armoured: armoured[index], account: account)
             }
         }
     }
@@ -62,21 +63,21 @@ extension SignCommand {
     }
 
     func sign(
-        _ file: SignedFile, _ digest: Bytes, _ account: Bytes
+        _ file: SignedFile, digest: Bytes, account: Bytes
     ) throws(CommandFault) -> Bytes {
         let start = Hexadecimal.encode(Bytes(digest.prefix(8)))
         let name = Bytes(file.name.suffix(Limit.fileName))
         let signed = try sign(
-            .file(name: name, digest: digest), account,
+            .file(name: name, digest: digest), account: account,
             file.isInput
                 ? { CommandSigning.input($0, digest: start) }
-                : { CommandSigning.file($0, file.path.bytes, digest: start) })
+                : { CommandSigning.file($0, name: file.path.bytes, digest: start) })
         return signed.signature
     }
 
     /// Signs several files with one touch; returns the signatures in the order of the files.
     func sign(
-        _ files: [SignedFile], _ digests: [Bytes], _ account: Bytes
+        _ files: [SignedFile], digests: [Bytes], account: Bytes
     ) throws(CommandFault) -> [Bytes] {
         let list = zip(files, digests).map { FileDigest(name: $0.name, digest: $1) }
         let request = SignRequest(
@@ -84,7 +85,7 @@ extension SignCommand {
         var signatures: [Bytes] = []
         _ = try ServerRequests(run: run).ask(
             .sign(request), awaitsServer: false,
-            purpose: { CommandSigning.files($0, files.count) }, details: list.map(\.line),
+            purpose: { CommandSigning.files($0, count: files.count) }, details: list.map(\.line),
             meanwhile: { answer in
                 guard case .signedFile(let signed) = answer, signatures.count < list.count,
                     signed.digest == list[signatures.count].digest
@@ -121,19 +122,19 @@ extension SignCommand {
     }
 
     private func sayFile(
-        _ file: SignedFile, _ digest: Bytes, _ armoured: Bytes, _ account: Bytes
+        _ file: SignedFile, digest: Bytes, armoured: Bytes, account: Bytes
     ) {
         run.say(
             .document(
                 "file-signed",
-                [
+                members: [
                     ("account", .bytes(account)),
                     ("file", file.isInput ? .null : .string(file.path)),
                     ("signatureFile", file.isInput ? .null : .string(file.signature)),
                     ("sha256", .bytes(Hexadecimal.encode(digest))),
                     ("signature", .bytes(armoured)),
                 ]),
-            [CommandSigning.signed(file.path.bytes, file.signature.bytes)])
+            [CommandSigning.signed(file.path.bytes, signature: file.signature.bytes)])
     }
 }
 
@@ -161,24 +162,26 @@ struct SignedFile {
 
     /// Returns the SHA-256 of the contents, which are read in pieces.
     func digest(in surroundings: CommandEnvironment) throws(CommandFault) -> Bytes {
-        if isInput { return try digest(of: surroundings.input, surroundings.interrupts) }
+        if isInput {
+            return try digest(of: surroundings.input, interrupts: surroundings.interrupts)
+        }
         let file: Descriptor
         do throws(SystemFault) { file = try openFile(path) } catch {
-            throw .refused(CommandSigning.noFile(path.bytes, error.description.bytes))
+            throw .refused(CommandSigning.noFile(path.bytes, why: error.description.bytes))
         }
-        return try digest(of: file.number, surroundings.interrupts)
+        return try digest(of: file.number, interrupts: surroundings.interrupts)
     }
 
     /// Throws `.refused` if the file cannot be read.
     func checkReadable() throws(CommandFault) {
         do throws(SystemFault) { try Posix.checkReadable(path) } catch {
-            throw .refused(CommandSigning.noFile(path.bytes, error.description.bytes))
+            throw .refused(CommandSigning.noFile(path.bytes, why: error.description.bytes))
         }
     }
 
     private static let piece = 256 * 1_024
 
-    private func digest(of number: Int32, _ interrupts: Int32) throws(CommandFault) -> Bytes {
+    private func digest(of number: Int32, interrupts: Int32) throws(CommandFault) -> Bytes {
         do {
             var context = try SHA256Context()
             var piece = Bytes()
@@ -196,7 +199,7 @@ struct SignedFile {
         } catch let fault as CommandFault {
             throw fault
         } catch let fault as SystemFault {
-            throw .refused(CommandSigning.noFile(path.bytes, fault.description.bytes))
+            throw .refused(CommandSigning.noFile(path.bytes, why: fault.description.bytes))
         } catch { throw .fault(CommandText.failed("\(error)".bytes)) }
     }
 }

@@ -21,7 +21,7 @@ struct SigningKeyRequests {
         ) { answer in
             if case .signingKey(let key) = answer { key } else { nil }
         }
-        let lines = try PublicLines(key, account)
+        let lines = try PublicLines(key, account: account)
         run.say(
             lines.document,
             [CommandSigning.enabled(account), Text(escaping: lines.key)])
@@ -32,7 +32,7 @@ struct SigningKeyRequests {
         let account = try run.account()
         _ = try run.follow(.signingDisable(account: account), awaitsTouch: false)
         run.say(
-            .document("signing-disabled", [("account", .bytes(account))]),
+            .document("signing-disabled", members: [("account", .bytes(account))]),
             [CommandSigning.disabled(account)])
     }
 
@@ -43,7 +43,7 @@ struct SigningKeyRequests {
         guard key.state == .good else {
             throw .denied(Denial(.signingKeyInvalidated), account: account)
         }
-        let lines = try PublicLines(key, account)
+        let lines = try PublicLines(key, account: account)
         run.say(lines.document, [Text(escaping: lines.key), Text(escaping: lines.signer)])
     }
 
@@ -72,7 +72,7 @@ struct PublicLines {
     private let account: Bytes
     private let fingerprint: Bytes
 
-    init(_ answer: SigningKeyAnswer, _ account: Bytes) throws(CommandFault) {
+    init(_ answer: SigningKeyAnswer, account: Bytes) throws(CommandFault) {
         guard let point = SSHPublicKey(point: answer.publicKey) else {
             throw .fault(CommandText.malformed)
         }
@@ -98,7 +98,7 @@ struct PublicLines {
     var document: JSON {
         .document(
             "signing-key",
-            [
+            members: [
                 ("account", .bytes(account)), ("publicKey", .bytes(key)),
                 ("allowedSigners", .bytes(signer)), ("fingerprint", .bytes(fingerprint)),
                 ("since", JSON.instant(answer.since)), ("vault", .bytes(answer.vault)),

@@ -95,14 +95,14 @@ extension StatusReport {
             rows.append(["", refusal.text(account: status.account)])
         }
         if let setting = status.keptOut {
-            rows.append(["", CommandStatus.keptOut(status.account, setting)])
+            rows.append(["", CommandStatus.keptOut(status.account, setting: setting)])
         }
         rows.append([CommandStatus.fingers, CommandStatus.fingers(status)])
         rows += damaged.map { ["", CommandStatus.damaged($0.finger)] }
         if let secrets = status.secrets {
             rows.append([CommandStatus.secrets, CommandSecrets.status(secrets)])
         }
-        rows += continued(CommandStatus.servers, (servers ?? []).map(CommandServers.line))
+        rows += continued(CommandStatus.servers, lines: (servers ?? []).map(CommandServers.line))
         if let signing { rows.append([CommandStatus.signing, CommandSigning.line(signing)]) }
         let names = readers.map { readers in
             readers.isEmpty
@@ -110,14 +110,18 @@ extension StatusReport {
                 : readers.map { CommandStatus.reader(name: $0.name, readerID: $0.readerID) }
         }
         rows.append([CommandStatus.keyring, CommandStatus.keyring(status)])
-        rows += continued(CommandStatus.readers, names ?? [CommandTable.unknown])
+        rows += continued(CommandStatus.readers, lines: names ?? [CommandTable.unknown])
         rows.append([CommandStatus.lock, CommandStatus.lock(status)])
         let users = module.services.joined(separator: ", ").text
         rows.append([CommandStatus.usedBy, module.isUnused ? CommandStatus.unused : users])
         rows += module.missing.map { path, services in
-            ["", CommandStatus.moduleMissing(services.joined(separator: ", ").bytes, path.bytes)]
+            [
+                "",
+                CommandStatus.moduleMissing(
+                    services.joined(separator: ", ").bytes, path: path.bytes),
+            ]
         }
-        rows += serverTroubles.map { ["", text($0.demand, $0.trouble)] }
+        rows += serverTroubles.map { ["", text($0.demand, trouble: $0.trouble)] }
         rows += [
             [CommandStatus.service, CommandStatus.service(status.program)],
             [CommandStatus.vault, "\(status.vault)"],
@@ -126,31 +130,31 @@ extension StatusReport {
         if let fault = status.configurationFault {
             rows += continued(
                 CommandStatus.configuration,
-                [CommandStatus.refused(fault), CommandStatus.checkHint])
+                lines: [CommandStatus.refused(fault), CommandStatus.checkHint])
         }
         let verdict = CommandStatus.verdict(works: obstacles.isEmpty, account: status.account)
         let next = next.flatMap { CommandStatus.next($0, for: account) }
         return Table.lines(rows) + ["", verdict] + (next.map { [$0] } ?? [])
     }
 
-    private func text(_ demand: ServerDemand, _ trouble: ServerDemand.Trouble) -> Text {
+    private func text(_ demand: ServerDemand, trouble: ServerDemand.Trouble) -> Text {
         let services = demand.serviceList
         switch (demand.target, trouble) {
         case (.mistake(let place), _):
             return CommandStatus.serverFile(services, place: place)
         case (.server(let url), .ended):
-            return CommandStatus.registrationEnded(services, url, account: status.account)
+            return CommandStatus.registrationEnded(services, url: url, account: status.account)
         case (.server(let url), .notRegistered), (.server(let url), .file):
-            return CommandStatus.notRegistered(services, url, account: status.account)
+            return CommandStatus.notRegistered(services, url: url, account: status.account)
         }
     }
 
-    private func continued(_ label: Text, _ lines: [Text]) -> [[Text]] {
+    private func continued(_ label: Text, lines: [Text]) -> [[Text]] {
         lines.enumerated().map { [$0.offset == 0 ? label : "", $0.element] }
     }
 
     private func document(
-        _ demand: ServerDemand, _ trouble: ServerDemand.Trouble
+        _ demand: ServerDemand, trouble: ServerDemand.Trouble
     ) -> JSON {
         var server: Bytes?
         if case .server(let url) = demand.target { server = url }
@@ -164,7 +168,7 @@ extension StatusReport {
     fileprivate func document(naming account: Bytes?) -> JSON {
         .document(
             "status",
-            [
+            members: [
                 ("account", .bytes(status.account)), ("works", .bool(obstacles.isEmpty)),
                 ("obstacles", .array(obstacles.map { .string($0.rawValue) })),
                 (

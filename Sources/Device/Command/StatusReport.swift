@@ -107,8 +107,8 @@ struct StatusReport {
         case .off: .enable
         case .invalidated: status.cause == .tpmExchanged ? .startAnew : .enable
         case .damaged: damaged.first?.finger.map(LoginStep.enrollAgain) ?? .startAnew
-        case .closed: .closed(because: status.closed ?? [], status.cause)
-        case .vault: .closed(because: status.refusal?.subject ?? [], status.cause)
+        case .closed: .closed(because: status.closed ?? [], cause: status.cause)
+        case .vault: .closed(because: status.refusal?.subject ?? [], cause: status.cause)
         case .locked: .unlock
         case .unused: .activate(module.activation)
         case .moduleMissing: .install(module.installation)

@@ -17,7 +17,7 @@ struct VaultCommand: Command {
                 word: "migrate",
                 operands: [
                     OperandSyntax(
-                        ValueSyntax("tpm|file", .choice(["tpm", "file"])) { _ in
+                        ValueSyntax("tpm|file", kind: .choice(["tpm", "file"])) { _ in
                             CommandText.whichVault
                         }, missing: CommandText.whichVault)
                 ]), FormSyntax(word: "trust", isForRoot: true),
@@ -38,7 +38,7 @@ struct VaultCommand: Command {
     private func showVaults() throws(CommandFault) {
         let vaults = try vaultAnswers(to: .vault)
         run.say(
-            .document("vaults", [("vaults", .array(vaults.map(\.document)))]),
+            .document("vaults", members: [("vaults", .array(vaults.map(\.document)))]),
             Table.lines(vaults.flatMap(\.rows)))
     }
 
@@ -48,7 +48,7 @@ struct VaultCommand: Command {
         run.say(
             .document(
                 "migrated",
-                [
+                members: [
                     ("account", .bytes(account)), ("vault", .string(name)),
                     ("login", .optional(done.state) { .string($0.word) }),
                 ]),
@@ -58,7 +58,7 @@ struct VaultCommand: Command {
     private func trustVault() throws(CommandFault) {
         let vaults = try vaultAnswers(to: .trustVault)
         run.say(
-            .document("trusted", [("vaults", .array(vaults.map(\.document)))]),
+            .document("trusted", members: [("vaults", .array(vaults.map(\.document)))]),
             [CommandOutcome.trusted(Hexadecimal.encode(vaults.first?.root ?? []))])
     }
 

@@ -31,7 +31,9 @@ struct VerifyCommand: Command {
         run.say(
             .document(
                 "verified",
-                [("account", .bytes(account)), ("finger", .optional(finger) { .string($0) })]),
+                members: [
+                    ("account", .bytes(account)), ("finger", .optional(finger) { .string($0) }),
+                ]),
             [CommandOutcome.matched(finger?.bytes)])
     }
 

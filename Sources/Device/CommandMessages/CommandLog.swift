@@ -67,7 +67,7 @@ package enum CommandLog {
     package static let notIntact: Text = "from that point on, the receipts prove nothing"
 
     /// In front of what is wrong with a receipt; the number is nil if it cannot be read.
-    package static func receipt(position: UInt64, counter: UInt64?, _ problem: Text) -> Text {
+    package static func receipt(position: UInt64, counter: UInt64?, problem: Text) -> Text {
         guard let counter else {
             return "receipt at position \(number: position): \(problem)"
         }

@@ -32,7 +32,7 @@ package enum CommandOperations {
     package static let next: Text =
         "to read one in full and decide: 'signet operations show ID', 'approve ID', 'reject ID'"
     /// Why one of the servers has told nothing.
-    package static func trouble(_ server: Bytes, _ why: Text) -> Text {
+    package static func trouble(_ server: Bytes, why: Text) -> Text {
         "\(server): \(why)"
     }
     /// It is being watched.
@@ -78,7 +78,7 @@ package enum CommandOperations {
     }
     /// What the touch is for.
     package static func touch(
-        _ action: Text, _ choice: OperationChoice, _ id: Bytes, _ server: Bytes
+        _ action: Text, choice: OperationChoice, id: Bytes, server: Bytes
     ) -> Text {
         switch choice {
         case .approve:
@@ -91,7 +91,7 @@ package enum CommandOperations {
     package static let unshown: Text =
         "the operation could not be written completely to standard output, and was not decided"
     /// It is decided.
-    package static func decided(_ state: OperationState, _ id: Bytes, _ server: Bytes) -> Text {
+    package static func decided(_ state: OperationState, id: Bytes, server: Bytes) -> Text {
         switch state {
         case .approved: "operation \(id) of \(server) is approved"
         case .rejected: "operation \(id) of \(server) is rejected"

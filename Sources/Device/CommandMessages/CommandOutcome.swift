@@ -124,7 +124,7 @@ package enum CommandOutcome {
     package static func noMistakes(_ files: Bytes) -> Text { "no mistakes in \(files)" }
     /// A list names an account that there is not.
     package static func unknownAccount(
-        _ setting: Bytes, _ name: Bytes, nearest: Bytes?
+        _ setting: Bytes, name: Bytes, nearest: Bytes?
     ) -> Text {
         guard let nearest else {
             return "\(setting): there is no account \(name) on this machine"
@@ -132,7 +132,7 @@ package enum CommandOutcome {
         return "\(setting): there is no account \(name) on this machine. Did you mean \(nearest)?"
     }
     /// A list names a group that there is not.
-    package static func unknownGroup(_ setting: Bytes, _ name: Bytes, nearest: Bytes?) -> Text {
+    package static func unknownGroup(_ setting: Bytes, name: Bytes, nearest: Bytes?) -> Text {
         guard let nearest else {
             return "\(setting): there is no group \(name) on this machine"
         }
@@ -140,7 +140,7 @@ package enum CommandOutcome {
     }
     /// A list names a service that has no stack.
     package static func unknownService(
-        _ setting: Bytes, _ name: Bytes, nearest: Bytes?
+        _ setting: Bytes, name: Bytes, nearest: Bytes?
     ) -> Text {
         guard let nearest else {
             return "\(setting): there is no service \(name) in /etc/pam.d"
@@ -148,7 +148,7 @@ package enum CommandOutcome {
         return "\(setting): there is no service \(name) in /etc/pam.d. Did you mean \(nearest)?"
     }
     /// A list of units has something else.
-    package static func notUnit(_ setting: Bytes, _ name: Bytes, nearest: Bytes?) -> Text {
+    package static func notUnit(_ setting: Bytes, name: Bytes, nearest: Bytes?) -> Text {
         guard let nearest else {
             return "\(setting): \(name) is not the name of a service unit"
         }

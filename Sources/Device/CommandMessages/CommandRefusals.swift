@@ -17,7 +17,7 @@ package enum CommandRefusals {
         let often: Text = refusal.count > 1 ? ", \(times(refusal))" : ""
         return """
             - \(CommandLog.time(refusal.until)) \(words)\(at) refused: \
-            \(reason(refusal.reason, account))\(asker)\(often)
+            \(reason(refusal.reason, account: account))\(asker)\(often)
             """
     }
 
@@ -36,7 +36,7 @@ package enum CommandRefusals {
         "\(number: refusal.count) times since \(CommandLog.time(refusal.since))"
     }
 
-    private static func reason(_ reason: DenialReason, _ account: Bytes) -> Text {
+    private static func reason(_ reason: DenialReason, account: Bytes) -> Text {
         switch reason {
         case .lockedForNow, .lockedUntilPassword:
             "too many failed scans"

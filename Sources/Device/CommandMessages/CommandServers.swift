@@ -32,11 +32,11 @@ package enum CommandServers {
     }
 
     /// What the touch is for; `action` as `Prompt.action` has it.
-    package static func enabling(_ action: Text, _ server: Bytes) -> Text {
+    package static func enabling(_ action: Text, server: Bytes) -> Text {
         "\(action) to register this device at \(server)"
     }
     /// What the touch is for.
-    package static func loggingIn(_ action: Text, _ server: Bytes, as account: Bytes) -> Text {
+    package static func loggingIn(_ action: Text, server: Bytes, as account: Bytes) -> Text {
         "\(action) to log in to \(server) as \(account)"
     }
 
@@ -80,7 +80,7 @@ package enum CommandServers {
     package static let unwritten: Text = "the token could not be written to standard output"
 
     /// The token is kept.
-    package static func kept(_ server: Bytes, _ secret: Bytes, seconds: UInt32) -> Text {
+    package static func kept(_ server: Bytes, secret: Bytes, seconds: UInt32) -> Text {
         """
         the token of \(server) is stored as the secret \(secret), and is valid for \
         \(number: seconds) s: 'signet secret get' releases it after a touch

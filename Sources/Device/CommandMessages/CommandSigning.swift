@@ -22,11 +22,11 @@ package enum CommandSigning {
         "\(action) to create a key that signs files and challenges"
     }
     /// What the touch is for: a file, the beginning of its digest.
-    package static func file(_ action: Text, _ name: Bytes, digest: Bytes) -> Text {
+    package static func file(_ action: Text, name: Bytes, digest: Bytes) -> Text {
         "\(action) to sign the file \(name) (SHA-256 \(digest)…)"
     }
     /// What the touch is for: several files, whose lines follow.
-    package static func files(_ action: Text, _ count: Int) -> Text {
+    package static func files(_ action: Text, count: Int) -> Text {
         "\(action) to sign these \(number: UInt64(count)) files:"
     }
     /// One of them: its name, the beginning of its digest.
@@ -43,19 +43,19 @@ package enum CommandSigning {
     }
     /// What the touch is for.
     package static func challenge(
-        _ action: Text, _ audience: Bytes, _ challenge: Bytes
+        _ action: Text, audience: Bytes, challenge: Bytes
     ) -> Text {
         "\(action) to answer the challenge of \(audience): \(challenge)"
     }
     /// What the touch is for: method, URL, and the server that is asked whether it holds.
     package static func request(
-        _ action: Text, _ method: Bytes, _ url: Bytes, _ server: Bytes
+        _ action: Text, method: Bytes, url: Bytes, server: Bytes
     ) -> Text {
         "\(action) to sign the request \(method) \(url), with the key for \(server)"
     }
 
     /// A signature lies beside its file.
-    package static func signed(_ file: Bytes, _ signature: Bytes) -> Text {
+    package static func signed(_ file: Bytes, signature: Bytes) -> Text {
         "\(file) is signed: \(signature)"
     }
     /// There is one already.
@@ -63,7 +63,7 @@ package enum CommandSigning {
         "\(path) already exists. Use '--force' to replace it"
     }
     /// No file that could be signed.
-    package static func noFile(_ path: Bytes, _ why: Bytes) -> Text {
+    package static func noFile(_ path: Bytes, why: Bytes) -> Text {
         "\(path) cannot be read: \(why)"
     }
     /// It could not be handed on.

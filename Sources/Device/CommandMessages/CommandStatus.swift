@@ -56,7 +56,7 @@ package enum CommandStatus {
     }
 
     /// The administrator's lists keep the account out.
-    package static func keptOut(_ account: Bytes, _ setting: Bytes) -> Text {
+    package static func keptOut(_ account: Bytes, setting: Bytes) -> Text {
         "fingerprint login is turned off for \(account) by \(setting) in signet.conf"
     }
 
@@ -137,7 +137,7 @@ package enum CommandStatus {
     package static let unused: Text =
         "no service in /etc/pam.d uses pam_signet, so none asks for a touch"
     /// A service's stack names the module, and libpam does not find it.
-    package static func moduleMissing(_ services: Bytes, _ path: Bytes) -> Text {
+    package static func moduleMissing(_ services: Bytes, path: Bytes) -> Text {
         "\(services): no touch is accepted, because the module \(path) does not exist"
     }
     /// The one command that is left to run.
@@ -146,7 +146,7 @@ package enum CommandStatus {
         return step.isForRoot ? "next, run as root: \(command)" : "next, run: \(command)"
     }
     /// A server has to say yes to logins, and does not know the account.
-    package static func notRegistered(_ services: Bytes, _ url: Bytes, account: Bytes) -> Text {
+    package static func notRegistered(_ services: Bytes, url: Bytes, account: Bytes) -> Text {
         """
         \(services): no touch is accepted, because \(url) must approve it, and \(account) is not \
         registered there. Run 'signet enable --server \(url)' with an activation code
@@ -154,7 +154,7 @@ package enum CommandStatus {
     }
     /// The same where the key for it is gone.
     package static func registrationEnded(
-        _ services: Bytes, _ url: Bytes, account: Bytes
+        _ services: Bytes, url: Bytes, account: Bytes
     ) -> Text {
         """
         \(services): no touch is accepted, because \(url) must approve it, and the fingers have \

@@ -45,7 +45,7 @@ package enum LoginStep: Equatable, Sendable {
 
     /// What is left to do where what is stored cannot be opened, for this reason of the vault's: only
     /// where the vault itself is in trouble does looking at it tell more.
-    package static func closed(because reason: Bytes, _ cause: InvalidationCause?) -> LoginStep {
+    package static func closed(because reason: Bytes, cause: InvalidationCause?) -> LoginStep {
         if cause == .tpmExchanged { return .startAnew }
         if reason == Detail.anotherRoot.bytes { return .trustVault }
         return reason == Detail.doesNotOpen.bytes ? .startAnew : .seeVault

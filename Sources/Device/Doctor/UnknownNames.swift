@@ -42,11 +42,11 @@ package struct UnknownName: Equatable, Sendable {
         let near = nearest?.bytes
         switch kind {
         case .service, .keyringService:
-            return CommandOutcome.unknownService(list, bytes, nearest: near)
-        case .account: return CommandOutcome.unknownAccount(list, bytes, nearest: near)
-        case .group: return CommandOutcome.unknownGroup(list, bytes, nearest: near)
+            return CommandOutcome.unknownService(list, name: bytes, nearest: near)
+        case .account: return CommandOutcome.unknownAccount(list, name: bytes, nearest: near)
+        case .group: return CommandOutcome.unknownGroup(list, name: bytes, nearest: near)
         case .consoleUnit, .displayManager:
-            return CommandOutcome.notUnit(list, bytes, nearest: near)
+            return CommandOutcome.notUnit(list, name: bytes, nearest: near)
         }
     }
 }
@@ -79,14 +79,14 @@ struct UnknownNames {
                 ? [] : configuration.words(Settings.keyringServices))
         // For a service without a stack of its own, libpam uses 'other'.
         guard !stacks.services.isEmpty, !stacks.servesOthers else { return [] }
-        func unknown(_ names: Set<String>, _ kind: UnknownName.Kind) -> [UnknownName] {
+        func unknown(_ names: Set<String>, kind: UnknownName.Kind) -> [UnknownName] {
             names.subtracting(stacks.files.names).sorted().map { name in
                 UnknownName(
                     kind: kind, name: name, isDenied: false,
                     nearest: name.nearest(among: stacks.services))
             }
         }
-        return unknown(lists.serviceNames, .service) + unknown(keyring, .keyringService)
+        return unknown(lists.serviceNames, kind: .service) + unknown(keyring, kind: .keyringService)
     }
 
     private func unknown(

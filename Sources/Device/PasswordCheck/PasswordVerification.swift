@@ -17,7 +17,7 @@ package enum PasswordVerification {
     /// The command line of `verify-password`, which only the daemon runs.
     package static let syntax = ProgramSyntax(
         "verify-password", summary: "checks the password on standard input for an account",
-        operands: [OperandSyntax(ValueSyntax("ACCOUNT", .account))],
+        operands: [OperandSyntax(ValueSyntax("ACCOUNT", kind: .account))],
         notes: ["the exit status is the verdict; signetd alone can read it"])
 
     /// Parses the command line and runs the check; returns the exit status, which is the verdict.

@@ -5,10 +5,10 @@ import LoginMessages
 /// The command line of `signet-relay`.
 package enum RelayCommand {
     private static let config = OptionSyntax(
-        "config", ValueSyntax("FILE", .file),
+        "config", ValueSyntax("FILE", kind: .file),
         summary: "the settings, instead of /etc/signet/signet.conf")
     private static let socket = OptionSyntax(
-        "socket", ValueSyntax("PATH", .file),
+        "socket", ValueSyntax("PATH", kind: .file),
         summary: "where to listen without systemd, instead of /run/signet/relay.sock")
 
     package static let syntax = ProgramSyntax(

@@ -75,7 +75,7 @@ package final class TemplateKeys: Sendable {
         try directory.keep(
             TemplateKeyRecord(vault: key.vault, sealed: key.sealed),
             as: Self.fileName(key.identifier))
-        settle(key.identifier, .success(opened))
+        settle(key.identifier, outcome: .success(opened))
     }
 
     /// Deletes a key.
@@ -91,7 +91,7 @@ package final class TemplateKeys: Sendable {
 
     /// Records the result of opening a key, replacing any earlier result.
     package func settle(
-        _ identifier: StoredTemplateKeyID, _ outcome: Result<TemplateSeal, VaultError>
+        _ identifier: StoredTemplateKeyID, outcome: Result<TemplateSeal, VaultError>
     ) {
         standings.withLock { standings in
             switch outcome {

@@ -69,7 +69,7 @@ enum AdminFiles {
         let database = try open(settings)
         do throws(AdminFault) {
             try await requireForm(database)
-            return try await service(database, settings)
+            return try await service(database, settings: settings)
         } catch {
             await database.close()
             throw error
@@ -77,7 +77,7 @@ enum AdminFiles {
     }
 
     private static func service(
-        _ database: any Database, _ settings: Configuration
+        _ database: any Database, settings: Configuration
     ) async throws(AdminFault) -> Service {
         let path = settings.word(ServerSettings.master)
         guard FileLook(path) != nil else {
@@ -88,7 +88,7 @@ enum AdminFiles {
                 """)
         }
         do throws(StartFault) {
-            return try await ServerFiles.service(database, settings, clock: .system)
+            return try await ServerFiles.service(database, settings: settings, clock: .system)
         } catch { throw .unusable(error.text) }
     }
 

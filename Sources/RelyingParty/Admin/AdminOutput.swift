@@ -16,7 +16,7 @@ struct AdminOutput: Sendable {
     }
 
     /// Prints a result: as JSON, or as `lines`.
-    func show(_ value: some Encodable, _ lines: [String]) {
+    func show(_ value: some Encodable, lines: [String]) {
         if isJSON { return write(json(value)) }
         for line in lines { write(visible(line)) }
     }

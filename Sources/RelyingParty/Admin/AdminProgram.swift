@@ -55,7 +55,7 @@ package enum AdminProgram {
             case .configuration(let work): try await work(settings, output)
             case .database(let work):
                 let service = try await AdminFiles.service(settings)
-                let admin = Administration(service, output, by: whoCalls())
+                let admin = Administration(service, output: output, by: whoCalls())
                 do throws(AdminFault) {
                     try await work(admin, line.arguments)
                 } catch {

@@ -24,17 +24,18 @@ struct AdminVerb: Sendable {
     }
 
     init(
-        _ name: String, _ operands: [OperandSyntax] = [], _ options: [OptionSyntax] = [],
-        _ summary: Text,
+        _ name: String, operands: [OperandSyntax] = [], options: [OptionSyntax] = [],
+        summary: Text,
         _ perform:
             @escaping @Sendable (Administration, AdminArguments) async throws(AdminFault) -> Void
     ) {
-        self.init(name, operands, options, summary, .database(perform))
+        self.init(
+            name, operands: operands, options: options, summary: summary, work: .database(perform))
     }
 
     init(
-        _ name: String, _ operands: [OperandSyntax], _ options: [OptionSyntax], _ summary: Text,
-        _ work: Work
+        _ name: String, operands: [OperandSyntax], options: [OptionSyntax], summary: Text,
+        work: Work
     ) {
         syntax = CommandSyntax(
             "admin \(name)", summary: summary, operands: operands, options: options)
@@ -59,7 +60,7 @@ extension OptionSyntax {
     static let account = OptionSyntax(
         "account", ValueSyntax("NAME"), summary: "only those of this account")
     static let flags = OptionSyntax(
-        "flags", ValueSyntax("WORDS", .words),
+        "flags", ValueSyntax("WORDS", kind: .words),
         summary: "the flags, with commas between them; empty for none")
 }
 

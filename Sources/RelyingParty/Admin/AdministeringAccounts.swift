@@ -7,24 +7,27 @@ extension AdminVerbs {
     /// The commands for accounts, and for the activation codes of their devices.
     static let accounts: [AdminVerb] = [
         AdminVerb(
-            "account list", ["APPLICATION"], [.after, .limit],
-            "list the accounts of an application by name"
+            "account list", operands: ["APPLICATION"], options: [.after, .limit],
+            summary: "list the accounts of an application by name"
         ) { admin, words throws(AdminFault) in try await admin.listAccounts(words) },
         AdminVerb(
-            "account set", ["APPLICATION", "ACCOUNT"],
-            [.flags, .roles],
-            "replace the flags or roles of an account"
+            "account set", operands: ["APPLICATION", "ACCOUNT"],
+            options: [.flags, .roles],
+            summary: "replace the flags or roles of an account"
         ) { admin, words throws(AdminFault) in try await admin.setAccount(words) },
         AdminVerb(
-            "account block", ["APPLICATION", "ACCOUNT"], [],
-            "block an account, and end its sessions"
-        ) { admin, words throws(AdminFault) in try await admin.setBlocked(words, true) },
-        AdminVerb("account unblock", ["APPLICATION", "ACCOUNT"], [], "unblock an account") {
-            admin, words throws(AdminFault) in try await admin.setBlocked(words, false)
+            "account block", operands: ["APPLICATION", "ACCOUNT"], options: [],
+            summary: "block an account, and end its sessions"
+        ) { admin, words throws(AdminFault) in try await admin.setBlocked(words, isBlocked: true) },
+        AdminVerb(
+            "account unblock", operands: ["APPLICATION", "ACCOUNT"], options: [],
+            summary: "unblock an account"
+        ) {
+            admin, words throws(AdminFault) in try await admin.setBlocked(words, isBlocked: false)
         },
         AdminVerb(
-            "activation add", ["APPLICATION", "ACCOUNT"], [.minutes],
-            "create an activation code for an account, and show it once"
+            "activation add", operands: ["APPLICATION", "ACCOUNT"], options: [.minutes],
+            summary: "create an activation code for an account, and show it once"
         ) { admin, words throws(AdminFault) in try await admin.addActivation(words) }
         .unseen { words in
             """
@@ -52,7 +55,7 @@ extension Administration {
         guard flags != nil || roles != nil else {
             throw .usage("nothing is to be changed: give --flags or --roles")
         }
-        try await changeAccount("account set \(words.changes)", words) {
+        try await changeAccount("account set \(words.changes)", words: words) {
             store, account, _ throws(DatabaseFault) in
             try store.accounts.setWords(
                 of: account.id, flags: flags ?? account.flags, roles: roles ?? account.roles)
@@ -61,11 +64,11 @@ extension Administration {
     }
 
     fileprivate func setBlocked(
-        _ words: AdminArguments, _ isBlocked: Bool
+        _ words: AdminArguments, isBlocked: Bool
     ) async throws(AdminFault) {
         let what = isBlocked ? "account block" : "account unblock"
-        try await changeAccount(what, words) { store, account, now throws(DatabaseFault) in
-            try store.accounts.setBlocked(account.id, isBlocked)
+        try await changeAccount(what, words: words) { store, account, now throws(DatabaseFault) in
+            try store.accounts.setBlocked(account.id, isBlocked: isBlocked)
             guard isBlocked else { return }
             for registration in try store.registrations.list(ofAccount: account.id) {
                 try store.sessions.revokeSessions(
@@ -79,13 +82,13 @@ extension Administration {
     }
 
     private func changeAccount(
-        _ what: String, _ words: AdminArguments,
+        _ what: String, words: AdminArguments,
         _ body:
             @escaping @Sendable (any Transaction, AccountRecord, Int64) throws(DatabaseFault) ->
             Void
     ) async throws(AdminFault) {
         let (application, name) = (words[0], words[1])
-        try await changeApplication(what, application, account: name) {
+        try await changeApplication(what, application: application, account: name) {
             store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
             guard let found = try store.accounts.account(name, of: record.id) else {
                 return .failure(.noAccount(name, of: application))
@@ -106,9 +109,9 @@ extension Administration {
         let application = try await application(words[0])
         let made = try await serve { service throws(Problem) in
             try await service.registrations.makeActivation(
-                of: name, application, seconds: seconds, from: origin)
+                of: name, application: application, seconds: seconds, from: origin)
         }
-        output.show(made, [made.code])
+        output.show(made, lines: [made.code])
     }
 }
 
@@ -134,7 +137,7 @@ extension OptionSyntax {
     fileprivate static let after = OptionSyntax(
         "after", ValueSyntax("NAME"), summary: "begin after this name")
     fileprivate static let roles = OptionSyntax(
-        "roles", ValueSyntax("WORDS", .words),
+        "roles", ValueSyntax("WORDS", kind: .words),
         summary: "the roles, with commas between them; empty for none")
     fileprivate static let minutes = OptionSyntax(
         "minutes", .number(1...1_440), summary: "how long the code can be used; the default is 10")

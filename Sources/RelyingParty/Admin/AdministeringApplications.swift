@@ -13,27 +13,30 @@ extension AdminVerbs {
     /// The commands for applications and their API keys.
     static let applications: [AdminVerb] = [
         AdminVerb(
-            "application add", ["NAME"], [.audience] + policy,
-            "create an application"
+            "application add", operands: ["NAME"], options: [.audience] + policy,
+            summary: "create an application"
         ) { admin, words throws(AdminFault) in try await admin.addApplication(words) },
-        AdminVerb("application list", [], [], "list all applications with their policies") {
+        AdminVerb(
+            "application list", operands: [], options: [],
+            summary: "list all applications with their policies"
+        ) {
             admin, _ throws(AdminFault) in try await admin.listApplications()
         },
         AdminVerb(
-            "application set", ["NAME"], policy,
-            "change the policy of an application; existing registrations stay"
+            "application set", operands: ["NAME"], options: policy,
+            summary: "change the policy of an application; existing registrations stay"
         ) { admin, words throws(AdminFault) in try await admin.setApplication(words) },
         AdminVerb(
-            "application remove", ["NAME"], [.registeredDevices],
-            "remove an application permanently; its audit trail stays"
+            "application remove", operands: ["NAME"], options: [.registeredDevices],
+            summary: "remove an application permanently; its audit trail stays"
         ) { admin, words throws(AdminFault) in try await admin.removeApplication(words) },
         AdminVerb(
-            "application pam-file", ["NAME"], [],
-            "print the file with which machines ask this server at their logins"
+            "application pam-file", operands: ["NAME"], options: [],
+            summary: "print the file with which machines ask this server at their logins"
         ) { admin, words throws(AdminFault) in try await admin.showLoginFile(words) },
         AdminVerb(
-            "key add", ["APPLICATION", "NAME"], [],
-            "create an API key for an application, and show it once"
+            "key add", operands: ["APPLICATION", "NAME"], options: [],
+            summary: "create an API key for an application, and show it once"
         ) { admin, words throws(AdminFault) in try await admin.addKey(words) }
         .unseen { words in
             """
@@ -41,10 +44,16 @@ extension AdminVerbs {
             end it by 'key revoke \(words[0]) \(words[1])'
             """
         },
-        AdminVerb("key list", ["APPLICATION"], [], "list the names of an application's API keys") {
+        AdminVerb(
+            "key list", operands: ["APPLICATION"], options: [],
+            summary: "list the names of an application's API keys"
+        ) {
             admin, words throws(AdminFault) in try await admin.listKeys(words)
         },
-        AdminVerb("key revoke", ["APPLICATION", "NAME"], [], "end an API key at once") {
+        AdminVerb(
+            "key revoke", operands: ["APPLICATION", "NAME"], options: [],
+            summary: "end an API key at once"
+        ) {
             admin, words throws(AdminFault) in try await admin.revokeKey(words)
         },
     ]
@@ -78,7 +87,7 @@ extension Administration {
             store, now throws(DatabaseFault) -> Result<ApplicationRecord, AdminFault> in
             guard
                 let made = try store.applications.makeApplication(
-                    name, audience: audience, policy, at: now)
+                    name, audience: audience, policy: policy, at: now)
             else {
                 let left = try store.applications.unfinishedRemoval(
                     name: name.text, audience: audience)
@@ -88,7 +97,7 @@ extension Administration {
         }
         output.show(
             ListedApplication(made),
-            [
+            lines: [
                 "application '\(made.name)' is there; its audience is \(made.audience)",
                 "next: 'key add \(made.name) NAME' for its back end, 'activation add' for a person",
             ])
@@ -105,9 +114,9 @@ extension Administration {
         guard !changes.isEmpty else {
             throw .usage("nothing is to be changed: give an option")
         }
-        try await changeApplication("application set \(changes)", name) {
+        try await changeApplication("application set \(changes)", application: name) {
             store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
-            try store.applications.setPolicy(of: record.id, words.policy(record.policy))
+            try store.applications.setPolicy(of: record.id, policy: words.policy(record.policy))
             return .success(())
         }
         output.done("the policy of '\(name)' is changed; it holds from the next request on")
@@ -119,7 +128,7 @@ extension Administration {
             try service.core.made { () throws(CryptoFault) in try BearerSecret.apiKey.generate() }
         }
         let digest = key.digest
-        try await changeApplication("key add \(name.text)", application) {
+        try await changeApplication("key add \(name.text)", application: application) {
             store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
             guard try store.applications.keepAPIKey(digest, name: name, of: record.id, at: now)
             else {
@@ -133,7 +142,7 @@ extension Administration {
             return .success(())
         }
         let text = String(decoding: key.text, as: UTF8.self)
-        output.show(["key": text], [text])
+        output.show(["key": text], lines: [text])
     }
 
     fileprivate func listKeys(_ words: AdminArguments) async throws(AdminFault) {
@@ -146,7 +155,7 @@ extension Administration {
 
     fileprivate func revokeKey(_ words: AdminArguments) async throws(AdminFault) {
         let (application, name) = (words[0], words[1])
-        try await changeApplication("key revoke \(name)", application) {
+        try await changeApplication("key revoke \(name)", application: application) {
             store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
             guard try store.applications.revokeAPIKey(name, of: record.id, at: now) else {
                 return .failure(

@@ -8,17 +8,19 @@ extension AdminVerbs {
     /// The server's signing keys.
     static let signingKeys: [AdminVerb] = [
         AdminVerb(
-            "signing-key list", [], [], "list the keys that sign tokens and verdicts"
+            "signing-key list", operands: [], options: [],
+            summary: "list the keys that sign tokens and verdicts"
         ) {
             admin, _ throws(AdminFault) in try await admin.listSigningKeys()
         },
         AdminVerb(
-            "signing-key rotate", [OperandSyntax(.choice("token", "verdict"))], [],
-            "create a new key; signatures of the old one remain valid"
+            "signing-key rotate", operands: [OperandSyntax(.choice("token", "verdict"))],
+            options: [],
+            summary: "create a new key; signatures of the old one remain valid"
         ) { admin, words throws(AdminFault) in try await admin.rotate(words) },
         AdminVerb(
-            "signing-key retire", ["ID"], [],
-            "remove a key that has been replaced; its signatures are refused from then on"
+            "signing-key retire", operands: ["ID"], options: [],
+            summary: "remove a key that has been replaced; its signatures are refused from then on"
         ) { admin, words throws(AdminFault) in try await admin.retire(words) },
     ]
 }
@@ -32,7 +34,7 @@ extension Administration {
                 for use in KeyUse.allCases {
                     let keys = try store.signingKeys.list(use)
                     let signing = keys.signing(use, at: now)?.id
-                    all += keys.map { ListedSigningKey($0, use, isSigning: $0.id == signing) }
+                    all += keys.map { ListedSigningKey($0, use: use, isSigning: $0.id == signing) }
                 }
                 return all
             })
@@ -69,7 +71,7 @@ extension Administration {
                 devices that have pinned the old one refuse verdicts until they pin this one
                 """)
         }
-        output.show(["id": key.id, "use": use.rawValue], lines)
+        output.show(["id": key.id, "use": use.rawValue], lines: lines)
     }
 
     fileprivate func retire(_ words: AdminArguments) async throws(AdminFault) {
@@ -105,7 +107,7 @@ private struct ListedSigningKey: AdminListed {
     let created: Int64
     let retired: Int64?
 
-    init(_ record: SigningKeyRecord, _ use: KeyUse, isSigning: Bool) {
+    init(_ record: SigningKeyRecord, use: KeyUse, isSigning: Bool) {
         id = record.id
         self.use = use.rawValue
         signing = isSigning

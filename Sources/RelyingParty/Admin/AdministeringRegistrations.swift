@@ -8,30 +8,40 @@ extension AdminVerbs {
     /// The commands for registrations of devices.
     static let registrations: [AdminVerb] = [
         AdminVerb(
-            "registration list", ["APPLICATION"],
-            [.account, .status, .limit],
-            "list the registrations of an application, the newest first"
+            "registration list", operands: ["APPLICATION"],
+            options: [.account, .status, .limit],
+            summary: "list the registrations of an application, the newest first"
         ) { admin, words throws(AdminFault) in try await admin.listRegistrations(words) },
-        AdminVerb("registration show", ["ID"], [], "show all data of a registration") {
+        AdminVerb(
+            "registration show", operands: ["ID"], options: [],
+            summary: "show all data of a registration"
+        ) {
             admin, words throws(AdminFault) in try await admin.showRegistration(words)
         },
         AdminVerb(
-            "registration commit", ["ID", "FINGERPRINT"], [],
-            "confirm that a person has compared the key's fingerprint, SHA256:…"
+            "registration commit", operands: ["ID", "FINGERPRINT"], options: [],
+            summary: "confirm that a person has compared the key's fingerprint, SHA256:…"
         ) { admin, words throws(AdminFault) in try await admin.commitRegistration(words) },
         AdminVerb(
-            "registration set", ["ID"], [.flags],
-            "replace the flags of a registration"
+            "registration set", operands: ["ID"], options: [.flags],
+            summary: "replace the flags of a registration"
         ) { admin, words throws(AdminFault) in try await admin.setRegistration(words) },
-        AdminVerb("registration block", ["ID"], [], "block a device, and end its sessions") {
+        AdminVerb(
+            "registration block", operands: ["ID"], options: [],
+            summary: "block a device, and end its sessions"
+        ) {
             admin, words throws(AdminFault) in try await admin.change(words, to: .blocked)
         },
-        AdminVerb("registration unblock", ["ID"], [], "unblock a device, and clear its failures") {
+        AdminVerb(
+            "registration unblock", operands: ["ID"], options: [],
+            summary: "unblock a device, and clear its failures"
+        ) {
             admin, words throws(AdminFault) in try await admin.change(words, to: .active)
         },
         AdminVerb(
-            "registration remove", ["ID"], [],
-            "remove a registration permanently; the device destroys its key when it learns of it"
+            "registration remove", operands: ["ID"], options: [],
+            summary:
+                "remove a registration permanently; the device destroys its key when it learns of it"
         ) { admin, words throws(AdminFault) in try await admin.change(words, to: .removed) },
     ]
 }
@@ -60,7 +70,7 @@ extension Administration {
         let (_, state) = try await registration(try words.id(0))
         output.show(
             state,
-            [
+            lines: [
                 "registration  \(state.registration.text)", "account       \(state.account)",
                 "device        \(state.device.text)",
                 "status        \(state.status.rawValue)",
@@ -80,7 +90,7 @@ extension Administration {
             try await service.registrations.commit(
                 id, of: application, fingerprint: words[1], from: origin)
         }
-        output.show(state, ["the device of '\(state.account)' is \(state.status.rawValue)"])
+        output.show(state, lines: ["the device of '\(state.account)' is \(state.status.rawValue)"])
     }
 
     fileprivate func setRegistration(_ words: AdminArguments) async throws(AdminFault) {
@@ -91,7 +101,7 @@ extension Administration {
         let (application, before) = try await registration(id)
         let what = "registration set --flags \(flags.joined(separator: ","))"
         try await changeApplication(
-            what, application.name, account: before.account, registration: id
+            what, application: application.name, account: before.account, registration: id
         ) {
             store, _, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
             try store.registrations.setFlags(flags, of: id)
@@ -100,7 +110,9 @@ extension Administration {
         let (_, state) = try await registration(id)
         output.show(
             state,
-            ["the device of '\(state.account)' is changed; tokens say so from the next ones on"])
+            lines: [
+                "the device of '\(state.account)' is changed; tokens say so from the next ones on"
+            ])
     }
 
     fileprivate func change(
@@ -113,7 +125,7 @@ extension Administration {
                 id, of: application, to: status, because: RemovalReason.administrator,
                 from: origin)
         }
-        output.show(state, ["the device of '\(state.account)' is \(state.status.rawValue)"])
+        output.show(state, lines: ["the device of '\(state.account)' is \(state.status.rawValue)"])
     }
 
     /// Returns the registration and its application; throws `.missing` if there is none.

@@ -7,19 +7,23 @@ extension AdminVerbs {
     /// The commands for templates of operations.
     static let templates: [AdminVerb] = [
         AdminVerb(
-            "template add", ["APPLICATION", "NAME", "TEXT"],
-            [.purpose, .seconds, .maximumFailures, .device],
-            "create the text that a user is asked to approve, with {name} in place of a value"
+            "template add", operands: ["APPLICATION", "NAME", "TEXT"],
+            options: [.purpose, .seconds, .maximumFailures, .device],
+            summary:
+                "create the text that a user is asked to approve, with {name} in place of a value"
         ) { admin, words throws(AdminFault) in
             try await TemplateAdministration(admin: admin).add(words)
         },
-        AdminVerb("template list", ["APPLICATION"], [], "list an application's templates") {
+        AdminVerb(
+            "template list", operands: ["APPLICATION"], options: [],
+            summary: "list an application's templates"
+        ) {
             admin, words throws(AdminFault) in
             try await TemplateAdministration(admin: admin).list(words)
         },
         AdminVerb(
-            "template remove", ["APPLICATION", "NAME"], [],
-            "remove a template; operations created from it stay as they are"
+            "template remove", operands: ["APPLICATION", "NAME"], options: [],
+            summary: "remove a template; operations created from it stay as they are"
         ) { admin, words throws(AdminFault) in
             try await TemplateAdministration(admin: admin).remove(words)
         },
@@ -49,7 +53,8 @@ private struct TemplateAdministration {
     func add(_ words: AdminArguments) async throws(AdminFault) {
         let application = words[0]
         let template = try words.template()
-        try await admin.changeApplication("template add \(template.name)", application) {
+        try await admin.changeApplication("template add \(template.name)", application: application)
+        {
             store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
             guard try store.templates.makeTemplate(template, of: record.id, at: now) else {
                 return .failure(
@@ -61,7 +66,8 @@ private struct TemplateAdministration {
             }
             return .success(())
         }
-        admin.output.show(ListedTemplate(template), ["the template '\(template.name)' is there"])
+        admin.output.show(
+            ListedTemplate(template), lines: ["the template '\(template.name)' is there"])
     }
 
     func list(_ words: AdminArguments) async throws(AdminFault) {
@@ -74,7 +80,7 @@ private struct TemplateAdministration {
 
     func remove(_ words: AdminArguments) async throws(AdminFault) {
         let (application, name) = (words[0], words[1])
-        try await admin.changeApplication("template remove \(name)", application) {
+        try await admin.changeApplication("template remove \(name)", application: application) {
             store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
             guard try store.templates.removeTemplate(name, of: record.id) else {
                 return .failure(

@@ -9,22 +9,23 @@ extension AdminVerbs {
     /// The audit trail.
     static let audit: [AdminVerb] = [
         AdminVerb(
-            "audit prune", [], [.before],
-            "delete old lines of the audit trail permanently"
+            "audit prune", operands: [], options: [.before],
+            summary: "delete old lines of the audit trail permanently"
         ) { admin, words throws(AdminFault) in try await admin.pruneAudit(words) },
         AdminVerb(
-            "audit", [],
-            [.since, .application, .account, .event, .limit],
-            "show the audit trail, the newest line last"
+            "audit", operands: [],
+            options: [.since, .application, .account, .event, .limit],
+            summary: "show the audit trail, the newest line last"
         ) { admin, words throws(AdminFault) in try await admin.showAudit(words) },
     ]
 
     /// The database and the configuration.
     static let upkeep: [AdminVerb] = [
         AdminVerb(
-            "migrate", [], [],
-            "convert the database to the format of this program, as the server does at its start",
-            .configuration { settings, output throws(AdminFault) in
+            "migrate", operands: [], options: [],
+            summary:
+                "convert the database to the format of this program, as the server does at its start",
+            work: .configuration { settings, output throws(AdminFault) in
                 let database = try AdminFiles.open(settings)
                 do throws(DatabaseFault) {
                     try await database.migrate(Schema.steps)
@@ -36,25 +37,26 @@ extension AdminVerbs {
                 output.done("the database has form \(Schema.steps.count)")
             }),
         AdminVerb(
-            "check-config", [], [],
-            "check the configuration and the files that it names, and show each setting",
-            .configuration { settings, output throws(AdminFault) in
+            "check-config", operands: [], options: [],
+            summary: "check the configuration and the files that it names, and show each setting",
+            work: .configuration { settings, output throws(AdminFault) in
                 try AdminFiles.check(settings)
                 output.list(
                     ServerSettings.all.map { setting in
-                        ListedSetting(setting, settings)
+                        ListedSetting(setting, settings: settings)
                     })
             }),
         AdminVerb(
-            "check-certificate", [], [],
-            "say whether a reload of the server would use the present certificate",
-            .configuration { settings, output throws(AdminFault) in
+            "check-certificate", operands: [], options: [],
+            summary: "say whether a reload of the server would use the present certificate",
+            work: .configuration { settings, output throws(AdminFault) in
                 let now = Clock.system.wallSeconds()
                 guard let end = try AdminFiles.certificateEnd(settings, at: now) else {
                     return output.done("there is no certificate: the server speaks plain HTTP")
                 }
                 output.show(
-                    ["ends": end], ["certificate and key can be used; they hold to \(shown(end))"])
+                    ["ends": end],
+                    lines: ["certificate and key can be used; they hold to \(shown(end))"])
             }),
     ]
 }
@@ -98,7 +100,8 @@ extension Administration {
             } catch { throw AdminFault(error) }
             gone += last
         }
-        output.show(["deleted": gone], ["\(gone) lines from before \(shown(moment)) are gone"])
+        output.show(
+            ["deleted": gone], lines: ["\(gone) lines from before \(shown(moment)) are gone"])
     }
 }
 
@@ -108,7 +111,7 @@ private struct ListedSetting: AdminListed {
     let value: String
     let origin: String
 
-    init(_ setting: Setting, _ settings: Configuration) {
+    init(_ setting: Setting, settings: Configuration) {
         name = setting.name
         let isSecret = setting.name == ServerSettings.databaseConnection.name
         let isStandard = settings.origin(setting) == "default"

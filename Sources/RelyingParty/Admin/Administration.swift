@@ -14,7 +14,7 @@ struct Administration: Sendable {
     let origin: Origin
 
     /// `user` identifies the administrator, a user of this machine, in the audit trail.
-    init(_ service: Service, _ output: AdminOutput, by user: String) {
+    init(_ service: Service, output: AdminOutput, by user: String) {
         self.service = service
         self.output = output
         origin = Origin(address: "administrator", agent: user)
@@ -67,7 +67,7 @@ struct Administration: Sendable {
     ///
     /// - Throws: `.missing` if there is no such application, and the fault that `body` returns.
     func changeApplication<T: Sendable>(
-        _ what: String, _ application: String, account: String = "",
+        _ what: String, application: String, account: String = "",
         registration: RegistrationID? = nil,
         _ body:
             @escaping @Sendable (any Transaction, ApplicationRecord, Int64) throws(DatabaseFault)

@@ -10,8 +10,8 @@ extension AdminVerbs {
     /// and the kinds of rows in `Restored`.
     static let restoring: [AdminVerb] = [
         AdminVerb(
-            "after-restore", [], [.macTokens],
-            "end what a restored backup contains and may have been used since"
+            "after-restore", operands: [], options: [.macTokens],
+            summary: "end what a restored backup contains and may have been used since"
         ) { admin, words throws(AdminFault) in try await admin.endRestored(words) }
     ]
 }
@@ -38,7 +38,7 @@ extension Administration {
         }
         output.show(
             all,
-            [
+            lines: [
                 "ended: \(told)",
                 """
                 next: block, remove and revoke again what was since the backup was made: API keys, \

@@ -24,7 +24,7 @@ extension Administration {
             key: String(
                 decoding: SSHPublicKey.algorithm.bytes + [UInt8(ascii: " ")]
                     + Base64.encode(key.blob, alphabet: .standard), as: UTF8.self))
-        output.show(file, file.lines)
+        output.show(file, lines: file.lines)
     }
 }
 

@@ -9,7 +9,7 @@ package enum ServerCommand {
     private static let installed = "/etc/signet/server.conf"
 
     static let config = OptionSyntax(
-        "config", ValueSyntax("FILE", .absoluteFile),
+        "config", ValueSyntax("FILE", kind: .absoluteFile),
         summary: "the settings, instead of /etc/signet/server.conf")
     static let json = OptionSyntax("json", summary: "print lists and answers as JSON")
 

@@ -45,7 +45,8 @@ package struct Dispatcher: Sendable {
         do throws(Problem) {
             let (route, parameters) = try route(of: request)
             pattern = route.pattern
-            let answer = try await serve(request, route, parameters, from: origin)
+            let answer = try await serve(
+                request, route: route, parameters: parameters, from: origin)
             response = answer.response
             outcome = answer.outcome
         } catch {
@@ -65,11 +66,11 @@ package struct Dispatcher: Sendable {
     static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
     private func serve(
-        _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
+        _ request: HTTPRequest, route: Route, parameters: [String], from origin: Origin
     ) async throws(Problem) -> Answer {
         if route.isLimited { _ = try admit(origin) }
         guard !route.isLimited, route.judgesStrangers else {
-            return try await admitted(request, route, parameters, from: origin)
+            return try await admitted(request, route: route, parameters: parameters, from: origin)
         }
         // Every invalid proof adds a line to the audit trail, so their number per address is
         // limited. The admission is taken before the proof is checked, so that concurrent calls
@@ -78,7 +79,8 @@ package struct Dispatcher: Sendable {
         // costs as much.
         let admission = try admit(origin)
         do throws(Problem) {
-            let answer = try await admitted(request, route, parameters, from: origin)
+            let answer = try await admitted(
+                request, route: route, parameters: parameters, from: origin)
             if answer.wasOfUse { limits.giveBack(admission) }
             return answer
         } catch {
@@ -94,7 +96,7 @@ package struct Dispatcher: Sendable {
     }
 
     private func admitted(
-        _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
+        _ request: HTTPRequest, route: Route, parameters: [String], from origin: Origin
     ) async throws(Problem) -> Answer {
         if route.method == "POST" { try requireJSON(request) }
         var application: ApplicationRecord?
@@ -155,12 +157,12 @@ package struct Dispatcher: Sendable {
         guard request.body.count <= Routes.bodyLimit else { throw .tooLarge }
         let type = request.header("content-type") ?? ""
         let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
-        guard isSame(essence, "application/json") else { throw .notJSON }
+        guard isSame(essence, word: "application/json") else { throw .notJSON }
     }
 
     private func apiKey(of request: HTTPRequest) throws(Problem) -> [UInt8] {
         guard let header = request.header("authorization"),
-            header.utf8.count <= 256, isSame(header.utf8.prefix(7), "bearer ")
+            header.utf8.count <= 256, isSame(header.utf8.prefix(7), word: "bearer ")
         else { throw .apiKeyRefused }
         let key = [UInt8](header.utf8.dropFirst(7))
         guard let hash = try? BearerSecret.apiKey.digest(of: key) else { throw .apiKeyRefused }
@@ -192,7 +194,7 @@ package struct Dispatcher: Sendable {
 }
 
 /// Compares ASCII without regard to case; `word` must be in lower case.
-private func isSame(_ bytes: some Collection<UInt8>, _ word: StaticString) -> Bool {
+private func isSame(_ bytes: some Collection<UInt8>, word: StaticString) -> Bool {
     guard bytes.count == word.utf8CodeUnitCount else { return false }
     return word.withUTF8Buffer { word in
         unsafe zip(bytes, word).allSatisfy { byte, wanted in

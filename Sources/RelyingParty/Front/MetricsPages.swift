@@ -42,7 +42,7 @@ struct MetricsPages: Sendable {
         switch request.path {
         case "/metrics":
             let text = figures.text(
-                connections: connections(), unwritten: refusals.count, database)
+                connections: connections(), unwritten: refusals.count, database: database)
             return HTTPResponse(
                 status: 200, headers: [("Content-Type", "text/plain; version=0.0.4")],
                 body: [UInt8](text.utf8))

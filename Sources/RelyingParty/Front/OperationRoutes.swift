@@ -2,37 +2,44 @@
 // Operations, and logins that are approved as operations.
 extension Routes {
     static let operations: [Route] = [
-        Route("POST", "/v1/operations", .application) { service, call throws(Problem) in
+        Route("POST", path: "/v1/operations", caller: .application) {
+            service, call throws(Problem) in
             .json(try await service.operations.makeOperation(call), status: 201)
         },
-        Route("GET", "/v1/operations/{id}", .application) { service, call throws(Problem) in
+        Route("GET", path: "/v1/operations/{id}", caller: .application) {
+            service, call throws(Problem) in
             .json(try await service.operations.showOperation(call))
         },
-        Route("POST", "/v1/operations/{id}/cancel", .application) {
+        Route("POST", path: "/v1/operations/{id}/cancel", caller: .application) {
             service, call throws(Problem) in
             .json(try await service.operations.cancelOperation(call))
         },
-        Route("GET", "/v1/accounts/{name}/operations", .application) {
+        Route("GET", path: "/v1/accounts/{name}/operations", caller: .application) {
             service, call throws(Problem) in
             .json(try await service.accountViews.operations(call))
         },
-        Route("GET", "/v1/accounts/{name}/audit", .application) { service, call throws(Problem) in
+        Route("GET", path: "/v1/accounts/{name}/audit", caller: .application) {
+            service, call throws(Problem) in
             .json(try await service.accountViews.audit(call))
         },
-        Route("GET", "/v1/device/operations", .device) { service, call throws(Problem) in
+        Route("GET", path: "/v1/device/operations", caller: .device) {
+            service, call throws(Problem) in
             .json(try await service.operations.awaitedOperations(call))
         },
-        Route("GET", "/v1/device/operations/{id}", .device) { service, call throws(Problem) in
+        Route("GET", path: "/v1/device/operations/{id}", caller: .device) {
+            service, call throws(Problem) in
             .json(try await service.operations.operationDetail(call))
         },
-        Route("POST", "/v1/operations/{id}/decision", .anybody) {
+        Route("POST", path: "/v1/operations/{id}/decision", caller: .anybody) {
             service, call throws(Problem) in
             .json(try await service.operations.decideOperation(call))
         },
-        Route("POST", "/v1/login/init", .application) { service, call throws(Problem) in
+        Route("POST", path: "/v1/login/init", caller: .application) {
+            service, call throws(Problem) in
             .json(try await service.logins.beginLogin(call), status: 201)
         },
-        Route("POST", "/v1/login/confirm", .application) { service, call throws(Problem) in
+        Route("POST", path: "/v1/login/confirm", caller: .application) {
+            service, call throws(Problem) in
             .json(plain: try await service.logins.confirmLogin(call))
         },
     ]

@@ -6,7 +6,7 @@ extension Dispatcher {
     /// Answers a request that the HTTP server itself refuses, with `status`.
     ///
     /// The answer is a problem document, and is logged and counted like any other refusal.
-    package func refuse(_ status: Int, _ request: HTTPRequest) -> HTTPResponse {
+    package func refuse(_ status: Int, request: HTTPRequest) -> HTTPResponse {
         let problem = Problem(refusedByServer: status)
         var response = problem.response
         let id = numbers.next()

@@ -29,7 +29,7 @@ struct Route: Sendable {
     let answer: @Sendable (Service, Call) async throws(Problem) -> Answer
 
     init(
-        _ method: String, _ path: String, _ caller: Caller, limited: Bool = false,
+        _ method: String, path: String, caller: Caller, limited: Bool = false,
         _ answer: @escaping @Sendable (Service, Call) async throws(Problem) -> Answer
     ) {
         self.method = method

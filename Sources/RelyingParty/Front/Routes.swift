@@ -11,61 +11,63 @@ enum Routes {
         registration + login + authentication + tokens + operations + health
 
     private static let registration: [Route] = [
-        Route("POST", "/v1/activations", .application) { service, call throws(Problem) in
+        Route("POST", path: "/v1/activations", caller: .application) {
+            service, call throws(Problem) in
             .json(try await service.registrations.makeActivation(call), status: 201)
         },
-        Route("POST", "/v1/registrations", .anybody, limited: true) {
+        Route("POST", path: "/v1/registrations", caller: .anybody, limited: true) {
             service, call throws(Problem) in
             .json(try await service.registrations.beginRegistration(call), status: 201)
         },
-        Route("POST", "/v1/registrations/{id}/proof", .anybody) {
+        Route("POST", path: "/v1/registrations/{id}/proof", caller: .anybody) {
             service, call throws(Problem) in
             .json(try await service.registrations.proveRegistration(call))
         },
-        Route("POST", "/v1/registrations/{id}/commit", .application) {
+        Route("POST", path: "/v1/registrations/{id}/commit", caller: .application) {
             service, call throws(Problem) in
             .json(try await service.registrations.commitRegistration(call))
         },
-        Route("POST", "/v1/registrations/{id}/block", .application) {
+        Route("POST", path: "/v1/registrations/{id}/block", caller: .application) {
             service, call throws(Problem) in
             .json(try await service.registrations.change(call, to: .blocked))
         },
-        Route("POST", "/v1/registrations/{id}/unblock", .application) {
+        Route("POST", path: "/v1/registrations/{id}/unblock", caller: .application) {
             service, call throws(Problem) in
             .json(try await service.registrations.change(call, to: .active))
         },
-        Route("POST", "/v1/registrations/{id}/remove", .application) {
+        Route("POST", path: "/v1/registrations/{id}/remove", caller: .application) {
             service, call throws(Problem) in
             .json(try await service.registrations.change(call, to: .removed))
         },
-        Route("POST", "/v1/registrations/{id}/disable", .anybody) {
+        Route("POST", path: "/v1/registrations/{id}/disable", caller: .anybody) {
             service, call throws(Problem) in
             .json(try await service.registrations.disableRegistration(call))
         },
-        Route("GET", "/v1/registrations/{id}", .application) { service, call throws(Problem) in
+        Route("GET", path: "/v1/registrations/{id}", caller: .application) {
+            service, call throws(Problem) in
             .json(try await service.registrations.showRegistration(call))
         },
-        Route("GET", "/v1/accounts/{name}/registrations", .application) {
+        Route("GET", path: "/v1/accounts/{name}/registrations", caller: .application) {
             service, call throws(Problem) in
             .json(try await service.registrations.listRegistrations(call))
         },
     ]
 
     private static let login: [Route] = [
-        Route("POST", "/v1/login/challenge", .anybody, limited: true) {
+        Route("POST", path: "/v1/login/challenge", caller: .anybody, limited: true) {
             service, call throws(Problem) in
             .json(plain: try await service.challenges.issueChallenge(call))
         },
-        Route("POST", "/v1/login", .anybody) { service, call throws(Problem) in
+        Route("POST", path: "/v1/login", caller: .anybody) { service, call throws(Problem) in
             .json(plain: try await service.logins.logIn(call))
         },
     ]
 
     private static let health: [Route] = [
-        Route("GET", "/health/live", .anybody) { _, _ throws(Problem) in
+        Route("GET", path: "/health/live", caller: .anybody) { _, _ throws(Problem) in
             Answer(response: .plain("live"))
         },
-        Route("GET", "/health/ready", .anybody) { service, _ throws(Problem) in
+        Route("GET", path: "/health/ready", caller: .anybody) { service, _ throws(Problem) in
             guard await service.health.isReady() else { throw .unavailable }
             return Answer(response: .plain("ready"))
         },

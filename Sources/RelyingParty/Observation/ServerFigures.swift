@@ -49,42 +49,51 @@ final class ServerFigures: Sendable {
     }
 
     /// All figures in the Prometheus text format, version 0.0.4.
-    func text(connections: Int, unwritten: Int, _ database: DatabaseFigures) -> String {
+    func text(connections: Int, unwritten: Int, database: DatabaseFigures) -> String {
         var page = Page()
         let calls = calls.withLock { $0 }.sorted {
             ($0.key.route, $0.key.method) < ($1.key.route, $1.key.method)
         }
-        page.begin("signet_requests_total", "counter", "requests that were answered")
+        page.begin("signet_requests_total", kind: "counter", help: "requests that were answered")
         for (key, call) in calls {
             for (status, count) in call.statuses.sorted(by: { $0.key < $1.key }) {
                 page.add(
                     "signet_requests_total",
-                    [("method", key.method), ("route", key.route), ("status", "\(status)")],
+                    labels: [
+                        ("method", key.method), ("route", key.route), ("status", "\(status)"),
+                    ],
                     "\(count)")
             }
         }
-        page.begin("signet_request_seconds", "histogram", "from a whole request to its answer")
+        page.begin(
+            "signet_request_seconds", kind: "histogram", help: "from a whole request to its answer")
         for (key, call) in calls {
             page.add(
-                "signet_request_seconds", call.nanoseconds, perUnit: 1_000_000_000,
-                [("method", key.method), ("route", key.route)])
+                "signet_request_seconds", tally: call.nanoseconds, perUnit: 1_000_000_000,
+                labels: [("method", key.method), ("route", key.route)])
         }
-        page.count("signet_logins_total", "logins by their outcome", logins.withLock { $0 })
         page.count(
-            "signet_verifications_total", "requests' codes that back ends had verified",
-            verifications.withLock { $0 })
+            "signet_logins_total", help: "logins by their outcome", outcomes: logins.withLock { $0 }
+        )
+        page.count(
+            "signet_verifications_total", help: "requests' codes that back ends had verified",
+            outcomes: verifications.withLock { $0 })
         page.begin(
-            "signet_refusals_unwritten_total", "counter",
-            "refused codes of requests that have no line of their own in the audit trail")
-        page.add("signet_refusals_unwritten_total", [], "\(unwritten)")
-        page.begin("signet_connections", "gauge", "connections that are open now")
-        page.add("signet_connections", [], "\(connections)")
+            "signet_refusals_unwritten_total", kind: "counter",
+            help: "refused codes of requests that have no line of their own in the audit trail")
+        page.add("signet_refusals_unwritten_total", labels: [], "\(unwritten)")
+        page.begin("signet_connections", kind: "gauge", help: "connections that are open now")
+        page.add("signet_connections", labels: [], "\(connections)")
         page.begin(
-            "signet_database_wait_seconds", "histogram", "what transactions waited for their turn")
+            "signet_database_wait_seconds", kind: "histogram",
+            help: "what transactions waited for their turn")
         page.add(
-            "signet_database_wait_seconds", database.waits, perUnit: 1_000_000_000, [])
-        page.begin("signet_database_batch", "histogram", "writes that shared a commit (SQLite)")
-        page.add("signet_database_batch", database.batches, perUnit: 1, [])
+            "signet_database_wait_seconds", tally: database.waits, perUnit: 1_000_000_000,
+            labels: [])
+        page.begin(
+            "signet_database_batch", kind: "histogram", help: "writes that shared a commit (SQLite)"
+        )
+        page.add("signet_database_batch", tally: database.batches, perUnit: 1, labels: [])
         return page.text
     }
 }
@@ -93,35 +102,35 @@ final class ServerFigures: Sendable {
 private struct Page {
     private(set) var text = ""
 
-    mutating func begin(_ name: String, _ kind: String, _ help: String) {
+    mutating func begin(_ name: String, kind: String, help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
     }
 
     /// Adds a sample; names and values are constants of the program, so nothing needs escaping.
-    mutating func add(_ name: String, _ labels: [(String, String)], _ value: String) {
+    mutating func add(_ name: String, labels: [(String, String)], _ value: String) {
         let inner = labels.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ",")
         text += inner.isEmpty ? "\(name) \(value)\n" : "\(name){\(inner)} \(value)\n"
     }
 
     /// Adds a counter with one series for each outcome.
-    mutating func count(_ name: String, _ help: String, _ outcomes: [String: Int]) {
-        begin(name, "counter", help)
+    mutating func count(_ name: String, help: String, outcomes: [String: Int]) {
+        begin(name, kind: "counter", help: help)
         for (outcome, count) in outcomes.sorted(by: { $0.key < $1.key }) {
-            add(name, [("outcome", outcome)], "\(count)")
+            add(name, labels: [("outcome", outcome)], "\(count)")
         }
     }
 
     /// Adds a histogram, with its bounds divided by `unit` and its buckets cumulative.
     mutating func add(
-        _ name: String, _ tally: Histogram, perUnit unit: Double, _ labels: [(String, String)]
+        _ name: String, tally: Histogram, perUnit unit: Double, labels: [(String, String)]
     ) {
         let (counts, sum) = tally.snapshot
         var below = 0
         for (bound, count) in zip(tally.bounds.map { "\(Double($0) / unit)" } + ["+Inf"], counts) {
             below += count
-            add("\(name)_bucket", labels + [("le", bound)], "\(below)")
+            add("\(name)_bucket", labels: labels + [("le", bound)], "\(below)")
         }
-        add("\(name)_sum", labels, "\(Double(sum) / unit)")
-        add("\(name)_count", labels, "\(below)")
+        add("\(name)_sum", labels: labels, "\(Double(sum) / unit)")
+        add("\(name)_count", labels: labels, "\(below)")
     }
 }

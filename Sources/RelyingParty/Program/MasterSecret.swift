@@ -28,7 +28,7 @@ enum MasterSecret {
     ) throws(StartFault) -> SecretBytes {
         let found: Found
         do throws(FileFault) {
-            found = try readOrMake(path, faults)
+            found = try readOrMake(path, faults: faults)
         } catch { throw .file(error) }
         switch found {
         case .secret(let secret): return secret
@@ -37,7 +37,7 @@ enum MasterSecret {
     }
 
     private static func readOrMake(
-        _ path: String, _ faults: DurableFaults
+        _ path: String, faults: DurableFaults
     ) throws(FileFault) -> Found {
         let parts = path.split(separator: "/")
         guard path.utf8.first == UInt8(ascii: "/"), let last = parts.last else {

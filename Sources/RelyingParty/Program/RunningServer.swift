@@ -37,9 +37,9 @@ actor RunningServer {
             let metricsPlace = try MetricsAddress(settings.word(ServerSettings.metrics))
             let database = try await ServerFiles.database(settings)
             self.database = database
-            let service = try await ServerFiles.service(database, settings, clock: clock)
+            let service = try await ServerFiles.service(database, settings: settings, clock: clock)
             self.service = service
-            let http = try serve(service, settings, at: place, identity)
+            let http = try serve(service, settings: settings, at: place, identity: identity)
             self.http = http
             if let metricsPlace {
                 metrics = try serveFigures(service, of: http, at: metricsPlace)
@@ -115,8 +115,8 @@ actor RunningServer {
     }
 
     private func serve(
-        _ service: Service, _ settings: Configuration, at place: ServerConfiguration.Place,
-        _ identity: ServerConfiguration.Identity?
+        _ service: Service, settings: Configuration, at place: ServerConfiguration.Place,
+        identity: ServerConfiguration.Identity?
     ) throws(StartFault) -> HTTPServer {
         let requests = ServerLog.LoggedRequests(rawValue: settings.word(ServerSettings.logRequests))
         let log = ServerLog.observer(requests ?? .all)
@@ -132,7 +132,7 @@ actor RunningServer {
             })
         var configuration = ServerConfiguration(
             place: place, identity: identity, bodyLimit: { _, _ in Routes.bodyLimit }, log: report)
-        configuration.refusal = { dispatcher.refuse($0, $1) }
+        configuration.refusal = { dispatcher.refuse($0, request: $1) }
         configuration.connectionLimit = settings.count(ServerSettings.connections)
         // Behind a proxy, all connections come from the proxy's address.
         configuration.addressLimit =

@@ -51,7 +51,7 @@ enum ServerFiles {
     ///
     /// Both are created if they do not exist yet.
     static func service(
-        _ database: any Database, _ settings: Configuration, clock: Clock
+        _ database: any Database, settings: Configuration, clock: Clock
     ) async throws(StartFault) -> Service {
         let issuer = try issuer(settings)
         let master = try MasterSecret.load(settings.word(ServerSettings.master))

@@ -98,7 +98,7 @@ extension MACTokenState {
 
 extension IntrospectionAnswer {
     /// The answer for an access token that is currently valid, with the present roles and flags.
-    init(_ claims: AccessClaims, _ signer: Signer) {
+    init(_ claims: AccessClaims, signer: Signer) {
         active = true
         iss = claims.iss
         sub = claims.sub

@@ -25,7 +25,7 @@ extension Challenges {
     ///   action, names no registration, or if its challenge, signature or counter is not accepted;
     ///   otherwise the reason of `Signer.objection` or of `grant`.
     func settle<T: Sendable>(
-        _ proof: SignedText, _ action: ChallengeAction, _ event: AuditEntry.Event,
+        _ proof: SignedText, action: ChallengeAction, event: AuditEntry.Event,
         from origin: Origin,
         _ grant:
             @escaping @Sendable (any Transaction, Signer, LoginStatement) throws(DatabaseFault) ->
@@ -35,28 +35,29 @@ extension Challenges {
         guard statement.action == [UInt8](action.rawValue.utf8) else { throw .refused }
         let head = statement.head
         guard let key = try await signatures.key(of: head) else {
-            try await refuse(head, event, from: origin)
+            try await refuse(head, event: event, from: origin)
             throw .refused
         }
         let isSigned = signatures.verifies(
-            proof.statement.bytes, signature: proof.signature.bytes, .login, by: key,
+            proof.statement.bytes, signature: proof.signature.bytes, namespace: .login, by: key,
             of: head.credential)
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
             guard let signer = try store.signers.signer(head),
                 signer.registration.publicKey == key.point
             else {
-                try store.auditTrail.note(unknown(head, event), from: origin, at: now)
+                try store.auditTrail.note(unknown(head, event: event), from: origin, at: now)
                 return .failure(.refused)
             }
             let verdict = try store.settle(
-                statement, action, of: signer, isSigned: isSigned, at: now)
+                statement, action: action, of: signer, isSigned: isSigned, at: now)
             let result: Result<T, Problem> =
                 switch verdict {
                 case .failure(let problem): .failure(problem)
                 case .success(let signer): try grant(store, signer, statement)
                 }
-            try store.auditTrail.note(entry(event, signer, result.problem), from: origin, at: now)
+            try store.auditTrail.note(
+                entry(event, signer: signer, problem: result.problem), from: origin, at: now)
             return result
         }
     }
@@ -71,10 +72,10 @@ extension Challenges {
 
     /// Records in the audit trail that an unknown credential was refused, quoting its id.
     func refuse(
-        _ head: StatementHead, _ event: AuditEntry.Event, from origin: Origin
+        _ head: StatementHead, event: AuditEntry.Event, from origin: Origin
     ) async throws(Problem) {
         let now = core.now
-        let entry = unknown(head, event)
+        let entry = unknown(head, event: event)
         _ = try await core.write { store throws(DatabaseFault) in
             try store.auditTrail.note(entry, from: origin, at: now)
             return .success(())
@@ -83,14 +84,14 @@ extension Challenges {
 }
 
 /// The audit line for a statement that names an unknown credential.
-private func unknown(_ head: StatementHead, _ event: AuditEntry.Event) -> AuditEntry {
+private func unknown(_ head: StatementHead, event: AuditEntry.Event) -> AuditEntry {
     AuditEntry(
         event: event, outcome: Problem.refused.code,
         detail: "unknown credential \(hexadecimal(head.credential))")
 }
 
 /// The audit line for a call by a known device; a nil `problem` means success.
-func entry(_ event: AuditEntry.Event, _ signer: Signer, _ problem: Problem?) -> AuditEntry {
+func entry(_ event: AuditEntry.Event, signer: Signer, problem: Problem?) -> AuditEntry {
     AuditEntry(
         event: event, outcome: problem?.code ?? "ok", application: signer.application.name,
         account: signer.account.name, registration: signer.registration.id)
@@ -102,13 +103,13 @@ extension Transaction {
     /// The challenge is used up even if a later check fails. Returns the signer as it is in the
     /// database now, which may differ from `former`.
     fileprivate func settle(
-        _ statement: LoginStatement, _ action: ChallengeAction, of former: Signer, isSigned: Bool,
+        _ statement: LoginStatement, action: ChallengeAction, of former: Signer, isSigned: Bool,
         at now: Int64
     ) throws(DatabaseFault) -> Result<Signer, Problem> {
         let binding = ChallengeBinding(
             application: former.application.id, account: former.account.name,
             device: statement.head.device, action: action)
-        guard try challenges.use(challenge: statement.challenge, binding, at: now) else {
+        guard try challenges.use(challenge: statement.challenge, binding: binding, at: now) else {
             return .failure(.refused)
         }
         // Read again behind the lock that blocking also takes; with a single writer there is no
@@ -177,7 +178,7 @@ extension Challenges {
             let binding = ChallengeBinding(
                 application: application.id, account: fields.account.text,
                 device: fields.device, action: action)
-            try store.challenges.keep(challenge: challenge, binding, until: expires)
+            try store.challenges.keep(challenge: challenge, binding: binding, until: expires)
             return .success(
                 ChallengeAnswer(
                     challenge: challenge, audience: application.audience,

@@ -8,7 +8,7 @@ import SignedFormats
 /// `point` is an uncompressed P-256 point of 65 bytes. The result is also false if the cryptography
 /// library fails.
 func isSigned(
-    _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace, by point: [UInt8]
+    _ text: [UInt8], signature: [UInt8], namespace: SignatureNamespace, by point: [UInt8]
 ) -> Bool {
     do throws(CryptoFault) {
         return try P256PublicKey(point: point).verifies(

@@ -19,14 +19,15 @@ extension Logins {
         let fields = try call.body(OperationRequest.self)
         let session = try core.made { () throws(CryptoFault) in try BearerSecret.session.generate()
         }
-        let (draft, account) = try await operations.draft(fields, .login, call)
+        let (draft, account) = try await operations.draft(fields, purpose: .login, call: call)
         var id: OperationID = try core.random()
         do throws(Problem) {
             guard let account else {
-                if fields.visitor != nil { try await noteUnknown(fields.account, call) }
+                if fields.visitor != nil { try await noteUnknown(fields.account, call: call) }
                 throw .notFound
             }
-            id = try await operations.keep(draft, of: account, session: session.digest, call).id
+            id = try await operations.keep(draft, of: account, session: session.digest, call: call)
+                .id
         } catch {
             guard fields.visitor != nil, error.status == 404 || error.status == 409 else {
                 throw error
@@ -38,7 +39,7 @@ extension Logins {
     }
 
     /// Records that a login for a visitor named an account that does not exist.
-    private func noteUnknown(_ account: Name, _ call: Call) async throws(Problem) {
+    private func noteUnknown(_ account: Name, call: Call) async throws(Problem) {
         let entry = AuditEntry(
             event: .operationCreated, outcome: Problem.notFound.code,
             application: try call.caller().name, account: printable([UInt8](account.text.utf8)))
@@ -85,7 +86,7 @@ extension Logins {
                 application: application.name)
             if case .success(let signer) = result {
                 try store.beginSession(fresh, of: signer, factor: "fingerprint", at: now)
-                entry = RelyingParty.entry(.operationConsumed, signer, nil)
+                entry = RelyingParty.entry(.operationConsumed, signer: signer, problem: nil)
             }
             entry.detail = OperationTrail(operation: id).text
             try store.auditTrail.note(entry, from: call.origin, at: now)

@@ -25,15 +25,15 @@ extension Operations {
             try store.signers.signer(statement.head)
         }
         guard let signer else {
-            try await challenges.refuse(statement.head, .operationDecided, from: call.origin)
+            try await challenges.refuse(statement.head, event: .operationDecided, from: call.origin)
             throw .refused
         }
         let isSigned = signer.hasSigned(
-            proof.statement.bytes, signature: proof.signature.bytes, .operation)
+            proof.statement.bytes, signature: proof.signature.bytes, namespace: .operation)
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
             let result = try store.decide(statement, of: signer, isSigned: isSigned, at: now)
-            var entry = entry(.operationDecided, signer, result.problem)
+            var entry = entry(.operationDecided, signer: signer, problem: result.problem)
             entry.detail =
                 OperationTrail(
                     operation: id, decision: "\(statement.decision.word)"

@@ -32,7 +32,7 @@ extension Logins {
             ModulePurpose.text(module.challenge, local: [UInt8](module.account.text.utf8))
         }
         let (signer, statement) = try await challenges.settle(
-            fields.proof, .login, .login, from: call.origin
+            fields.proof, action: .login, event: .login, from: call.origin
         ) {
             (store, signer, statement) throws(DatabaseFault) -> Result<
                 (Signer, LoginStatement), Problem
@@ -51,7 +51,7 @@ extension Logins {
             tokens: try tokens.pair(
                 fresh, of: signer, methods: statement.claims.integrity.methods, at: now),
             verdict: try fields.module.map { module throws(Problem) in
-                try verdict(for: module, signer, statement, at: now)
+                try verdict(for: module, signer: signer, statement: statement, at: now)
             })
     }
 
@@ -60,7 +60,7 @@ extension Logins {
     /// The verdict names the module's challenge, the account, the local account and the device, and
     /// expires after 60 seconds.
     func verdict(
-        for module: ModuleRequest, _ signer: Signer, _ statement: LoginStatement, at now: Int64
+        for module: ModuleRequest, signer: Signer, statement: LoginStatement, at now: Int64
     ) throws(Problem) -> SignedVerdict {
         let verdict = Verdict(
             audience: statement.head.audience, account: statement.head.account,

@@ -43,10 +43,10 @@ extension MACTokens {
         let now = core.now
         let expires = now + seconds
         let audience = try await challenges.settle(
-            fields.proof, .macToken, .macToken, from: call.origin
+            fields.proof, action: .macToken, event: .macToken, from: call.origin
         ) { store, signer, _ throws(DatabaseFault) in
             try store.macTokens.keepMACToken(
-                id, name: name, sealed, registration: signer.registration.id, at: now,
+                id, name: name, sealed: sealed, registration: signer.registration.id, at: now,
                 until: expires)
             return .success(signer.application.audience)
         }
@@ -111,7 +111,7 @@ extension MACTokens {
             guard try store.macTokens.revokeMACToken(id, at: now) else {
                 return .failure(.conflict("the token was already revoked"))
             }
-            var line = entry(.revocation, signer, nil)
+            var line = entry(.revocation, signer: signer, problem: nil)
             line.detail = "MAC token '\(token.name)', by \(whom)"
             try store.auditTrail.note(line, from: origin, at: now)
             return .success(())

@@ -17,7 +17,7 @@ extension Requests {
     ///   otherwise the reason for which a right MAC is refused, such as `.replayed`, `.clock` or
     ///   `.tokenRefused`.
     func acceptMAC(
-        _ authorization: MACAuthorization, _ received: ReceivedRequest,
+        _ authorization: MACAuthorization, received: ReceivedRequest,
         for application: AskingApplication?, from origin: Origin, isLeaving: Bool
     ) async throws(Problem) -> Signer {
         let found = try await core.read { store throws(DatabaseFault) in
@@ -25,10 +25,11 @@ extension Requests {
         }
         guard let (token, signer) = found,
             application.map({ $0.record.id == signer.application.id }) ?? true,
-            try isMAC(authorization, of: received, by: token, signer)
+            try isMAC(authorization, of: received, by: token, signer: signer)
         else {
             try await refuseRequest(
-                .refused, "MAC token: \(hexadecimal(authorization.token))", for: application,
+                .refused, detail: "MAC token: \(hexadecimal(authorization.token))",
+                for: application,
                 from: origin)
             throw .refused
         }
@@ -39,7 +40,8 @@ extension Requests {
             if let problem = result.problem,
                 self.refusals.hasLine(for: application, isSigned: true, from: origin)
             {
-                try store.auditTrail.note(entry(.request, signer, problem), from: origin, at: now)
+                try store.auditTrail.note(
+                    entry(.request, signer: signer, problem: problem), from: origin, at: now)
             }
             return result
         }
@@ -48,7 +50,7 @@ extension Requests {
     /// Whether the MAC is that of this request under the token's secret, compared in constant time.
     private func isMAC(
         _ authorization: MACAuthorization, of received: ReceivedRequest, by token: MACTokenRecord,
-        _ signer: Signer
+        signer: Signer
     ) throws(Problem) -> Bool {
         let text = MACText(
             audience: [UInt8](signer.application.audience.utf8), token: authorization.token,

@@ -42,9 +42,9 @@ extension Operations {
     func makeOperation(_ call: Call) async throws(Problem) -> OperationState {
         let fields = try call.body(OperationRequest.self)
         guard fields.visitor == nil else { throw .malformed("'visitor' is only for logins") }
-        let (draft, account) = try await draft(fields, .operation, call)
+        let (draft, account) = try await draft(fields, purpose: .operation, call: call)
         guard let account else { throw .notFound }
-        let record = try await keep(draft, of: account, session: nil, call)
+        let record = try await keep(draft, of: account, session: nil, call: call)
         return try OperationState(record, account: account, at: core.now)
     }
 
@@ -57,7 +57,7 @@ extension Operations {
     /// - Throws: `.notFound` if there is no such template, `.conflict` if the template has another
     ///   purpose, and `.malformed` if the values, the device or the time do not fit the template.
     func draft(
-        _ fields: OperationRequest, _ purpose: TemplatePurpose, _ call: Call
+        _ fields: OperationRequest, purpose: TemplatePurpose, call: Call
     ) async throws(Problem) -> (DraftedOperation, AccountRecord?) {
         let application = try call.caller()
         let (account, found) = try await core.read { store throws(DatabaseFault) in
@@ -87,7 +87,7 @@ extension Operations {
     /// leaves an audit line only for a visitor's login, because then the caller's answer does not
     /// give the reason.
     func keep(
-        _ draft: DraftedOperation, of account: AccountRecord, session: [UInt8]?, _ call: Call
+        _ draft: DraftedOperation, of account: AccountRecord, session: [UInt8]?, call: Call
     ) async throws(Problem) -> OperationRecord {
         let application = try call.caller()
         let now = core.now
@@ -100,7 +100,7 @@ extension Operations {
         return try await core.write { store throws(DatabaseFault) in
             // Checked behind the account's lock, so that concurrent calls cannot exceed the limit.
             try store.accounts.lockAccount(account.id)
-            let objection = try store.objection(to: operation, draft.purpose, at: now)
+            let objection = try store.objection(to: operation, purpose: draft.purpose, at: now)
             var entry = AuditEntry(
                 event: .operationCreated, outcome: objection?.code ?? "ok",
                 application: application.name, account: account.name)
@@ -287,12 +287,12 @@ extension Transaction {
     /// Call this behind the account's lock: it reads the account, the pending operations and the
     /// device again, and the answer holds until the transaction ends.
     fileprivate func objection(
-        to operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
+        to operation: NewOperation, purpose: TemplatePurpose, at now: Int64
     ) throws(DatabaseFault) -> Problem? {
         guard try accounts.account(operation.account.id)?.isBlocked == false else {
             return .accountBlocked
         }
-        guard try hasPlace(for: operation, purpose, at: now) else {
+        guard try hasPlace(for: operation, purpose: purpose, at: now) else {
             return .conflict("too many operations await this account already")
         }
         guard try hasDevice(for: operation) else {
@@ -306,7 +306,7 @@ extension Transaction {
     /// Logins begun for visitors are counted separately, per account and per network, so that
     /// strangers cannot crowd out the application's other logins.
     private func hasPlace(
-        for operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
+        for operation: NewOperation, purpose: TemplatePurpose, at now: Int64
     ) throws(DatabaseFault) -> Bool {
         let account = operation.account.id
         guard let network = operation.network else {

@@ -40,7 +40,7 @@ extension Registrations {
             throw .malformed("'expiresIn' must be 30 to 86400 seconds")
         }
         return try await makeActivation(
-            of: fields.account, application, seconds: seconds, from: call.origin)
+            of: fields.account, application: application, seconds: seconds, from: call.origin)
     }
 
     /// Issues an activation code, for the API and for the administrator's command.
@@ -51,7 +51,7 @@ extension Registrations {
     /// - Throws: `.conflict` if the account is blocked, `.apiKeyRefused` if the application is
     ///   being removed.
     func makeActivation(
-        of account: Name, _ application: ApplicationRecord, seconds: Int64, from origin: Origin
+        of account: Name, application: ApplicationRecord, seconds: Int64, from origin: Origin
     ) async throws(Problem) -> ActivationAnswer {
         let code = try core.made { () throws(CryptoFault) in try ActivationCode.generate() }
         let hash = try core.made { () throws(CryptoFault) in try code.digest() }
@@ -115,7 +115,8 @@ extension Registrations {
             let binding = ChallengeBinding(
                 application: application.id, account: record.name, device: fields.device,
                 action: .register)
-            try store.challenges.keep(challenge: challenge, binding, until: now + Self.proofSeconds)
+            try store.challenges.keep(
+                challenge: challenge, binding: binding, until: now + Self.proofSeconds)
             let entry = AuditEntry(
                 event: .registration, outcome: AuditEntry.begun, application: application.name,
                 account: record.name, registration: id)
@@ -142,19 +143,19 @@ extension Registrations {
         let proof = try call.body(RegistrationProof.self)
         let statement = try registrationStatement(proof)
         let isSigned = isSigned(
-            proof.statement.bytes, signature: proof.signature.bytes, .registration,
+            proof.statement.bytes, signature: proof.signature.bytes, namespace: .registration,
             by: proof.publicKey.bytes)
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
             let result =
                 isSigned
-                ? try store.prove(id, statement, key: proof.publicKey.bytes, at: now)
+                ? try store.prove(id, statement: statement, key: proof.publicKey.bytes, at: now)
                 : .failure(.refused)
             // The names of the registration's owner, not those that the unverified statement
             // claims.
             let line: AuditEntry
             if let signer = try store.signers.signer(registration: id) {
-                line = entry(.registration, signer, result.problem)
+                line = entry(.registration, signer: signer, problem: result.problem)
             } else {
                 line = AuditEntry(
                     event: .registration, outcome: result.problem?.code ?? "ok",
@@ -183,7 +184,7 @@ extension Registrations {
         _ id: RegistrationID, of application: ApplicationRecord, fingerprint: String,
         from origin: Origin
     ) async throws(Problem) -> RegistrationState {
-        try await changeOwn(id, of: application, .commit, from: origin) {
+        try await changeOwn(id, of: application, event: .commit, from: origin) {
             store, signer, now throws(DatabaseFault) in
             guard signer.registration.status == .pendingCommit else {
                 return .failure(.conflict("this registration does not await a comparison"))
@@ -222,7 +223,7 @@ extension Registrations {
             case .blocked: .block
             case .created, .pendingCommit, .removed: .removal
             }
-        return try await changeOwn(id, of: application, event, from: origin) {
+        return try await changeOwn(id, of: application, event: event, from: origin) {
             store, signer, now throws(DatabaseFault) in
             let from = signer.registration.status
             let isAllowed =
@@ -253,7 +254,9 @@ extension Registrations {
         let id: RegistrationID = try call.id()
         let proof = try call.body(SignedText.self)
         let now = core.now
-        return try await challenges.settle(proof, .remove, .removal, from: call.origin) {
+        return try await challenges.settle(
+            proof, action: .remove, event: .removal, from: call.origin
+        ) {
             store, signer, _ throws(DatabaseFault) in
             guard signer.registration.id == id else { return .failure(.notFound) }
             let isRemoved = try store.registrations.setStatus(
@@ -310,7 +313,7 @@ extension Registrations {
     /// `change` runs behind the account's lock, on the registration as it is then. The audit line
     /// is written also if `change` refuses, with the code of its problem.
     private func changeOwn(
-        _ id: RegistrationID, of application: ApplicationRecord, _ event: AuditEntry.Event,
+        _ id: RegistrationID, of application: ApplicationRecord, event: AuditEntry.Event,
         from origin: Origin,
         _ change:
             @escaping @Sendable (any Transaction, Signer, Int64) throws(DatabaseFault) -> Result<
@@ -331,7 +334,8 @@ extension Registrations {
             let signer = Signer(
                 application: application, account: account, registration: registration)
             let result = try change(store, signer, now)
-            try store.auditTrail.note(entry(event, signer, result.problem), from: origin, at: now)
+            try store.auditTrail.note(
+                entry(event, signer: signer, problem: result.problem), from: origin, at: now)
             if let problem = result.problem { return .failure(problem) }
             return .success(try store.state(id))
         }
@@ -366,7 +370,7 @@ extension Transaction {
     /// challenge stays valid if one of these checks fails. It is used up even if the policy then
     /// refuses the key, or if the credential is already registered.
     fileprivate func prove(
-        _ id: RegistrationID, _ statement: LoginStatement, key: [UInt8], at now: Int64
+        _ id: RegistrationID, statement: LoginStatement, key: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
         let head = statement.head
         guard let found = try registrations.registration(id) else { return .failure(.refused) }
@@ -382,13 +386,13 @@ extension Transaction {
         let binding = ChallengeBinding(
             application: application.id, account: account.name, device: head.device,
             action: .register)
-        guard try challenges.use(challenge: statement.challenge, binding, at: now) else {
+        guard try challenges.use(challenge: statement.challenge, binding: binding, at: now) else {
             return .failure(.refused)
         }
         let signer = Signer(
             application: application, account: account, registration: registration)
         if let problem = signer.policyObjection(to: statement.claims) { return .failure(problem) }
-        switch try registrations.keepKey(of: id, statement, key: key, at: now) {
+        switch try registrations.keepKey(of: id, statement: statement, key: key, at: now) {
         case .stored: break
         case .credentialInUse:
             return .failure(.conflict("this credential is registered already"))

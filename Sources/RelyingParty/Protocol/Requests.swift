@@ -58,7 +58,8 @@ extension Requests {
             method: fields.method.bytes, resource: fields.resource.bytes, body: fields.body.bytes)
         do throws(Problem) {
             let device = try await authenticate(
-                fields.authorization.bytes, received, for: try call.asking(), from: call.origin)
+                fields.authorization.bytes, received: received, for: try call.asking(),
+                from: call.origin)
             return AuthenticationAnswer(device)
         } catch {
             // A header is parsed before the API key is checked, so the key is checked here.
@@ -81,22 +82,23 @@ extension Requests {
         isLeaving: Bool = false
     ) async throws(Problem) -> AuthenticatedDevice {
         return try await authenticate(
-            header, request, for: nil, from: origin, isLeaving: isLeaving)
+            header, received: request, for: nil, from: origin, isLeaving: isLeaving)
     }
 
     /// Verifies a header of either scheme; the code must be for `application`, unless that is nil.
     private func authenticate(
-        _ header: [UInt8], _ received: ReceivedRequest, for application: AskingApplication?,
+        _ header: [UInt8], received: ReceivedRequest, for application: AskingApplication?,
         from origin: Origin, isLeaving: Bool = false
     ) async throws(Problem) -> AuthenticatedDevice {
         switch try RequestProof(header: header) {
         case .signature(let authorization):
             let signer = try await acceptSigned(
-                authorization, received, for: application, from: origin)
+                authorization, received: received, for: application, from: origin)
             return AuthenticatedDevice(signer: signer, factor: Factor.touch)
         case .mac(let authorization):
             let signer = try await acceptMAC(
-                authorization, received, for: application, from: origin, isLeaving: isLeaving)
+                authorization, received: received, for: application, from: origin,
+                isLeaving: isLeaving)
             return AuthenticatedDevice(
                 signer: signer, factor: Factor.possession, macToken: authorization.token)
         }
@@ -107,7 +109,7 @@ extension Requests {
     /// - Throws: `.apiKeyRefused` if the caller's API key has been revoked; otherwise `problem`,
     ///   once it is recorded. If the refusal was only counted, it returns, and the caller throws.
     func refuseRequest(
-        _ problem: Problem, _ detail: String, for application: AskingApplication?,
+        _ problem: Problem, detail: String, for application: AskingApplication?,
         from origin: Origin
     ) async throws(Problem) {
         guard refusals.hasLine(for: application, isSigned: false, from: origin) else {

@@ -39,8 +39,8 @@ final class ServerKeys: Sendable {
         } catch {
             throw .crypto(error)
         }
-        for use in KeyUse.allCases { try await addKey(use, to: database, keySeal, at: now) }
-        keys = Mutex(try openKeys(try await storedKeys(of: database), keySeal, at: now))
+        for use in KeyUse.allCases { try await addKey(use, to: database, seal: keySeal, at: now) }
+        keys = Mutex(try openKeys(try await storedKeys(of: database), seal: keySeal, at: now))
     }
 
     /// Reloads the keys: an administrator may have rotated them, or a published one may be due.
@@ -51,7 +51,7 @@ final class ServerKeys: Sendable {
         let rows = try await storedKeys(of: database)
         let former = keys.withLock { $0 }
         guard !former.isOf(rows, at: now) else { return }
-        let fresh = try openKeys(rows, keySeal, at: now)
+        let fresh = try openKeys(rows, seal: keySeal, at: now)
         keys.withLock { $0 = fresh }
     }
 
@@ -139,10 +139,11 @@ private struct KeySet: Sendable {
 
     /// Whether these rows would give the same set of keys now.
     func isOf(_ rows: StoredKeys, at now: Int64) -> Bool {
-        func id(_ use: KeyUse, _ rows: [SigningKeyRecord]) -> [UInt8]? {
+        func id(_ use: KeyUse, rows: [SigningKeyRecord]) -> [UInt8]? {
             rows.signing(use, at: now).map { [UInt8]($0.id.utf8) }
         }
-        return token.id == id(.token, rows.token) && verdict.id == id(.verdict, rows.verdict)
+        return token.id == id(.token, rows: rows.token)
+            && verdict.id == id(.verdict, rows: rows.verdict)
             && verifying.map(\.id) == rows.token.map { [UInt8]($0.id.utf8) }
     }
 }
@@ -152,7 +153,7 @@ private typealias StoredKeys = (token: [SigningKeyRecord], verdict: [SigningKeyR
 
 /// Creates a key for a use that has none yet.
 private func addKey(
-    _ use: KeyUse, to database: any Database, _ seal: RowSeal, at now: Int64
+    _ use: KeyUse, to database: any Database, seal: RowSeal, at now: Int64
 ) async throws(KeyFault) {
     let row: NewKey
     do throws(CryptoFault) {
@@ -182,7 +183,7 @@ private func storedKeys(of database: any Database) async throws(KeyFault) -> Sto
 }
 
 private func openKeys(
-    _ rows: StoredKeys, _ seal: RowSeal, at now: Int64
+    _ rows: StoredKeys, seal: RowSeal, at now: Int64
 ) throws(KeyFault) -> KeySet {
     do throws(CryptoFault) {
         var verifying: [JSONWebKey] = []
@@ -190,8 +191,9 @@ private func openKeys(
             verifying.append(try JSONWebKey(P256PublicKey(point: row.publicKey)))
         }
         return KeySet(
-            token: try signing(.token, rows.token, seal, at: now),
-            verdict: try signing(.verdict, rows.verdict, seal, at: now), verifying: verifying)
+            token: try signing(.token, rows: rows.token, seal: seal, at: now),
+            verdict: try signing(.verdict, rows: rows.verdict, seal: seal, at: now),
+            verifying: verifying)
     } catch {
         throw error == .notAuthentic ? .sealedOtherwise : .crypto(error)
     }
@@ -199,7 +201,7 @@ private func openKeys(
 
 /// Opens the key that signs now; all servers on the database select the same one.
 private func signing(
-    _ use: KeyUse, _ rows: [SigningKeyRecord], _ seal: RowSeal, at now: Int64
+    _ use: KeyUse, rows: [SigningKeyRecord], seal: RowSeal, at now: Int64
 ) throws(CryptoFault) -> OpenKey {
     guard let row = rows.signing(use, at: now) else { throw .notAuthentic }
     let secret = try seal.open(row.sealed, row: row.publicKey)

@@ -29,7 +29,7 @@ extension SignatureVerification {
 
     /// Whether the key signed this text in this namespace; if so, the key is cached.
     func verifies(
-        _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace,
+        _ text: [UInt8], signature: [UInt8], namespace: SignatureNamespace,
         by key: P256PublicKey, of credential: CredentialID
     ) -> Bool {
         let isSigned = try? key.verifies(blob: signature, of: text, in: namespace)

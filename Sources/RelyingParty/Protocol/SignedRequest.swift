@@ -16,7 +16,7 @@ extension Requests {
     ///   another request, names no registration, or is not signed by its key. A right signature is
     ///   refused with its reason, such as `.clock`, `.replayed` or one of `Signer.objection`.
     func acceptSigned(
-        _ authorization: SignetAuthorization, _ received: ReceivedRequest,
+        _ authorization: SignetAuthorization, received: ReceivedRequest,
         for application: AskingApplication?, from origin: Origin
     ) async throws(Problem) -> Signer {
         let statement = try requestStatement(authorization.statement)
@@ -27,12 +27,13 @@ extension Requests {
         guard isMeant, let key = try await signatures.key(of: head) else {
             let detail = isMeant ? "unknown credential" : "another request, or another's"
             try await refuseRequest(
-                .refused, "\(detail): \(hexadecimal(head.credential))", for: application,
+                .refused, detail: "\(detail): \(hexadecimal(head.credential))", for: application,
                 from: origin)
             throw .refused
         }
         let isSigned = signatures.verifies(
-            authorization.statement, signature: authorization.signature, .request, by: key,
+            authorization.statement, signature: authorization.signature, namespace: .request,
+            by: key,
             of: head.credential)
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
@@ -42,7 +43,7 @@ extension Requests {
                 self.refusals.hasLine(for: application, isSigned: isSigned, from: origin)
             {
                 try store.audit(
-                    refusalOf: head, .request, problem, from: origin, at: now)
+                    refusalOf: head, event: .request, problem: problem, from: origin, at: now)
             }
             return result
         }
@@ -110,7 +111,7 @@ extension Transaction {
 
     /// Records a refusal, naming the registration's owner if the registration exists.
     fileprivate func audit(
-        refusalOf head: StatementHead, _ event: AuditEntry.Event, _ problem: Problem,
+        refusalOf head: StatementHead, event: AuditEntry.Event, problem: Problem,
         from origin: Origin, at now: Int64
     ) throws(DatabaseFault) {
         guard let signer = try signers.signer(head) else {
@@ -118,6 +119,6 @@ extension Transaction {
             let entry = AuditEntry(event: event, outcome: problem.code, detail: detail)
             return try auditTrail.note(entry, from: origin, at: now)
         }
-        try auditTrail.note(entry(event, signer, problem), from: origin, at: now)
+        try auditTrail.note(entry(event, signer: signer, problem: problem), from: origin, at: now)
     }
 }

@@ -90,9 +90,9 @@ extension Signer {
 
     /// Whether the registered key signed this text in this namespace; false before a key is proven.
     func hasSigned(
-        _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace
+        _ text: [UInt8], signature: [UInt8], namespace: SignatureNamespace
     ) -> Bool {
         guard let point = registration.publicKey else { return false }
-        return isSigned(text, signature: signature, namespace, by: point)
+        return isSigned(text, signature: signature, namespace: namespace, by: point)
     }
 }

@@ -26,7 +26,7 @@ extension Tokens {
         let (signer, session) = try await core.write { store throws(DatabaseFault) in
             let (result, signer) = try store.rotate(hash, to: fresh, at: now)
             try store.auditTrail.note(
-                refreshEntry(result.problem, signer), from: call.origin, at: now)
+                refreshEntry(result.problem, signer: signer), from: call.origin, at: now)
             return result
         }
         return try pair(
@@ -62,7 +62,8 @@ extension Tokens {
                 let signer = try store.signers.signer(registration: session.registration),
                 try store.sessions.revoke(session: id, reason: SessionEnd.revoked, at: now)
             else { return .success(false) }
-            try store.auditTrail.note(entry(.revocation, signer, nil), from: call.origin, at: now)
+            try store.auditTrail.note(
+                entry(.revocation, signer: signer, problem: nil), from: call.origin, at: now)
             return .success(true)
         }
     }
@@ -86,7 +87,7 @@ extension Tokens {
                 let signer = try store.signers.signer(registration: session.registration),
                 signer.application.id == application.id, signer.holds(session, at: now)
             else { return .inactive }
-            return IntrospectionAnswer(claims, signer)
+            return IntrospectionAnswer(claims, signer: signer)
         }
     }
 
@@ -153,11 +154,11 @@ enum SessionEnd {
     static let revoked = "revoked"
 }
 
-private func refreshEntry(_ problem: Problem?, _ signer: Signer?) -> AuditEntry {
+private func refreshEntry(_ problem: Problem?, signer: Signer?) -> AuditEntry {
     guard let signer else {
         return AuditEntry(event: .refresh, outcome: problem?.code ?? "ok")
     }
-    return entry(.refresh, signer, problem)
+    return entry(.refresh, signer: signer, problem: problem)
 }
 
 extension TokenSession {

@@ -63,7 +63,7 @@ extension AccountRows {
     }
 
     /// Blocks or unblocks an account.
-    func setBlocked(_ account: Int64, _ isBlocked: Bool) throws(DatabaseFault) {
+    func setBlocked(_ account: Int64, isBlocked: Bool) throws(DatabaseFault) {
         try store.run(
             "UPDATE account SET blocked = $1 WHERE id = $2",
             [.integer(isBlocked ? 1 : 0), .integer(account)])

@@ -12,7 +12,7 @@ extension Transaction {
 extension ApplicationRows {
     /// Stores a new application; nil if the name or the audience is taken.
     func makeApplication(
-        _ name: Name, audience: String, _ policy: ApplicationPolicy, at now: Int64
+        _ name: Name, audience: String, policy: ApplicationPolicy, at now: Int64
     ) throws(DatabaseFault) -> ApplicationRecord? {
         let rows = try store.run(
             """
@@ -44,7 +44,7 @@ extension ApplicationRows {
 
     /// Replaces an application's policy; existing registrations stay.
     func setPolicy(
-        of application: Int64, _ policy: ApplicationPolicy
+        of application: Int64, policy: ApplicationPolicy
     ) throws(DatabaseFault) {
         try store.run(
             """

@@ -30,7 +30,7 @@ extension Transaction {
 extension ChallengeRows {
     /// Stores a new challenge of 32 bytes that is valid until `expires`, in seconds since 1970.
     func keep(
-        challenge: Challenge, _ binding: ChallengeBinding, until expires: Int64
+        challenge: Challenge, binding: ChallengeBinding, until expires: Int64
     ) throws(DatabaseFault) {
         try store.add(
             """
@@ -45,7 +45,7 @@ extension ChallengeRows {
 
     /// Uses up a challenge; returns false if it has another binding, was used, or has expired.
     func use(
-        challenge: Challenge, _ binding: ChallengeBinding, at now: Int64
+        challenge: Challenge, binding: ChallengeBinding, at now: Int64
     ) throws(DatabaseFault) -> Bool {
         try store.change(
             """

@@ -36,7 +36,7 @@ extension Transaction {
 extension MACTokenRows {
     /// Stores a new token and revokes the registration's other tokens of this name.
     func keepMACToken(
-        _ id: MACTokenID, name: Name, _ sealed: [UInt8], registration: RegistrationID,
+        _ id: MACTokenID, name: Name, sealed: [UInt8], registration: RegistrationID,
         at now: Int64,
         until expires: Int64
     ) throws(DatabaseFault) {

@@ -45,7 +45,7 @@ extension RegistrationRows {
     ///
     /// The registration must still be CREATED, and no other may have the credential.
     func keepKey(
-        of id: RegistrationID, _ statement: LoginStatement, key: [UInt8], at now: Int64
+        of id: RegistrationID, statement: LoginStatement, key: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> KeyOutcome {
         let claims = statement.claims
         guard let counter = Int64(exactly: claims.counter),

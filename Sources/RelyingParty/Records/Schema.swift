@@ -7,7 +7,7 @@ import SQL
 /// been released is never edited; later changes are new migrations.
 enum Schema {
     /// The migrations from an empty database to the schema that this program knows.
-    static let steps = [Migration(1, first), Migration(2, second)]
+    static let steps = [Migration(1, statements: first), Migration(2, statements: second)]
 
     private static let first = [
         """

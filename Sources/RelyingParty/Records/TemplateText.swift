@@ -61,7 +61,7 @@ struct TemplateText: Equatable, Sendable {
         for part in parts {
             switch part {
             case .literal(let literal): text += literal
-            case .placeholder(let name): text += try Self.shownValue(values[name] ?? "", name)
+            case .placeholder(let name): text += try Self.shownValue(values[name] ?? "", name: name)
             }
         }
         guard text.count <= Self.maximumLength else {
@@ -72,7 +72,7 @@ struct TemplateText: Equatable, Sendable {
     }
 
     /// Refuses a long value instead of cutting it: a truncated amount is a different amount.
-    private static func shownValue(_ value: String, _ name: String) throws(Problem) -> [UInt8] {
+    private static func shownValue(_ value: String, name: String) throws(Problem) -> [UInt8] {
         let bytes = [UInt8](value.utf8)
         guard bytes.count <= longestValue else {
             throw .malformed("'\(name)' is longer than \(longestValue) bytes")

@@ -209,8 +209,8 @@ extension JSONReader {
             switch bytes[place] {
             case UInt8(ascii: "\""):
                 place += 1
-                return try string(bytes[start..<place - 1], most)
-            case UInt8(ascii: "\\"): return try escapedText(from: start, most)
+                return try string(bytes[start..<place - 1], most: most)
+            case UInt8(ascii: "\\"): return try escapedText(from: start, most: most)
             case 0..<0x20: throw .malformed
             default: place += 1
             }
@@ -220,12 +220,12 @@ extension JSONReader {
 
     /// Reads the rest of a string that has an escape at `place`.
     private mutating func escapedText(
-        from start: Int, _ most: Int
+        from start: Int, most: Int
     ) throws(JSONFault) -> String {
         var plain = bytes[start..<place]
         while true {
             switch try take() {
-            case UInt8(ascii: "\""): return try string(plain, most)
+            case UInt8(ascii: "\""): return try string(plain, most: most)
             case UInt8(ascii: "\\"): try escape(into: &plain)
             case 0..<0x20: throw .malformed
             case let byte: plain.append(byte)
@@ -233,7 +233,7 @@ extension JSONReader {
         }
     }
 
-    private func string(_ text: ArraySlice<UInt8>, _ most: Int) throws(JSONFault) -> String {
+    private func string(_ text: ArraySlice<UInt8>, most: Int) throws(JSONFault) -> String {
         guard text.count <= most, let string = String(validating: text, as: UTF8.self) else {
             throw .malformed
         }

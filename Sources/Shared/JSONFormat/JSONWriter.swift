@@ -35,14 +35,14 @@ package struct JSONWriter {
     }
 
     /// Writes a string member, unless the string is nil.
-    package mutating func put(_ name: StaticString, _ text: String?) {
+    package mutating func put(_ name: StaticString, text: String?) {
         guard let text else { return }
         put(name)
         write(text)
     }
 
     /// Writes an integer member, unless the integer is nil.
-    package mutating func put(_ name: StaticString, _ number: Int64?) {
+    package mutating func put(_ name: StaticString, number: Int64?) {
         guard let number else { return }
         put(name)
         write(number)
@@ -55,7 +55,7 @@ package struct JSONWriter {
     }
 
     /// Writes a member that is an array of strings, unless the array is nil.
-    package mutating func put(_ name: StaticString, _ texts: [String]?) {
+    package mutating func put(_ name: StaticString, texts: [String]?) {
         guard let texts else { return }
         put(name)
         write(.array(texts.map { .string($0) }))

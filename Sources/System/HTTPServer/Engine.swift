@@ -65,7 +65,7 @@ final class Engine: Sendable {
             var options = unsafe engineOptions(configuration, socket: number, context: context)
             unsafe options += identity
             unsafe options.append(item(.END))
-            return unsafe startDaemon(&options, configuration, context)
+            return unsafe startDaemon(&options, configuration: configuration, context: context)
         }
         let lines = state.withLock { state in
             unsafe state.daemon = started.map { UInt(bitPattern: $0) }
@@ -188,9 +188,9 @@ extension Engine {
                     unsafe key.withUnsafeBytes { key in
                         let address = unsafe UnsafeMutableRawPointer(mutating: key.baseAddress)
                         return unsafe body([
-                            item(.HTTPS_MEM_CERT, 0, chain.baseAddress),
-                            item(.HTTPS_MEM_KEY, 0, address),
-                            item(.HTTPS_PRIORITIES, 0, priorities.baseAddress),
+                            item(.HTTPS_MEM_CERT, 0, pointer: chain.baseAddress),
+                            item(.HTTPS_MEM_KEY, 0, pointer: address),
+                            item(.HTTPS_PRIORITIES, 0, pointer: priorities.baseAddress),
                         ])
                     }
                 }
@@ -215,8 +215,8 @@ private func terminated(_ key: SecretBytes) throws(SystemFault) -> SecretBytes {
 }
 
 private func startDaemon(
-    _ options: inout [MHD_OptionItem], _ configuration: ServerConfiguration,
-    _ context: UnsafeMutableRawPointer
+    _ options: inout [MHD_OptionItem], configuration: ServerConfiguration,
+    context: UnsafeMutableRawPointer
 ) -> OpaquePointer? {
     var flags =
         MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue

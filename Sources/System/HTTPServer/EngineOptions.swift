@@ -22,7 +22,7 @@ func engineOptions(
 ) -> [MHD_OptionItem] {
     // The logger comes first, so that it receives complaints about the other options.
     var options = unsafe [
-        item(.EXTERNAL_LOGGER, signet_mhd_logger(), context),
+        item(.EXTERNAL_LOGGER, signet_mhd_logger(), pointer: context),
         item(.LISTEN_SOCKET, Int(socket)),
         item(.CONNECTION_LIMIT, configuration.connectionLimit),
         item(.CONNECTION_MEMORY_LIMIT, configuration.headerLimit),
@@ -30,11 +30,11 @@ func engineOptions(
             .CONNECTION_TIMEOUT,
             Int(max(1, configuration.idleTimeout.components.seconds))),
         item(.STRICT_FOR_CLIENT, 1),
-        item(.URI_LOG_CALLBACK, unsafeBitCast(targetCallback, to: Int.self), context),
+        item(.URI_LOG_CALLBACK, unsafeBitCast(targetCallback, to: Int.self), pointer: context),
         item(.UNESCAPE_CALLBACK, unsafeBitCast(unescapeCallback, to: Int.self)),
-        item(.NOTIFY_COMPLETED, unsafeBitCast(completedCallback, to: Int.self), context),
+        item(.NOTIFY_COMPLETED, unsafeBitCast(completedCallback, to: Int.self), pointer: context),
         item(
-            .NOTIFY_CONNECTION, unsafeBitCast(connectionCallback, to: Int.self), context),
+            .NOTIFY_CONNECTION, unsafeBitCast(connectionCallback, to: Int.self), pointer: context),
     ]
     if configuration.threads > 1 {
         unsafe options.append(item(.THREAD_POOL_SIZE, configuration.threads))
@@ -44,7 +44,7 @@ func engineOptions(
 
 /// Makes one option; `value` is its integer or function pointer.
 func item(
-    _ option: MHD_OPTION, _ value: Int = 0, _ pointer: UnsafeMutableRawPointer? = nil
+    _ option: MHD_OPTION, _ value: Int = 0, pointer: UnsafeMutableRawPointer? = nil
 ) -> MHD_OptionItem {
     unsafe MHD_OptionItem(option: option, value: value, ptr_value: pointer)
 }
@@ -154,5 +154,5 @@ let accessCallback:
         unsafe count.pointee = 0
         let call = unsafe LibraryCall(
             connection: connection, method: method, target: target, version: version)
-        return unsafe exchange.advance(call, bytes) ? .YES : .NO
+        return unsafe exchange.advance(call, part: bytes) ? .YES : .NO
     }

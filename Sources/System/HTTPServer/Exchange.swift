@@ -47,7 +47,7 @@ final class Exchange: @unchecked Sendable {
     /// Processes a call of the library: the head, a part of the body, or its end.
     ///
     /// Returns false if the connection must be cut.
-    func advance(_ call: LibraryCall, _ part: UnsafeRawBufferPointer) -> Bool {
+    func advance(_ call: LibraryCall, part: UnsafeRawBufferPointer) -> Bool {
         guard let head else { return unsafe begin(call) }
         if part.count > 0 { return unsafe take(part) }
         let ready = phase.withLock { phase -> HTTPResponse? in
@@ -55,10 +55,10 @@ final class Exchange: @unchecked Sendable {
             phase = .sent
             return response
         }
-        if let ready { return unsafe send(ready, call) }
-        guard surplus == 0 else { return unsafe refuse(.tooLarge, head, call) }
-        guard !engine.isClosed else { return unsafe refuse(.stopping, head, call) }
-        return unsafe handle(head, call)
+        if let ready { return unsafe send(ready, call: call) }
+        guard surplus == 0 else { return unsafe refuse(.tooLarge, head: head, call: call) }
+        guard !engine.isClosed else { return unsafe refuse(.stopping, head: head, call: call) }
+        return unsafe handle(head, call: call)
     }
 
     /// Sets the response; only the first call has an effect.
@@ -85,7 +85,7 @@ final class Exchange: @unchecked Sendable {
         }
         // There is already an answer.
         guard let task else { return }
-        answer(response(to: .stopping, head))
+        answer(response(to: .stopping, head: head))
         task.cancel()
     }
 
@@ -120,7 +120,7 @@ final class Exchange: @unchecked Sendable {
             guard !engine.isStopping else { throw .stopping }
             return true
         } catch {
-            return unsafe refuse(error, known, call)
+            return unsafe refuse(error, head: known, call: call)
         }
     }
 
@@ -139,7 +139,7 @@ final class Exchange: @unchecked Sendable {
     }
 
     /// Starts the handler on this thread, and suspends the connection if the handler has to wait.
-    private func handle(_ head: RequestHead, _ call: LibraryCall) -> Bool {
+    private func handle(_ head: RequestHead, call: LibraryCall) -> Bool {
         let request = HTTPRequest(
             method: head.method, target: target, path: head.path, query: head.query,
             headers: head.headers, body: body, peer: connection.peer)
@@ -158,7 +158,7 @@ final class Exchange: @unchecked Sendable {
                 guard engine.remember(self) else {
                     task.cancel()
                     phase = .sent
-                    return response(to: .stopping, head)
+                    return response(to: .stopping, head: head)
                 }
                 phase = unsafe .suspended(SleepingConnection(pointer: sleeping), task)
                 unsafe MHD_suspend_connection(sleeping)
@@ -166,29 +166,29 @@ final class Exchange: @unchecked Sendable {
             }
         }
         guard let ready else { return true }
-        return unsafe send(ready, call)
+        return unsafe send(ready, call: call)
     }
 
     private func refuse(
-        _ refusal: RequestHead.Refusal, _ head: RequestHead?, _ call: LibraryCall
+        _ refusal: RequestHead.Refusal, head: RequestHead?, call: LibraryCall
     ) -> Bool {
         phase.withLock { $0 = .sent }
         connection.allow(engine.requestNanoseconds)
-        let response = response(to: refusal, head)
+        let response = response(to: refusal, head: head)
         if unsafe queue(response, closing: true, on: call.connection) { return true }
         let bare = HTTPResponse(status: refusal.status)
         return unsafe queue(bare, closing: true, on: call.connection)
     }
 
     /// Makes the response that replaces the handler's, from what is known of the request.
-    private func response(to refusal: RequestHead.Refusal, _ head: RequestHead?) -> HTTPResponse {
+    private func response(to refusal: RequestHead.Refusal, head: RequestHead?) -> HTTPResponse {
         let request = HTTPRequest(
             method: head?.method ?? "", target: target ?? "", path: head?.path ?? "",
             query: head?.query ?? [], headers: head?.headers ?? [], peer: connection.peer)
         return engine.configuration.refusal(refusal.status, request)
     }
 
-    private func send(_ response: HTTPResponse, _ call: LibraryCall) -> Bool {
+    private func send(_ response: HTTPResponse, call: LibraryCall) -> Bool {
         connection.allow(engine.requestNanoseconds)
         let closing = engine.isStopping
         if unsafe queue(response, closing: closing, on: call.connection) { return true }

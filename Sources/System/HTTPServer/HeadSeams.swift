@@ -24,8 +24,8 @@ import Glibc
         else { return nil }
         unsafe end = method + strlen(method)
         unsafe last = method + signet_mhd_head_size(call.connection)
-        guard unsafe target - end == 1, unsafe take(target, targetCount),
-            unsafe version - end == 1, unsafe take(version, strlen(version))
+        guard unsafe target - end == 1, unsafe take(target, count: targetCount),
+            unsafe version - end == 1, unsafe take(version, count: strlen(version))
         else { return nil }
     }
 
@@ -34,7 +34,7 @@ import Glibc
         _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
     ) -> Bool {
         guard let part = name.baseAddress, let start = value.baseAddress,
-            unsafe take(part, name.count)
+            unsafe take(part, count: name.count)
         else { return false }
         // The colon has been replaced by NUL, and blanks may follow it.
         guard unsafe end < start && start <= last && end.pointee == 0 else { return false }
@@ -57,7 +57,7 @@ import Glibc
     }
 
     /// Takes a part that follows the end of a line; returns false if anything else is in between.
-    private mutating func take(_ part: UnsafePointer<CChar>, _ count: Int) -> Bool {
+    private mutating func take(_ part: UnsafePointer<CChar>, count: Int) -> Bool {
         guard unsafe end < part, unsafe part + count <= last else { return false }
         let gap = unsafe UnsafeBufferPointer(start: end, count: part - end)
         guard unsafe behindLine(gap)?.isEmpty == true else { return false }

@@ -70,7 +70,7 @@ package final class RateLimit: Sendable {
         let (place, wait) = table.withLock { table -> (Place, Int?) in
             sweep(&table, at: now)
             let place = self.place(of: network, in: table)
-            var bucket = self.bucket(at: place, in: table, now)
+            var bucket = self.bucket(at: place, in: table, now: now)
             defer { keep(bucket, at: place, in: &table) }
             guard bucket.milliTokens >= 1_000 else {
                 let missing = 1_000 - bucket.milliTokens
@@ -90,7 +90,7 @@ package final class RateLimit: Sendable {
             let place = admission.place
             // A bucket that was dropped was full.
             if case .own(let network) = place, table.own[network] == nil { return }
-            var bucket = self.bucket(at: place, in: table, now)
+            var bucket = self.bucket(at: place, in: table, now: now)
             bucket.milliTokens = min(full, bucket.milliTokens + 1_000)
             if case .own(let network) = place, bucket.milliTokens == full {
                 table.own[network] = nil
@@ -120,7 +120,7 @@ package final class RateLimit: Sendable {
         return .shared(Int(network.surroundings.hashValue.magnitude % UInt(Self.shared)))
     }
 
-    private func bucket(at place: Place, in table: Table, _ now: Duration) -> Bucket {
+    private func bucket(at place: Place, in table: Table, now: Duration) -> Bucket {
         let known =
             switch place {
             case .own(let network): table.own[network]

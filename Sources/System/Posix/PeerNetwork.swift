@@ -30,12 +30,12 @@ package struct PeerNetwork: Hashable, Sendable {
         let plain = address.utf8.count <= 80 ? String(address.prefix { $0 != "%" }) : ""
         var four = in_addr()
         if unsafe inet_pton(AF_INET, plain, &four) == 1 {
-            self.init(.four, UInt64(UInt32(bigEndian: four.s_addr)))
+            self.init(.four, bits: UInt64(UInt32(bigEndian: four.s_addr)))
             return
         }
         var six = in6_addr()
         guard unsafe inet_pton(AF_INET6, plain, &six) == 1 else {
-            self.init(.none, 0)
+            self.init(.none, bits: 0)
             return
         }
         let (high, low) = unsafe withUnsafeBytes(of: six) { bytes in
@@ -46,9 +46,9 @@ package struct PeerNetwork: Hashable, Sendable {
         }
         // ::ffff:0:0/96 contains IPv4-mapped addresses (RFC 4291, section 2.5.5.2).
         if high == 0, low >> 32 == 0xffff {
-            self.init(.four, low & 0xffff_ffff)
+            self.init(.four, bits: low & 0xffff_ffff)
         } else {
-            self.init(.six, high)
+            self.init(.six, bits: high)
         }
     }
 
@@ -64,8 +64,8 @@ package struct PeerNetwork: Hashable, Sendable {
     package var surroundings: PeerNetwork {
         switch family {
         case .none: self
-        case .four: PeerNetwork(.four, bits & 0xffff_ff00)
-        case .six: PeerNetwork(.six, bits & 0xffff_ffff_0000_0000)
+        case .four: PeerNetwork(.four, bits: bits & 0xffff_ff00)
+        case .six: PeerNetwork(.six, bits: bits & 0xffff_ffff_0000_0000)
         }
     }
 
@@ -78,7 +78,7 @@ package struct PeerNetwork: Hashable, Sendable {
         }
     }
 
-    private init(_ family: Family, _ bits: UInt64) {
+    private init(_ family: Family, bits: UInt64) {
         self.family = family
         self.bits = bits
     }

@@ -9,7 +9,7 @@ final class Job: Sendable {
     private let body: Body
     private let end: End
 
-    init(_ body: @escaping Body, _ end: End) {
+    init(_ body: @escaping Body, end: End) {
         self.body = body
         self.end = end
     }
@@ -27,7 +27,7 @@ extension JobQueue {
     /// - Throws: `.unavailable` if the queue is closed, or the fault of the transaction.
     func perform(_ body: @escaping Job.Body) async throws(DatabaseFault) {
         let fault = await withCheckedContinuation { end in
-            let job = Job(body, end)
+            let job = Job(body, end: end)
             if !add(job) { job.finish(.unavailable("the database is closed")) }
         }
         if let fault { throw fault }

@@ -11,7 +11,7 @@ package struct Migration: Sendable {
     package let statements: [String]
 
     /// Creates a step from its number and statements.
-    package init(_ number: Int, _ statements: [String]) {
+    package init(_ number: Int, statements: [String]) {
         self.number = number
         self.statements = statements
     }

@@ -39,19 +39,19 @@ package final class PostgreSQLDatabase: Database {
         let writers = max(1, connections)
         try Self.start(
             writers, on: writes,
-            Session(
+            first: Session(
                 parameters: parameters, outage: outage, patience: patience,
                 begin: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"))
         try Self.start(
             max(1, writers / 4), on: reads,
-            Session(
+            first: Session(
                 parameters: parameters, outage: outage, patience: patience,
                 begin: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
     }
 
     /// Starts threads, each with its own copy of the session `first`.
     private static func start(
-        _ count: Int, on queue: JobQueue, _ first: Session
+        _ count: Int, on queue: JobQueue, first: Session
     ) throws(DatabaseFault) {
         for _ in 0..<count {
             try queue.start { queue in
@@ -125,7 +125,7 @@ private struct Session: Sendable {
         while true {
             var isCommitting = false
             do throws(PostgreSQLFault) {
-                try runOnce(job, &deadline, &isCommitting)
+                try runOnce(job, deadline: &deadline, isCommitting: &isCommitting)
                 return nil
             } catch {
                 left -= 1
@@ -156,7 +156,7 @@ private struct Session: Sendable {
 
     /// Runs the job once; the time for all attempts together begins with the first connection.
     private mutating func runOnce(
-        _ job: Job, _ deadline: inout Int64?, _ isCommitting: inout Bool
+        _ job: Job, deadline: inout Int64?, isCommitting: inout Bool
     ) throws(PostgreSQLFault) {
         let connection = try connected()
         let end = deadline ?? monotonicNanoseconds() + patience.nanoseconds

@@ -76,7 +76,7 @@ import CPostgreSQL
             var values: [Value] = []
             values.reserveCapacity(types.count)
             for column in 0..<columns {
-                values.append(try value(row, column, types[Int(column)]))
+                values.append(try value(row, column: column, type: types[Int(column)]))
             }
             rows.append(Row(values))
         }
@@ -84,7 +84,7 @@ import CPostgreSQL
     }
 
     private func value(
-        _ row: Int32, _ column: Int32, _ type: UInt32
+        _ row: Int32, column: Int32, type: UInt32
     ) throws(PostgreSQLFault) -> Value {
         guard unsafe PQgetisnull(handle, row, column) == 0 else { return .null }
         let start = unsafe PQgetvalue(handle, row, column)
@@ -100,7 +100,7 @@ import CPostgreSQL
         case (17, _): return unsafe .bytes(Array(bytes))
         // name, text, bpchar, varchar
         case (19, _), (25, _), (1042, _), (1043, _):
-            guard let text = unsafe checkedText(bytes.baseAddress, bytes.count) else {
+            guard let text = unsafe checkedText(bytes.baseAddress, count: bytes.count) else {
                 throw .fault(.broken("column \(column) of an answer is not UTF-8"))
             }
             return .text(text)

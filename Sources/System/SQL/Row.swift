@@ -12,14 +12,16 @@ package struct Row: Equatable, Sendable {
     /// Returns an integer column; throws `.broken` if it is absent, null or of another type.
     package func integer(_ column: Int) throws(DatabaseFault) -> Int64 {
         guard case .integer(let number) = try value(column) else {
-            throw unexpected(column, "a number")
+            throw unexpected(column, wanted: "a number")
         }
         return number
     }
 
     /// Returns a text column; throws `.broken` if it is absent, null or of another type.
     package func text(_ column: Int) throws(DatabaseFault) -> String {
-        guard case .text(let text) = try value(column) else { throw unexpected(column, "a text") }
+        guard case .text(let text) = try value(column) else {
+            throw unexpected(column, wanted: "a text")
+        }
         return text
     }
 
@@ -31,7 +33,9 @@ package struct Row: Equatable, Sendable {
 
     /// Returns a bytes column; throws `.broken` if it is absent, null or of another type.
     package func bytes(_ column: Int) throws(DatabaseFault) -> [UInt8] {
-        guard case .bytes(let bytes) = try value(column) else { throw unexpected(column, "bytes") }
+        guard case .bytes(let bytes) = try value(column) else {
+            throw unexpected(column, wanted: "bytes")
+        }
         return bytes
     }
 
@@ -64,7 +68,7 @@ package struct Row: Equatable, Sendable {
     }
 
     // The message does not contain the value, which may be a secret.
-    private func unexpected(_ column: Int, _ wanted: String) -> DatabaseFault {
+    private func unexpected(_ column: Int, wanted: String) -> DatabaseFault {
         .broken("column \(column) of an answer is not \(wanted)")
     }
 }
@@ -73,7 +77,7 @@ package struct Row: Equatable, Sendable {
 ///
 /// The result is nil if the text is not UTF-8 or contains a NUL. The conversion from C strings is
 /// used, because the generic one that takes a count is three times slower.
-func checkedText(_ start: UnsafeRawPointer?, _ count: Int) -> String? {
+func checkedText(_ start: UnsafeRawPointer?, count: Int) -> String? {
     guard let start = unsafe start,
         let text = unsafe String(validatingCString: start.assumingMemoryBound(to: CChar.self)),
         text.utf8.count == count

@@ -36,7 +36,7 @@ package final class SQLiteDatabase: Database {
         let writer = try SQLiteConnection(path)
         // Another process may do the same at this moment.
         try writer.execute("PRAGMA busy_timeout = 5000")
-        try SQLiteFile.claim(writer, turn)
+        try SQLiteFile.claim(writer, turn: turn)
         try Self.configure(writer)
         try writer.execute(
             """
@@ -50,7 +50,7 @@ package final class SQLiteDatabase: Database {
             try reader.execute("PRAGMA query_only = ON")
             return reader
         }
-        let commits = SQLiteWriter(writer, turn, figures, gathering: gathering)
+        let commits = SQLiteWriter(writer, turn: turn, figures: figures, gathering: gathering)
         try writes.start { queue in commits.run(queue) }
         for reader in others {
             try reads.start { queue in

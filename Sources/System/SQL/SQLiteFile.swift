@@ -52,7 +52,7 @@ enum SQLiteFile {
     ///
     /// - Throws: `.broken` for another program's database.
     static func claim(
-        _ connection: SQLiteConnection, _ turn: SQLiteTurn
+        _ connection: SQLiteConnection, turn: SQLiteTurn
     ) throws(DatabaseFault) {
         if try mark(connection) == Int64(application) { return }
         try turn.begin(on: connection)

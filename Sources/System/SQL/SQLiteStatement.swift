@@ -92,7 +92,7 @@ import CSQLite
         case SQLITE_TEXT:
             let start = unsafe UnsafeRawPointer(sqlite3_column_text(handle, column))
             let count = unsafe Int(sqlite3_column_bytes(handle, column))
-            guard let text = unsafe checkedText(start, count) else {
+            guard let text = unsafe checkedText(start, count: count) else {
                 throw .broken("column \(column) of an answer is not UTF-8")
             }
             return .text(text)

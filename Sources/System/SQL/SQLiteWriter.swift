@@ -11,7 +11,7 @@ struct SQLiteWriter: Sendable {
     private let gathering: Int64
 
     init(
-        _ connection: SQLiteConnection, _ turn: SQLiteTurn, _ figures: DatabaseFigures,
+        _ connection: SQLiteConnection, turn: SQLiteTurn, figures: DatabaseFigures,
         gathering: Duration
     ) {
         self.connection = connection

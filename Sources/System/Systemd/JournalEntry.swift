@@ -59,8 +59,8 @@ package struct JournalEntry: Equatable, Sendable {
     /// `A–Z 0–9 _`, begins with a digit or `_`, or is one of the four above. Values over the limit
     /// are truncated.
     package init(
-        _ kind: MessageID, _ priority: Priority, _ message: String,
-        _ fields: KeyValuePairs<String, String> = [:]
+        _ kind: MessageID, priority: Priority, message: String,
+        fields: KeyValuePairs<String, String> = [:]
     ) {
         let fixed = [
             Field(name: "MESSAGE", value: Self.cut(message)),

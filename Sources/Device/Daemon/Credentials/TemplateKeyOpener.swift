@@ -120,10 +120,10 @@ extension TemplateKeyOpener {
         let keys = state.templateKeys
         guard !keys.isOpen(identifier) else { return }
         do throws(VaultError) {
-            keys.settle(identifier, .success(try await opened(identifier)))
+            keys.settle(identifier, outcome: .success(try await opened(identifier)))
         } catch {
             // Do not overwrite the success of another request that opened it meanwhile.
-            if !keys.isOpen(identifier) { keys.settle(identifier, .failure(error)) }
+            if !keys.isOpen(identifier) { keys.settle(identifier, outcome: .failure(error)) }
         }
     }
 

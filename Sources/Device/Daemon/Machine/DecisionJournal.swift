@@ -57,9 +57,9 @@ struct DecisionJournal: Sendable {
         if !requester.isEmpty, requester != account { subject += ", asked by \(requester)" }
         let context = request.content.context
         return JournalEntry(
-            Kind.decision, priority,
-            "\(subject): \(decision)\(reason.isEmpty ? "" : " (\(reason))")",
-            [
+            Kind.decision, priority: priority,
+            message: "\(subject): \(decision)\(reason.isEmpty ? "" : " (\(reason))")",
+            fields: [
                 "SIGNET_VERB": verb,
                 "SIGNET_ACCOUNT": account,
                 "SIGNET_REQUESTER": requester,
@@ -79,8 +79,9 @@ struct DecisionJournal: Sendable {
     func credential(of account: Account, change: String, because reason: String) {
         journal.send(
             JournalEntry(
-                Kind.credential, .notice, "credential of \(account.name) \(change): \(reason)",
-                [
+                Kind.credential, priority: .notice,
+                message: "credential of \(account.name) \(change): \(reason)",
+                fields: [
                     "SIGNET_ACCOUNT": account.name,
                     "SIGNET_CHANGE": change,
                     "SIGNET_REASON": reason,
@@ -91,9 +92,9 @@ struct DecisionJournal: Sendable {
     func keyring(of account: Account, change: String, because reason: String) {
         journal.send(
             JournalEntry(
-                Kind.keyring, .notice,
-                "login password of \(account.name) \(change): \(reason)",
-                [
+                Kind.keyring, priority: .notice,
+                message: "login password of \(account.name) \(change): \(reason)",
+                fields: [
                     "SIGNET_ACCOUNT": account.name,
                     "SIGNET_CHANGE": change,
                     "SIGNET_REASON": reason,
@@ -109,26 +110,31 @@ struct DecisionJournal: Sendable {
     func taken(_ owner: String, by account: Account) {
         journal.send(
             JournalEntry(
-                Kind.taken, .alert,
-                "a finger of \(owner) was on the reader to be enrolled for \(account.name)",
-                ["SIGNET_ACCOUNT": account.name, "SIGNET_OWNER": owner]))
+                Kind.taken, priority: .alert,
+                message:
+                    "a finger of \(owner) was on the reader to be enrolled for \(account.name)",
+                fields: ["SIGNET_ACCOUNT": account.name, "SIGNET_OWNER": owner]))
     }
 
     /// Logs an error, about an account if one is given.
     func fault(_ what: String, account: String = "") {
         journal.send(
             JournalEntry(
-                Kind.fault, .error, Self.readable(Bytes(what.utf8)), ["SIGNET_ACCOUNT": account]))
+                Kind.fault, priority: .error, message: Self.readable(Bytes(what.utf8)),
+                fields: ["SIGNET_ACCOUNT": account]))
     }
 
     /// Logs a warning for the administrator.
     func warning(_ what: String) {
-        journal.send(JournalEntry(Kind.service, .warning, Self.readable(Bytes(what.utf8))))
+        journal.send(
+            JournalEntry(Kind.service, priority: .warning, message: Self.readable(Bytes(what.utf8)))
+        )
     }
 
     /// Logs an event in the life of the service.
     func service(_ what: String) {
-        journal.send(JournalEntry(Kind.service, .info, Self.readable(Bytes(what.utf8))))
+        journal.send(
+            JournalEntry(Kind.service, priority: .info, message: Self.readable(Bytes(what.utf8))))
     }
 
     /// The decision, the reason and the priority for the log.

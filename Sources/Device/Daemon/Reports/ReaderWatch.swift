@@ -49,13 +49,13 @@ extension ReaderWatch {
     /// cannot scan without a print to compare with, the fault that ends a scan, or `cancelled` in
     /// the end.
     func watchReader(
-        _ request: WatchReaderRequest, _ client: any Client
+        _ request: WatchReaderRequest, client: any Client
     ) async throws(Denial) -> Answer {
         let reader = try await reader(request.readerID)
         await client.send(.reader(ReaderAnswer(reader)))
         while !Task.isCancelled {
             do throws(Denial) {
-                try await watchDuringTurn(reader, client)
+                try await watchDuringTurn(reader, client: client)
             } catch {
                 // The wait for the turn may take as long as necessary.
                 guard error.reason == .timedOut else { throw error }
@@ -77,7 +77,7 @@ extension ReaderWatch {
 
     /// Waits for a turn, and scans until another request needs the reader.
     private func watchDuringTurn(
-        _ reader: ReaderDescription, _ client: any Client
+        _ reader: ReaderDescription, client: any Client
     ) async throws(Denial) {
         guard let root = try? Account.with(uid: 0) else { throw Denial(.unknownAccount) }
         let asker = Asker("signet readers", by: guards.accountable(client))

@@ -29,9 +29,9 @@ extension Touches {
     /// - Returns: The assertion, and the released item or why it did not open; nil if there was
     ///   none.
     func sign(
-        _ matter: SignedMatter, _ account: Account, _ snapshot: AccountSnapshot,
-        _ place: ReceiptTicket,
-        _ ready: Result<ReadyItems, VaultError>, _ item: SealedItem?,
+        _ matter: SignedMatter, account: Account, snapshot: AccountSnapshot,
+        place: ReceiptTicket,
+        ready: Result<ReadyItems, VaultError>, item: SealedItem?,
         for touch: Touch<ScannedFinger>
     ) async throws(Denial) -> (Assertion, Result<SecretBytes, VaultError>?) {
         try await accounts.answering(account) {

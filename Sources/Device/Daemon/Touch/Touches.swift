@@ -314,7 +314,8 @@ extension Touches {
         let now = snapshot
         let opening = try accounts.reading(account) { try item(now) }
         let (assertion, released) = try await sign(
-            matter, account, now, place, items, opening, for: touch)
+            matter, account: account, snapshot: now, place: place, ready: items, item: opening,
+            for: touch)
         return TouchProof(
             assertion: assertion, touch: touch, snapshot: now, place: place,
             released: released, readied: readying.data,

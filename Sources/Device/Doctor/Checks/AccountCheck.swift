@@ -113,7 +113,7 @@ extension AccountCheck {
                 no touch is accepted until this is fixed. share/doc/signet/docs/admin/VAULT.md \
                 describes what to do for each cause
                 """,
-            mend: LoginStep.closed(because: reason, cause).mend(of: account))
+            mend: LoginStep.closed(because: reason, cause: cause).mend(of: account))
     }
 
     /// Some prints are damaged.
@@ -137,7 +137,7 @@ extension AccountCheck {
                 """,
             why: "every login asks for the password until this is fixed",
             mend: refusal.reason == .vaultUnavailable
-                ? LoginStep.closed(because: refusal.subject ?? [], nil).mend(of: account)
+                ? LoginStep.closed(because: refusal.subject ?? [], cause: nil).mend(of: account)
                 : "signet status --account \(Shell.word(account))")
     }
 
@@ -173,7 +173,7 @@ extension AccountCheck {
     private static func keptOut(_ account: Bytes, setting: Bytes) -> Finding {
         Finding(
             "kept-out", level: .note, area: .accounts, subject: account,
-            what: CommandStatus.keptOut(account, setting),
+            what: CommandStatus.keptOut(account, setting: setting),
             why: "this was configured on purpose; fingers can still be enrolled",
             mend: "signet config")
     }

@@ -50,7 +50,7 @@ extension VaultCheck {
                 keys in it cannot be opened, and no new ones can be created in it. \
                 share/doc/signet/docs/admin/VAULT.md describes what to do
                 """,
-            mend: LoginStep.closed(because: reason, nil).mend(of: []))
+            mend: LoginStep.closed(because: reason, cause: nil).mend(of: []))
     }
 
     /// There is a TPM, and keys are made in files.
