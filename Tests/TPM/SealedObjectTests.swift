@@ -72,7 +72,7 @@ struct SealedObjectTests {
     @Test("an object under another policy does not load into a session that meets this one")
     func otherPolicy() throws {
         let bound = try #require(RegisterSelection([7]))
-        let digest = try connection.registerDigest(bound, root: root)
+        let digest = try bound.digest(over: connection, root: root)
         #expect(try digest == SHA256.digest(tpm.read(pcr: 7)))
         let strict = try #require(ObjectPolicy(registers: bound, registerDigest: digest))
         let value: [UInt8] = [1, 2, 3]
@@ -95,8 +95,8 @@ struct SealedObjectTests {
         try tpm.extend(pcr: 23, with: 7)
         let all = try #require(RegisterSelection(Array(0..<24)))
         let values = try (0..<24).flatMap { try tpm.read(pcr: $0) }
-        #expect(try connection.registerDigest(all, root: root) == SHA256.digest(values))
-        #expect(try connection.registerDigest(.none, root: root) == [])
+        #expect(try all.digest(over: connection, root: root) == SHA256.digest(values))
+        #expect(try RegisterSelection.none.digest(over: connection, root: root) == [])
     }
 
     @Test("what nobody holds is flushed, and what is held stays")

@@ -171,7 +171,7 @@ package final class TPMVault: RootedVault {
         let authorisation = try authorisation(context)
         return try line.withLock { line throws(VaultError) in
             try line.attempt(.pinned) { connection, root throws(TPMFault) in
-                let digest = try connection.registerDigest(registers, root: root)
+                let digest = try registers.digest(over: connection, root: root)
                 guard let policy = ObjectPolicy(registers: registers, registerDigest: digest)
                 else { throw .unfitRegisters(registers.numbers) }
                 return TPMSealed(

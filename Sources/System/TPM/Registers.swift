@@ -2,7 +2,7 @@
 import CTSS
 import Crypto
 
-extension TPMConnection {
+extension RegisterSelection {
     /// Returns the SHA-256 of the concatenated PCR values, 32 bytes; empty for an empty selection.
     ///
     /// An audit session that is salted to the root key authenticates the answers, so an attacker on
@@ -11,17 +11,17 @@ extension TPMConnection {
     ///
     /// - Throws: `.unfitRegisters` if the TPM has no SHA-256 value of a PCR; `.refused` with the
     ///   meaning `.registersChanged` if a PCR changed between two reads.
-    package func registerDigest(
-        _ selection: RegisterSelection, root: StorageRoot
+    package func digest(
+        over connection: TPMConnection, root: StorageRoot
     ) throws(TPMFault) -> [UInt8] {
-        guard !selection.isEmpty else { return [] }
-        let audit = try startSession(salt: root.handle, bind: ESYS_TR_NONE)
+        guard !isEmpty else { return [] }
+        let audit = try connection.startSession(salt: root.handle, bind: ESYS_TR_NONE)
         try audit.set([.continues, .audits])
         var values: [UInt8] = []
         var counter: UInt32?
-        var rest = selection
+        var rest = self
         while !rest.isEmpty {
-            let (read, found, bytes) = try rest.read(over: self, audit: audit)
+            let (read, found, bytes) = try rest.read(over: connection, audit: audit)
             guard !found.isEmpty, found.subtracting(rest).isEmpty else {
                 throw .unfitRegisters(rest.numbers)
             }
