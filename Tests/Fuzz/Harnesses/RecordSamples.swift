@@ -54,7 +54,7 @@ enum RecordSamples {
     }
 
     static var prints: [PrintRecord] {
-        [TemplateKeyID.host, .kept([UInt8](0..<16))].map { key in
+        [TemplateKeyID.host, .kept(.sample(0..<16))].map { key in
             PrintRecord(
                 finger: .leftThumb, reader: bytes("r"), added: now, key: key, sealed: [1, 2])
         }
@@ -118,7 +118,8 @@ enum RecordSamples {
     static var keptVerdicts: [CachedVerdict] {
         let verdict = Verdict(
             audience: bytes("corp"), account: bytes("a"), local: bytes("alice"),
-            device: .sample(0..<16), challenge: digest, module: digest, decision: .allow,
+            device: .sample(0..<16), challenge: .sample(0..<32), module: .sample(0..<32),
+            decision: .allow,
             issued: now, expires: now)
         return [CachedVerdict(text: verdict.encoded(), signature: [1, 2])].compactMap { $0 }
     }

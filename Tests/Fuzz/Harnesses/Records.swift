@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Sealing
 import SignedFormats
 
@@ -81,8 +82,8 @@ private struct KeptFile: Sendable {
     /// `device-id`.
     static let device = KeptFile(seeds: [Hexadecimal.encode([UInt8](0..<16)) + [10]]) {
         guard let device = try? StateDirectory.device(in: $0, path: "") else { return false }
-        require(device.count == 16, "an id of another length")
-        require(Hexadecimal.encode(device) + [10] == $0, "an id has a second form")
+        require(device.bytes.count == 16, "an id of another length")
+        require(device.hexadecimal + [10] == $0, "an id has a second form")
         return true
     }
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import SignedFormats
 
 /// An OpenSSH signature's blob.
@@ -79,6 +79,6 @@ enum Signers: Harness {
             RegisteredSigner.upgraded(file: upgraded, account: account) == upgraded,
             "an upgraded list is upgraded again")
         guard let signers = RegisteredSigner.parse(file: bytes, account: account) else { return }
-        for signer in signers { require(signer.credential.count == 16, "a short credential") }
+        for signer in signers { require(signer.credential.bytes.count == 16, "a short credential") }
     }
 }

@@ -30,7 +30,7 @@ enum Stacks: Harness {
             file.lines.allSatisfy { (1...rows).contains($0.number) }, "a line that is not there")
         let files = StackFiles(["fuzz": bytes, "other": Array("auth include fuzz\n".utf8)])
         for type in StackType.allCases {
-            let chain = files.chain(of: "fuzz", type)
+            let chain = files.chain(of: "fuzz", type: type)
             require(chain.handlers.count <= 2_048, "an endless chain")
             for code in [ReturnCode.success, .authErr, .ignore] {
                 let calls = chain.run { _ in code }.calls.map(\.index)
