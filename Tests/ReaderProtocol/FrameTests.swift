@@ -31,6 +31,10 @@ struct ReaderFrameTests {
                     finger: .rightIndex, account: "alice", reader: "elanmoc:0",
                     limit: .seconds(120), replaces: true))),
         .request(.contents(reader: "elanmoc:0", limit: .seconds(10))),
+        // The longest limits there are: 32 bits of milliseconds, which end within a second.
+        .request(.contents(reader: "elanmoc:0", limit: .milliseconds(4_294_966_999))),
+        .request(.contents(reader: "elanmoc:0", limit: .milliseconds(4_294_967_100))),
+        .request(.contents(reader: "elanmoc:0", limit: .milliseconds(4_294_967_295))),
         .request(.deletePrint(record: [0, 255, 3], reader: "elanmoc:0")),
         .request(.deleteTemplate(reader: "elanmoc:0")), .request(.clear(reader: "elanmoc:0")),
         .request(.canUse(reader: "elanmoc:0")), .request(.suspend), .request(.resume),

@@ -255,9 +255,9 @@ extension Duration {
     /// days).
     fileprivate var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
-        guard seconds < Int64(UInt32.max) / 1_000 else { return Int(UInt32.max) }
-        return max(
-            0,
-            Int(seconds) * 1_000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
+        guard seconds <= Int64(UInt32.max) / 1_000 else { return Int(UInt32.max) }
+        let milliseconds =
+            Int(seconds) * 1_000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        return min(max(0, milliseconds), Int(UInt32.max))
     }
 }
