@@ -33,9 +33,6 @@ package struct ServerKey: Equatable, Sendable {
 
     /// The signing key's value in place of a server's URL.
     package static let signing = Array("signing".utf8)
-    /// The signing key's value in place of a registration.
-    static let noRegistration = RegistrationID(
-        checked: [UInt8](repeating: 0, count: RegistrationID.count))
 
     /// The server's URL in canonical form.
     package let server: [UInt8]

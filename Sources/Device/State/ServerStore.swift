@@ -23,7 +23,7 @@ package struct ServerRegistration: Equatable, Sendable {
     package static func signing(_ account: [UInt8]) -> ServerRegistration {
         ServerRegistration(
             server: ServerKey.signing, account: account, application: [], audience: [],
-            registration: ServerKey.noRegistration)
+            registration: .zero)
     }
 
     private init(

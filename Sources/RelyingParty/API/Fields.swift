@@ -6,11 +6,7 @@ import SignedFormats
 /// An id in a body or a path: two hexadecimal digits in lower case for each byte.
 protocol BodyID: FixedBytes, Codable {}
 
-extension DeviceID: BodyID {}
-extension RegistrationID: BodyID {}
-extension OperationID: BodyID {}
-extension MACTokenID: BodyID {}
-extension SessionID: BodyID {}
+extension Identifier: BodyID {}
 
 extension BodyID {
     /// Parses the digits; nil for anything else.

@@ -10,6 +10,9 @@ package struct Challenge: FixedBytes {
     /// The bytes, 32 of them.
     package let bytes: [UInt8]
 
-    /// Wraps bytes whose number was checked.
-    package init(checked bytes: [UInt8]) { self.bytes = bytes }
+    /// Wraps bytes; nil unless there are 32 of them.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.count else { return nil }
+        self.bytes = bytes
+    }
 }

@@ -117,8 +117,8 @@ package struct Statement: Equatable, Sendable {
     /// An empty statement to read into.
     private init() {
         self.init(
-            audience: [], account: [], uid: 0, requester: [], device: DeviceID(checked: []),
-            credential: CredentialID(checked: []), challenge: Challenge(checked: []), service: [],
+            audience: [], account: [], uid: 0, requester: [], device: .zero,
+            credential: .zero, challenge: .zero, service: [],
             terminal: [], purpose: [], factor: [], enrolment: 0,
             counter: 0, previous: [], issued: Instant(seconds: 0))
     }
@@ -173,12 +173,16 @@ extension LineReader {
     package mutating func identifier<ID: FixedBytes>(
         _ name: StaticString
     ) throws(LineFault) -> ID {
-        ID(checked: try hexadecimal(name, count: ID.count))
+        guard let id = ID(try hexadecimal(name, count: ID.count)) else { throw .malformed }
+        return id
     }
 
     /// The challenge in the next line, in base64url; throws `.malformed` for any other length.
     package mutating func challenge(_ name: StaticString) throws(LineFault) -> Challenge {
-        Challenge(checked: try base64(name, count: Challenge.count))
+        guard let challenge = Challenge(try base64(name, count: Challenge.count)) else {
+            throw .malformed
+        }
+        return challenge
     }
 
     /// Reads the base64url value of the next line; throws `.malformed` unless it has `count` bytes.

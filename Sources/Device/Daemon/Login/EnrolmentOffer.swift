@@ -50,14 +50,13 @@ extension Logins {
     /// Returns a plan with which `TouchGuards` examines the request like a login.
     ///
     /// Its times are zero, because no finger is awaited. Background requests are always refused:
-    /// one without a terminal must come from a session at a seat.
+    /// one without a terminal must come from a session at a seat. Nothing is signed, so the
+    /// challenge is zero.
     func plan(_ request: OfferRequest, account: Account) -> TouchPlan {
-        // Nothing is signed.
-        let unused = Challenge(random: Bytes(repeating: 0, count: Challenge.count))
-        return TouchPlan(
+        TouchPlan(
             rule: .offer, account: account, tries: 0, timeout: .zero, end: clock.sinceBoot(),
             login: AuthenticateRequest(
-                account: request.account, challenge: unused, service: request.service,
+                account: request.account, challenge: .zero, service: request.service,
                 timeoutMilliseconds: 0, maximumTries: 0,
                 presence: request.presence, background: .refuse))
     }
