@@ -221,14 +221,14 @@ final class Device {
     ///   `suspended`, or what the driver reported.
     func run<Value: Sendable>(
         limit: Duration, observer: ReaderEvent.Observer? = nil,
-        _ body: @escaping @ReaderActor (Verdict<Value>) async throws(ReaderFault) -> Value
+        _ body: @escaping @ReaderActor (EarlyResult<Value>) async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
         let end = SuspendingClock.now + limit
         try await waitUntilFree(until: end, observer: observer)
         let outcome = Outcome<Value>()
         let operation = Operation()
         running = operation
-        let verdict = Verdict<Value> { value in
+        let verdict = EarlyResult<Value> { value in
             operation.isDecided = outcome.decide(value)
             return operation.isDecided
         }
@@ -334,23 +334,6 @@ final class Device {
             if isSuspended && error == .cancelled { return .failure(.suspended) }
             return .failure(isGone ? .removed : error)
         }
-    }
-}
-
-/// Lets an operation hand its caller a result before the driver is done.
-@ReaderActor
-final class Verdict<Value: Sendable> {
-    /// Whether the caller has accepted the verdict; it then never sees a later result.
-    private(set) var isGiven = false
-    private let take: (Value) -> Bool
-
-    init(_ take: @escaping (Value) -> Bool) {
-        self.take = take
-    }
-
-    /// Hands over the verdict, unless the operation already has a result or is being ended.
-    func give(_ value: Value) {
-        if !isGiven { isGiven = take(value) }
     }
 }
 

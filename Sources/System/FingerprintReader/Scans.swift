@@ -70,7 +70,7 @@ extension Device {
     ///   `cancelled` if `examine` returns false, or the driver's fault.
     func match(
         _ gallery: [(index: Int, template: Template)], examine: StorageExamination? = nil,
-        observer: @escaping ReaderEvent.Observer, verdict: Verdict<ListedMatch>
+        observer: @escaping ReaderEvent.Observer, verdict: EarlyResult<ListedMatch>
     ) async throws(ReaderFault) -> ListedMatch {
         try await submit(to: examine)
         let cap = description.galleryCap

@@ -349,25 +349,6 @@ extension ServerKeys {
 /// The service name of logins that are not for a PAM service.
 let signetService = Bytes("signet".utf8)
 
-/// What a key signs: a text that the daemon composed, or a caller's data, of which only the digest
-/// is known.
-struct SignedMessage {
-    /// The text; nil for a caller's data.
-    let text: Bytes?
-    /// SHA-256 of the message, 32 bytes.
-    let digest: Bytes
-
-    init(text: Bytes) throws(CryptoFault) {
-        self.text = text
-        digest = try SHA256.digest(text)
-    }
-
-    init(digest: Bytes) {
-        text = nil
-        self.digest = digest
-    }
-}
-
 extension Denial {
     /// The key does not exist, or exists no longer.
     static func missing(_ key: ServerKey) -> Denial {
@@ -395,35 +376,6 @@ extension ServerKey {
 }
 
 extension ServerKeys {
-    /// Makes a key for a server, sealed to the fingers as they were at the touch; it is not on disk
-    /// yet.
-    ///
-    /// Throws `.changedMeanwhile` if the fingers have changed since the touch.
-    func newKey(for server: Bytes, snapshot: AccountSnapshot) async throws(StoreFault)
-        -> NewServerKey
-    {
-        let identifier: CredentialID
-        do throws(SystemFault) {
-            identifier = CredentialID(random: try randomBytes(CredentialID.count))
-        } catch {
-            throw .file(.system(error))
-        }
-        let context = try snapshot.kept.servers.context(
-            identifier, server: server, enrolment: snapshot.enrolment.state)
-        let kind = await vaults.chosen(after: snapshot.credential.vault)
-        let made: NewCredential
-        do throws(VaultError) {
-            made = try await vaults.call(kind) { vault throws(VaultError) in
-                try vault.create(context)
-            }
-        } catch { throw .vault(error) }
-        guard try snapshot.kept.prints.enrolment().state == snapshot.enrolment.state else {
-            throw .changedMeanwhile
-        }
-        return NewServerKey(
-            identifier: identifier, made: made, context: context, vault: kind)
-    }
-
     /// The matter of a receipt for which no other party has given a challenge; the challenge is
     /// random.
     func ownMatter(_ purpose: Bytes, account: Account) throws(Denial) -> SignedMatter {

@@ -251,14 +251,6 @@ extension RelayAnswer {
     }
 }
 
-/// A key that a vault has just made, with the context to which it is sealed.
-struct NewServerKey {
-    let identifier: CredentialID
-    let made: NewCredential
-    let context: SealingContext
-    let vault: VaultKind
-}
-
 extension SignedMatter {
     /// The matter of a receipt for a touch that allowed the use of a sealed key.
     init(purpose: Bytes, challenge: Challenge) {

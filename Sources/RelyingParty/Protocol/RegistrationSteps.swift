@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import Domain
+import SQL
+import SignedFormats
+
+// The steps of a registration that read and write the records, each within one transaction.
+
+extension Problem {
+    /// The registration's status is no longer the one that was read.
+    static let changed = Problem.conflict("the registration has just changed")
+}
+
+extension Transaction {
+    /// Records that an activation code was refused, naming its account if the code is known.
+    func audit(
+        refusedCode hash: [UInt8], from origin: Origin, at now: Int64
+    ) throws(DatabaseFault) {
+        var entry = AuditEntry(
+            event: .registration, outcome: Problem.activationRefused.code)
+        if let id = try activations.activationAccount(hash), let account = try accounts.account(id),
+            let application = try applications.application(ofAccount: id)
+        {
+            entry.application = application.name
+            entry.account = account.name
+        }
+        try auditTrail.note(entry, from: origin, at: now)
+    }
+
+    /// Checks a proof and stores the key; the caller has verified the signature.
+    ///
+    /// The registration must be CREATED and belong to the statement's device, account and audience,
+    /// the account must not be blocked, and the challenge must be the one issued for it. The
+    /// challenge stays valid if one of these checks fails. It is used up even if the policy then
+    /// refuses the key, or if the credential is already registered.
+    func prove(
+        _ id: RegistrationID, statement: LoginStatement, key: [UInt8], at now: Int64
+    ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
+        let head = statement.head
+        guard let found = try registrations.registration(id) else { return .failure(.refused) }
+        try accounts.lockAccount(found.account)
+        guard let registration = try registrations.registration(id),
+            registration.status == .created,
+            registration.device == head.device,
+            let account = try accounts.account(registration.account), !account.isBlocked,
+            [UInt8](account.name.utf8) == head.account,
+            let application = try applications.application(ofAccount: account.id),
+            [UInt8](application.audience.utf8) == head.audience
+        else { return .failure(.refused) }
+        let binding = ChallengeBinding(
+            application: application.id, account: account.name, device: head.device,
+            action: .register)
+        guard try challenges.use(challenge: statement.challenge, binding: binding, at: now) else {
+            return .failure(.refused)
+        }
+        let signer = Signer(
+            application: application, account: account, registration: registration)
+        if let problem = signer.policyObjection(to: statement.claims) { return .failure(problem) }
+        switch try registrations.keepKey(of: id, statement: statement, key: key, at: now) {
+        case .stored: break
+        case .credentialInUse:
+            return .failure(.conflict("this credential is registered already"))
+        case .notCreated: return .failure(.changed)
+        case .outOfRange:
+            return .failure(.conflict("the statement's counter or enrolment exceeds 63 bits"))
+        }
+        let isChanged =
+            application.policy.commitRequired
+            ? try registrations.setStatus(
+                id, from: .created, to: .pendingCommit, reason: "", at: now)
+            : try activate(signer, at: now)
+        return isChanged ? .success(try state(id)) : .failure(.changed)
+    }
+
+    /// Makes a registration ACTIVE, and removes the registrations that it replaces.
+    ///
+    /// Those are the account's others of the same device, and all others of the account where the
+    /// policy allows only one device. Call this behind the account's lock. Returns false if the
+    /// registration's status has changed.
+    func activate(_ signer: Signer, at now: Int64) throws(DatabaseFault) -> Bool {
+        for other in try registrations.list(ofAccount: signer.account.id)
+        where other.id != signer.registration.id && other.status != .removed {
+            let isSame = other.device == signer.registration.device
+            guard isSame || !signer.application.policy.severalDevices else { continue }
+            guard
+                try registrations.setStatus(
+                    other.id, from: other.status, to: .removed, reason: RemovalReason.replaced,
+                    at: now)
+            else { throw .broken("a registration was changed beside its account's lock") }
+        }
+        return try registrations.setStatus(
+            signer.registration.id, from: signer.registration.status, to: .active, reason: "",
+            at: now)
+    }
+
+    /// The current state of an existing registration, as the API reports it.
+    func state(_ id: RegistrationID) throws(DatabaseFault) -> RegistrationState {
+        guard let registration = try registrations.registration(id),
+            let account = try accounts.account(registration.account)
+        else { throw .broken("a registration that was just there is gone") }
+        return RegistrationState(registration, account: account)
+    }
+}
