@@ -70,7 +70,7 @@ private struct Inquiry: Sendable {
 
 /// What a row of the table has found out about the place of a process.
 private struct Finding {
-    /// The owner of the session; nil if nobody has logged in yet or the owner is unknown.
+    /// The owner of the session; nil if no user has logged in yet or the owner is unknown.
     let owner: UInt32?
     let seat: String?
     let origin: Presence.Origin
@@ -326,8 +326,8 @@ package struct PresenceExaminer: Sendable {
     ///
     /// The candidates are, in this order, the owner of the session, the client's own user unless
     /// that is root, the user who started polkit's helper, the real user of the process, and the
-    /// user whom a root client names. A subordinate uid counts as the user to whom subuid(5)
-    /// assigns it.
+    /// user that a root client names. A subordinate uid counts as the user that subuid(5) assigns
+    /// it to.
     private func requester(
         of inquiry: Inquiry, finding: Finding, subject: Subject
     ) throws(Denial) -> Requester {
@@ -348,7 +348,7 @@ package struct PresenceExaminer: Sendable {
         return claimed(by: inquiry) ?? Requester(account)
     }
 
-    /// Returns the user whom a root client names as the requester; nil if that is the account
+    /// Returns the user that a root client names as the requester; nil if that is the account
     /// itself.
     private func claimed(by inquiry: Inquiry) -> Requester? {
         let name = inquiry.claims.requester

@@ -49,7 +49,7 @@ package protocol PresenceFacts: Sendable {
     func name(of uid: UInt32) -> Bytes?
     /// Returns the uid of a login name; nil if there is none.
     func uid(named name: Bytes) -> UInt32?
-    /// Returns the user to whom a subordinate uid is assigned; nil if it is in no range.
+    /// Returns the user that a subordinate uid is assigned to; nil if it is in no range.
     ///
     /// See subuid(5).
     func owner(ofSubordinate uid: UInt32) -> UInt32?

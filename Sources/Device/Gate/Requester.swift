@@ -42,8 +42,8 @@ package struct ClientProcess: Sendable {
     ///
     /// That is the client's own uid. For a program that runs as root, it is the owner of its
     /// session or service manager, else the user who started it (the real uid), else the user who
-    /// logged in (the audit login uid). A subordinate uid counts as the user to whom subuid(5)
-    /// assigns it.
+    /// logged in (the audit login uid). A subordinate uid counts as the user that subuid(5)
+    /// assigns it to.
     package let accountable: UInt32
     /// The process; nil if it could not be held.
     let process: (any HeldProcess)?

@@ -29,7 +29,7 @@ package final class SubordinateUIDs: Sendable {
         self.path = path
     }
 
-    /// Returns the uid of the user to whom a uid is assigned; nil if it is in no range.
+    /// Returns the uid of the user that a uid is assigned to; nil if it is in no range.
     ///
     /// The first range that contains the uid counts. The account database is consulted last, since
     /// most uids are in no range; an owner that is not a known login name may be a uid in decimal.

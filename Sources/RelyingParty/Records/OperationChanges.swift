@@ -15,7 +15,7 @@ struct NewOperation: Sendable {
     let device: DeviceID?
     /// The digest of the session secret that can confirm a login; nil for other operations.
     let session: [UInt8]?
-    /// The network of the visitor for whom a login was begun; nil for all other operations.
+    /// The network of the visitor that a login was begun for; nil for all other operations.
     let network: [UInt8]?
     /// The application's data about the machine in front of the person, as JSON.
     let additional: String

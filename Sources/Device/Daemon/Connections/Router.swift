@@ -27,7 +27,7 @@ final class Router: Answering {
     let templates: TemplateKeyOpener
     /// The handlers, by the verbs of their requests.
     private let handlers: [Verb: RequestHandler]
-    /// The users whom the rate limit has refused and who have not been served since.
+    /// The users that the rate limit has refused and that have not been served since.
     ///
     /// Each is logged once.
     private var rateLimitedUsers: Set<UInt32> = []

@@ -14,7 +14,7 @@ final class ReaderLine {
     /// How much longer than its limit a request may take, since drivers need time to cancel.
     private static let patience = Duration.seconds(6)
 
-    /// The user as whom the reader process runs.
+    /// The user that the reader process runs as.
     private static let user = "signet-reader"
 
     private let path: String

@@ -40,7 +40,7 @@ struct StackRuns {
         satisfiedByRelease = satisfied
     }
 
-    /// The runs of a user for whom pam_signet returns a code.
+    /// The runs for a user, where pam_signet returns a certain code.
     func runs(_ finger: ReturnCode, knowsPassword: Bool) -> [StackResult] {
         (knowsPassword ? withPassword : withoutPassword)[finger] ?? []
     }
