@@ -152,6 +152,23 @@ struct HTTPServerTests {
         await gate.open()
     }
 
+    @Test("stops at once where it may wait for nothing, whatever runs")
+    func immediateStop() async throws {
+        for _ in 0..<20 {
+            let gate = Gate()
+            let server = try HTTPServer(local()) { request in
+                await gate.pass()
+                return await echo(request)
+            }
+            let connection = try RawConnection(port: server.port)
+            connection.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            await gate.arrival()
+            // It would never end if the limit passed before the wait for the handler began.
+            await server.stop(within: .zero)
+            await gate.open()
+        }
+    }
+
     @Test("stops at any moment, also while handlers answer on other threads")
     func stopWhileAnswering() async throws {
         for round in 0..<150 {

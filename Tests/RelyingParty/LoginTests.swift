@@ -114,6 +114,21 @@ struct LoginTests {
                 parsing: try #require(Base64.decode([UInt8](text.utf8), alphabet: .url)))
             #expect(verdict.module == challenge && verdict.local == [UInt8]("al".utf8))
         }
+        // A module's challenge of another length is none, and the server's own stays unused.
+        let statement = device.answer(
+            try await server.challenge(device), "login", at: server.time.now,
+            purpose: String(decoding: signed, as: UTF8.self))
+        var body = try device.signed(statement.encoded(), .login)
+        for wrong in [
+            "", base64([1]), base64([UInt8](challenge.bytes.dropLast())),
+            base64(challenge.bytes + [0]),
+        ] {
+            body["module"] = ["challenge": wrong, "account": "al"]
+            #expect(
+                try await server.send("POST", "/v1/login", body).code == "malformed", "\(wrong)")
+        }
+        body["module"] = ["challenge": base64(challenge.bytes), "account": "al"]
+        #expect(try await server.send("POST", "/v1/login", body).status == 200)
     }
 
     @Test("is refused when its challenge is too old", arguments: Backend.allCases)

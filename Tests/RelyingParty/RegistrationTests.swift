@@ -331,6 +331,22 @@ struct RegistrationTests {
         #expect(try await server.ask("POST", path + "/remove", [:]).status == 409)
     }
 
+    @Test("is not made with a counter that its column cannot hold", arguments: Backend.allCases)
+    func tooLargeCounter(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        let begun = try await server.begin(device)
+        device.counter = UInt64(Int64.max)
+        let refused = try await server.prove(device, begun)
+        #expect(refused.status == 409 && refused.code == "conflict")
+        #expect(try refused.text("title").contains("63 bits"))
+        // Its challenge is used up; the largest that fits registers with another.
+        #expect(try await server.prove(device, begun).code == "refused")
+        let again = try await server.begin(device)
+        device.counter = UInt64(Int64.max) - 1
+        #expect(try await server.prove(device, again).status == 200)
+    }
+
     @Test("is given up by its own device, with a touch", arguments: Backend.allCases)
     func disabled(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
