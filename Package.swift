@@ -47,11 +47,11 @@ func shared(_ settings: [SwiftSetting]) -> [Target] {
             name: "SignedFormats", dependencies: ["Domain"], path: "Sources/Shared/SignedFormats",
             swiftSettings: settings),
         .target(
-            name: "LoginMessages", dependencies: ["LoginProtocol", "SignedFormats"],
+            name: "LoginMessages", dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
             path: "Sources/Shared/LoginMessages",
             swiftSettings: settings),
         .target(
-            name: "ModuleOptions", dependencies: ["LoginProtocol", "SignedFormats"],
+            name: "ModuleOptions", dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
             path: "Sources/Shared/ModuleOptions",
             swiftSettings: settings),
     ]
@@ -132,7 +132,7 @@ func programs() -> Package {
             .target(
                 name: "CommandMessages",
                 dependencies: [
-                    "CommandProtocol", "LoginMessages", "LoginProtocol", "SignedFormats",
+                    "CommandProtocol", "Domain", "LoginMessages", "LoginProtocol", "SignedFormats",
                 ], path: "Sources/Device/CommandMessages",
                 swiftSettings: common),
             .target(
@@ -217,7 +217,8 @@ func programs() -> Package {
             .target(
                 name: "Gate",
                 dependencies: [
-                    "CommandMessages", "CommandProtocol", "Configuration", "LoginMessages",
+                    "CommandMessages", "CommandProtocol", "Configuration", "Domain",
+                    "LoginMessages",
                     "LoginProtocol", "MainContext", "Posix", "Systemd",
                 ], path: "Sources/Device/Gate",
                 swiftSettings: common),
@@ -236,7 +237,8 @@ func programs() -> Package {
                 name: "Doctor",
                 dependencies: [
                     "Authorization", "CommandMessages", "CommandProtocol", "Configuration",
-                    "ConfigurationFiles", "LoginMessages", "LoginProtocol", "ModuleOptions",
+                    "ConfigurationFiles", "Domain", "LoginMessages", "LoginProtocol",
+                    "ModuleOptions",
                     "Posix", "SignedFormats",
                 ], path: "Sources/Device/Doctor", swiftSettings: common),
 
@@ -262,7 +264,7 @@ func programs() -> Package {
                 name: "Notifier",
                 dependencies: [
                     "ArgumentSyntax", "CatalogueFiles", "CommandMessages", "CommandProtocol",
-                    "DBus", "LoginMessages", "LoginProtocol", "MainContext", "Posix",
+                    "DBus", "Domain", "LoginMessages", "LoginProtocol", "MainContext", "Posix",
                 ], path: "Sources/Device/Notifier",
                 swiftSettings: common),
             // The only part with libfprint and the readers, as a library.
@@ -515,8 +517,9 @@ func programs() -> Package {
             .testTarget(
                 name: "GateTests",
                 dependencies: [
-                    "CommandMessages", "CommandProtocol", "Configuration", "Gate", "LoginMessages",
-                    "LoginProtocol", "MainContext", "Posix", "Systemd", "TestSupport",
+                    "CommandMessages", "CommandProtocol", "Configuration", "Domain", "Gate",
+                    "LoginMessages", "LoginProtocol", "MainContext", "Posix", "Systemd",
+                    "TestSupport",
                 ],
                 path: "Tests/Gate", swiftSettings: common),
             .testTarget(

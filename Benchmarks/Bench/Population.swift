@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Sealing
 import SignedFormats
 import State
@@ -27,7 +28,7 @@ enum Population {
         else { throw BenchFault.unexpected("populate wants a kind and a number") }
         let state = try StateDirectory.open()
         let name = Array(Stage.alice.name.utf8)
-        guard let alice = try state.account(name, uid: Stage.alice.uid) else {
+        guard let alice = try state.account(AccountName(name), uid: Stage.alice.uid) else {
             throw BenchFault.unexpected("alice is not enrolled")
         }
         switch kind {
@@ -44,7 +45,7 @@ enum Population {
             throw BenchFault.unexpected("alice has no finger")
         }
         let account = try state.makeAccount(
-            Array("user\(number)".utf8), uid: firstUID + number, now: now)
+            AccountName("user\(number)"), uid: firstUID + number, now: now)
         var template = print.template
         _ = try account.prints.add(
             &template, finger: print.finger, reader: print.reader, now: now)

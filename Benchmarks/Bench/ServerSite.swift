@@ -7,6 +7,7 @@ import Posix
 import RelyingParty
 import SQL
 import SignedFormats
+import TestSupport
 
 /// A server with one application and its devices, and calls to it that are ready to be sent.
 final class ServerSite: Sendable {
@@ -223,7 +224,7 @@ final class ServerSite: Sendable {
             self.account = account
             self.key = key
             head = StatementHead(
-                audience: [UInt8](audience.utf8), account: [UInt8](account.utf8),
+                audience: [UInt8](audience.utf8), account: ServerAccountName(account),
                 device: DeviceID(random: try randomBytes(DeviceID.count)),
                 credential: CredentialID(random: try randomBytes(CredentialID.count)))
         }
@@ -237,7 +238,7 @@ final class ServerSite: Sendable {
             else { throw BenchFault.unexpected("no challenge") }
             let text = LoginStatement(
                 head: head, challenge: challenge, action: [UInt8](action.utf8),
-                service: [UInt8]("signet".utf8), terminal: [], purpose: [UInt8]("bench".utf8),
+                service: ServiceName("signet"), terminal: [], purpose: [UInt8]("bench".utf8),
                 claims: claims()
             ).encoded()
             let signature = try key.signature(of: text, in: namespace).blob

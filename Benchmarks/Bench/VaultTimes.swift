@@ -49,7 +49,7 @@ struct VaultTimes {
                 reader: "bench", templateDigest: [UInt8](repeating: 2, count: 32))
         ]
         let context = SealingContext(
-            account: Array("alice".utf8), uid: 1000,
+            account: "alice", uid: 1000,
             item: CredentialID.sample(repeating: 3), relyingParty: "local",
             enrolment: try EnrolmentState(generation: 1, prints: prints))
         guard let context, let host = HostSecret(try SecretBytes.random(HostSecret.count)) else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import Domain
 import LoginMessages
 import LoginProtocol
 import SignedFormats
@@ -47,7 +48,7 @@ import SignedFormats
 }
 
 extension Application {
-    /// Returns the text of an item (PAM_SERVICE, PAM_TTY, …), empty if it is not set.
+    /// Returns the text of an item (PAM_TTY, PAM_RHOST, …), empty if it is not set.
     func item(_ item: Int32) throws(LoginFailure) -> Bytes {
         var value: UnsafeRawPointer?
         guard unsafe pam_get_item(handle, item, &value) == PAM_SUCCESS else {
@@ -58,28 +59,33 @@ extension Application {
     }
 
     /// Returns PAM_USER; libpam prompts for it through the application if it is not set yet.
-    func account() throws(LoginFailure) -> Bytes {
+    func account() throws(LoginFailure) -> AccountName {
         var name: UnsafePointer<CChar>?
         let code = unsafe pam_get_user(handle, &name, nil)
         guard code == PAM_SUCCESS else { throw .libpam(code) }
         guard let name = unsafe name else { throw .libpam(PAM_SYSTEM_ERR) }
-        return unsafe CString.bytes(name)
+        return AccountName(unsafe CString.bytes(name))
+    }
+
+    /// Returns PAM_SERVICE, empty if it is not set.
+    func service() throws(LoginFailure) -> ServiceName {
+        ServiceName(try item(PAM_SERVICE))
     }
 
     /// Returns the uid of an account; nil unless the system has an account of exactly this name.
-    func uid(of account: Bytes) -> UInt32? {
-        let found = account.withCString { name in
+    func uid(of account: AccountName) -> UInt32? {
+        let found = account.bytes.withCString { name in
             unsafe pam_modutil_getpwnam(handle, name)
         }
         guard let entry = unsafe found?.pointee, let name = unsafe entry.pw_name,
-            unsafe CString.bytes(name) == account
+            unsafe CString.bytes(name) == account.bytes
         else { return nil }
         return unsafe entry.pw_uid
     }
 
     /// Whether an account is a member of a group; nil if the group does not exist or a look-up
     /// fails.
-    func isMember(_ account: Bytes, of group: Bytes) -> Bool? {
+    func isMember(_ account: AccountName, of group: Bytes) -> Bool? {
         group.withCString { group in
             guard let entry = unsafe pam_modutil_getgrnam(handle, group)?.pointee
             else { return nil }
@@ -87,11 +93,11 @@ extension Application {
             // first.
             var members = unsafe entry.gr_mem
             while let member = unsafe members?.pointee {
-                if unsafe CString.bytes(member) == account { return true }
+                if unsafe CString.bytes(member) == account.bytes { return true }
                 unsafe members = members?.successor()
             }
             let number = unsafe entry.gr_gid
-            return account.withCString { account in
+            return account.bytes.withCString { account in
                 guard let entry = unsafe pam_modutil_getpwnam(handle, account)?.pointee else {
                     return nil
                 }
@@ -166,8 +172,8 @@ extension Application {
 
     /// Whether the application is sudo, judged by the name of its service.
     var isSudo: Bool {
-        guard let service = try? item(PAM_SERVICE) else { return false }
-        return service == StaticString("sudo").bytes || service == StaticString("sudo-i").bytes
+        guard let name = try? service().bytes else { return false }
+        return name == StaticString("sudo").bytes || name == StaticString("sudo-i").bytes
     }
 
     /// Writes a line to the journal through pam_syslog(3), in English like the whole journal.

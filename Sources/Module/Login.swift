@@ -14,11 +14,11 @@ import SignedFormats
 /// then confirmed the proof. The names come from the application, which may be unprivileged, and
 /// need not be UTF-8.
 final class Login {
-    let account: Bytes
+    let account: AccountName
     let uid: UInt32
-    let service: Bytes
+    let service: ServiceName
     let terminal: Bytes
-    let requester: Bytes
+    let requester: AccountName
     /// The text of the command that a touch authorises.
     ///
     /// Empty if the service has none; nil if it should have one but the command line is ambiguous.
@@ -65,7 +65,7 @@ final class Login {
         }
         let server = try ServerLogin.look(options.server, for: account, application: application)
         // From here on the daemon may count failures towards a lockout, which a password lifts.
-        try application.keep(account)
+        try application.keep(account.bytes)
         let place = try Place(of: self, application: application, options: options)
         application.isAttended = place.presence == .foreground
         guard command != nil else {
@@ -108,10 +108,10 @@ final class Login {
             throw .declined("there is no such account")
         }
         self.uid = uid
-        service = try application.item(PAM_SERVICE)
+        service = try application.service()
         terminal = Login.label(try application.item(PAM_TTY))
-        requester = Login.label(try application.item(PAM_RUSER))
-        agent = StaticString("polkit-1").bytes == service ? Agent.find() : nil
+        requester = AccountName(Login.label(try application.item(PAM_RUSER)))
+        agent = StaticString("polkit-1").bytes == service.bytes ? Agent.find() : nil
         // An unprivileged program controls its own command line, which therefore proves nothing.
         guard geteuid() == 0,
             let program = application.isSudo ? .sudo : Login.program(of: service)
@@ -124,9 +124,10 @@ final class Login {
     }
 
     /// The program behind a service, if its command line says what a touch would authorise.
-    private static func program(of service: Bytes) -> ConfirmingProgram? {
-        for name in ["su", "su-l"] as [StaticString] where name.bytes == service { return .su }
-        return StaticString("doas").bytes == service ? .doas : nil
+    private static func program(of service: ServiceName) -> ConfirmingProgram? {
+        let isSu = ["su", "su-l"].contains { (name: StaticString) in name.bytes == service.bytes }
+        if isSu { return .su }
+        return StaticString("doas").bytes == service.bytes ? .doas : nil
     }
 
     /// Whether the command line says what a touch would authorise.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import Domain
 import LoginMessages
 import LoginProtocol
 import SignedFormats
@@ -26,9 +27,9 @@ indirect enum LoginFailure: Error {
     /// The deadline passed; `mismatches` scans had not matched.
     case timeUp(mismatches: UInt8)
     /// The daemon denied the request.
-    case denied(LoginDenial, account: Bytes)
+    case denied(LoginDenial, account: AccountName)
     /// A proof was good but is no longer valid, or its validity could not be confirmed in time.
-    case expired(LoginDenial, account: Bytes)
+    case expired(LoginDenial, account: AccountName)
     /// A security check failed: the login is refused, and an alert is logged.
     case refused(StaticString)
     /// The stack's line has an invalid option.
@@ -67,7 +68,7 @@ extension Application {
             trace("interrupted")
             return PAM_CONV_ERR
         case .timeUp(let mismatches):
-            show(LoginDenial(.timedOut).loginText(account: []), asError: true)
+            show(LoginDenial(.timedOut).loginText(account: .none), asError: true)
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         case .denied(let denial, let account):
             if denial.reason.isAlarming { return conclude(.expired(denial, account: account)) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import Domain
 import LoginMessages
 import LoginProtocol
 import ModuleOptions
@@ -22,7 +23,8 @@ enum Offer {
             let place = try? Place(of: login, application: application, options: options),
             place.presence != .background
         else { return }
-        try application.keep([digit(place.presence)] + login.account, as: Application.Record.offer)
+        let noted = [digit(place.presence)] + login.account.bytes
+        try application.keep(noted, as: Application.Record.offer)
     }
 
     /// Shows the suggestion once, if the daemon agrees. A failure here never fails the login.
@@ -34,7 +36,7 @@ enum Offer {
         do throws(LoginFailure) {
             try application.keep([], as: Application.Record.offer)
             let request = OfferRequest(
-                account: Bytes(noted.dropFirst()), service: try application.item(PAM_SERVICE),
+                account: AccountName(Bytes(noted.dropFirst())), service: try application.service(),
                 presence: presence)
             let deadline = Deadline(milliseconds: milliseconds)
             let daemon = try Connection.open(options.socket)

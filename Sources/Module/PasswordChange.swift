@@ -38,7 +38,7 @@ enum PasswordChange {
         guard let uid = application.uid(of: account) else { return }
         // Without a registered key the daemon is not contacted.
         _ = try RegisteredKey.look(for: account, uid: uid)
-        let service = try application.item(PAM_SERVICE)
+        let service = try application.service()
         try Connection.report(arguments, milliseconds: milliseconds) { () throws(WireFault) in
             try password.withSpan { (password) throws(WireFault) in
                 try LoginRequest.passwordChanged(

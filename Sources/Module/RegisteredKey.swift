@@ -28,7 +28,7 @@ struct RegisteredKey {
     ///
     /// - Throws: `.declined` if nothing was ever registered or the directory cannot be read,
     ///   `.refused` if the file is not trusted or malformed.
-    static func look(for account: Bytes, uid: UInt32) throws(LoginFailure) -> Registration {
+    static func look(for account: AccountName, uid: UInt32) throws(LoginFailure) -> Registration {
         let number = Decimal.encode(UInt64(uid))
         do throws(TrustedPath.Fault) {
             let keys = try TrustedPath.directory(directory.bytes)
@@ -54,12 +54,12 @@ struct RegisteredKey {
 
     /// Parses the key's file, whose comment must be `signet:ACCOUNT:CREDENTIAL` for this account.
     private static func parse(
-        _ line: Bytes, account: Bytes
+        _ line: Bytes, account: AccountName
     ) throws(TrustedPath.Fault) -> RegisteredKey {
         guard let (key, comment) = try? SSHPublicKey.parse(line: line) else { throw .untrusted }
         let words = comment.parts(between: UInt8(ascii: ":"))
         guard words.count == 3, words[0] == StaticString("signet").bytes,
-            PercentEncoding.decode(words[1]) == account,
+            PercentEncoding.decode(words[1]) == account.bytes,
             let credential = CredentialID(hexadecimal: words[2])
         else { throw .untrusted }
         return RegisteredKey(key: key, credential: credential)

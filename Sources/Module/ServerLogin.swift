@@ -22,7 +22,7 @@ final class ServerLogin {
     /// Returns the server that an account must log in with; nil if the line or file names none for
     /// it.
     static func look(
-        _ path: Bytes, for account: Bytes, application: Application
+        _ path: Bytes, for account: AccountName, application: Application
     ) throws(LoginFailure) -> ServerLogin? {
         guard !path.isEmpty else { return nil }
         let server = try parse(try contents(of: path), path: path)
@@ -66,9 +66,9 @@ final class ServerLogin {
     ///
     /// If a group cannot be looked up, the login is refused, because the account may be a member.
     private static func isMeant(
-        _ account: Bytes, by name: Bytes, application: Application
+        _ account: AccountName, by name: Bytes, application: Application
     ) throws(LoginFailure) -> Bool {
-        guard name.first == UInt8(ascii: "@") else { return name == account }
+        guard name.first == UInt8(ascii: "@") else { return name == account.bytes }
         guard let isMember = application.isMember(account, of: Bytes(name.dropFirst())) else {
             throw .refused("a group that the server's file names cannot be looked up")
         }
@@ -96,7 +96,8 @@ final class ServerLogin {
     /// - Throws: `.refused` with the first check that fails; `.unavailable` if the key cannot be
     ///   used.
     func check(
-        _ proof: ServerProof?, for statement: Statement, of account: Bytes, challenge: Challenge,
+        _ proof: ServerProof?, for statement: Statement, of account: AccountName,
+        challenge: Challenge,
         verifier: Verifier?
     ) throws(LoginFailure) {
         guard let verifier else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import Domain
 import LoginMessages
 import LoginProtocol
 
@@ -24,7 +25,7 @@ enum SetCredentials {
             return PAM_SUCCESS
         }
         do throws(LoginFailure) {
-            try report(account, of: application, arguments: arguments)
+            try report(AccountName(account), of: application, arguments: arguments)
             try application.keep([])
         } catch {
             application.trace("an accepted password could not be reported")
@@ -33,9 +34,9 @@ enum SetCredentials {
     }
 
     private static func report(
-        _ account: Bytes, of application: Application, arguments: [Bytes]
+        _ account: AccountName, of application: Application, arguments: [Bytes]
     ) throws(LoginFailure) {
-        let service = try application.item(PAM_SERVICE)
+        let service = try application.service()
         try Connection.report(arguments, milliseconds: milliseconds) { () throws(WireFault) in
             try LoginRequest.passwordAccepted(account: account, service: service)
         }

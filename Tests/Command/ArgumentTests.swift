@@ -5,6 +5,7 @@ import CommandProtocol
 import Foundation
 import LoginMessages
 import LoginProtocol
+import TestSupport
 import Testing
 
 @Suite("A command line")
@@ -137,17 +138,17 @@ struct ArgumentTests {
     func forms() throws {
         let script: [Step] = [.receive, .send(.done(DoneAnswer()))]
         for words in [["list", "--account", "al"], ["list", "--account=al"]] {
-            #expect(try signet(words, [script]).requests == [.list(account: Bytes("al".utf8))])
+            #expect(try signet(words, [script]).requests == [.list(account: "al")])
         }
         let run = try signet(["delete", "--account=al", "--", "left-thumb"], noKeys + [script])
-        #expect(run.requests.last == .delete(account: Bytes("al".utf8), finger: .leftThumb))
+        #expect(run.requests.last == .delete(account: "al", finger: .leftThumb))
     }
 
     @Test("of a user other than root is about that user, if nobody is named")
     func ownAccount() throws {
         let script: [Step] = [.receive, .send(.done(DoneAnswer()))]
         let run = try signet(["list"], [script]) { $0.uid = 1 }
-        #expect(run.requests == [.list(account: Bytes("daemon".utf8))])
+        #expect(run.requests == [.list(account: "daemon")])
         let nobody = try signet(["list"]) { $0.uid = 4_000_000_000 }
         #expect(nobody.code == .usage)
         #expect(nobody.errors.contains("this user (uid 4000000000) has no account here"))

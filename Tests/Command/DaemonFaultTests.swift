@@ -9,7 +9,7 @@ import LoginProtocol
 import TestSupport
 import Testing
 
-private let alice = Bytes("alice".utf8)
+private let alice: AccountName = "alice"
 
 @Suite("When the daemon says no, or is not as it should be")
 struct DaemonFaultTests {
@@ -140,7 +140,7 @@ struct DaemonFaultTests {
     @Test("the status of another account is a fault")
     func anotherStatus() throws {
         var status = sampleStatus
-        status.account = Bytes("bob".utf8)
+        status.account = "bob"
         let run = try signet(
             ["status", "--account", "alice"], [[.receive, .send(.status(status))]])
         #expect(run.code == .fault)

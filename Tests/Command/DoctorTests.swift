@@ -58,9 +58,9 @@ struct DoctorTests {
         let run = try doctor([], scripts())
         #expect(
             run.requests == [
-                .readers, .vault, .configuration, .status(account: Bytes("alice".utf8)),
-                .list(account: Bytes("alice".utf8)), .secretList(account: Bytes("alice".utf8)),
-                .serverList(account: Bytes("alice".utf8)),
+                .readers, .vault, .configuration, .status(account: "alice"),
+                .list(account: "alice"), .secretList(account: "alice"),
+                .serverList(account: "alice"),
             ])
         #expect(run.code == .faultFound)
         #expect(run.errors == "")

@@ -9,7 +9,7 @@ import LoginProtocol
 import TestSupport
 import Testing
 
-private let alice = Bytes("alice".utf8)
+private let alice: AccountName = "alice"
 
 /// On a terminal the fingers are asked for first: for what depends on them.
 private let unlisted = [answering(.done(DoneAnswer(prints: 0)))] + noKeys

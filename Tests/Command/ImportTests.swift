@@ -46,7 +46,7 @@ struct ImportTests {
                 """))
         #expect(run.output.contains("fprintd's own files are unchanged"))
         #expect(run.output.contains("'sudo rm -r /var/lib/fprint/alice'"))
-        #expect(run.requests == [.importPrint(account: Bytes("alice".utf8))])
+        #expect(run.requests == [.importPrint(account: "alice")])
     }
 
     @Test("ends with 1 where one was refused or none is there, and tells why in a clear text")
@@ -91,7 +91,7 @@ struct ImportTests {
             shown(1_000_000_000, outcome: .imported),
             .done(DoneAnswer(prints: 1, state: .valid)))
         let run = try signet(Self.words, [script]) {
-            $0.homeBirth = { $0 == Bytes("alice".utf8) ? 1_600_000_000 : nil }
+            $0.homeBirth = { $0 == "alice" ? 1_600_000_000 : nil }
         }
         #expect(
             run.output.hasPrefix(

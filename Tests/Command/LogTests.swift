@@ -13,7 +13,7 @@ import Testing
 
 /// The log of an account that exists on every machine, as the daemon would send it.
 struct SampleLog {
-    static let account = Bytes("daemon".utf8)
+    static let account: AccountName = "daemon"
     static let credential = CredentialID.sample(16..<32)
 
     var receipts: [ReceiptAnswer] = []
@@ -38,9 +38,9 @@ struct SampleLog {
     ) throws {
         var sample = Statement(
             audience: Audience.local, account: SampleLog.account, uid: 1,
-            requester: version > 1 ? Bytes(requester.utf8) : [], device: .sample(0..<16),
+            requester: version > 1 ? AccountName(requester) : .none, device: .sample(0..<16),
             credential: SampleLog.credential, challenge: .sample(0..<32),
-            service: Bytes("sudo".utf8), terminal: Bytes("/dev/pts/3".utf8),
+            service: "sudo", terminal: Bytes("/dev/pts/3".utf8),
             purpose: Bytes("sudo apt\nupgrade".utf8), factor: Factor.fingerprint, enrolment: 7,
             counter: counter, previous: head.digest,
             issued: Instant(seconds: 1_795_195_440))

@@ -9,7 +9,7 @@ import SignedFormats
 import TestSupport
 import Testing
 
-private let alice = Bytes("alice".utf8)
+private let alice: AccountName = "alice"
 private let shop = Bytes("https://id.example.org".utf8)
 
 private func token(_ name: String, at server: Bytes = shop) -> MACTokenAnswer {

@@ -11,13 +11,13 @@ import SignedFormats
 import TestSupport
 import Testing
 
-private let alice = Bytes("alice".utf8)
+private let alice: AccountName = "alice"
 private let first = Bytes("https://id.example.org".utf8)
 private let second = Bytes("https://other.example".utf8)
 
 private func server(_ url: Bytes, _ state: ServerKeyState = .good) -> ServerAnswer {
     ServerAnswer(
-        account: Bytes("al".utf8), since: 1_795_195_440, state: state, server: url,
+        account: "al", since: 1_795_195_440, state: state, server: url,
         application: Bytes("shop".utf8), fingerprint: [])
 }
 
@@ -26,7 +26,7 @@ private func operation(
     _ state: OperationState = .pending, failures: OperationFailures? = nil
 ) -> OperationAnswer {
     OperationAnswer(
-        account: Bytes("al".utf8), server: url, application: Bytes("shop".utf8),
+        account: "al", server: url, application: Bytes("shop".utf8),
         content: OperationContent(
             operation: .sample(repeating: id), template: Bytes("payment".utf8),
             data: Bytes(text.utf8), created: 1_795_195_440, expires: 1_795_195_740),

@@ -2,12 +2,14 @@
 import Command
 import CommandMessages
 import CommandProtocol
+import Domain
 import Glibc
 import LoginMessages
 import LoginProtocol
+import TestSupport
 import Testing
 
-private let alice = Bytes("alice".utf8)
+private let alice: AccountName = "alice"
 private let words = ["enable", "--account", "alice", "--password-stdin"]
 private let asking: [Step] = [.receive, .send(.passwordWanted(account: alice)), .receive]
 private let accepting: [Step] = asking + [.send(.done(DoneAnswer(state: .valid)))]
@@ -72,7 +74,7 @@ struct PasswordTests {
     func anotherAccount() throws {
         let run = try run(
             words, input: "secret\n",
-            [[.receive, .send(.passwordWanted(account: Bytes("bob".utf8))), .hang]])
+            [[.receive, .send(.passwordWanted(account: "bob")), .hang]])
         #expect(run.code == .fault)
         #expect(run.errors.contains("unexpectedly asked for the password of bob: it was not sent"))
         #expect(run.requests == [.enable(account: alice)])

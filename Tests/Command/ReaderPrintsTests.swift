@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import Foundation
 import LoginMessages
 import LoginProtocol
@@ -11,7 +12,7 @@ import Testing
 struct ReaderPrintsTests {
     private static let elan = Bytes("elanmoc:0".utf8)
     private static let synaptics = Bytes("synaptics:0".utf8)
-    private static let alice = Bytes("alice".utf8)
+    private static let alice: AccountName = "alice"
     private static let own = StoredPrintAnswer(account: alice, finger: .rightIndex, readerID: elan)
     private static let foreign = StoredPrintAnswer(
         account: nil, finger: nil, readerID: elan, subject: Bytes("FP1".utf8))

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import Foundation
 import LoginMessages
 import LoginProtocol
 import SignedFormats
+import TestSupport
 import Testing
 
 /// Two receipts of 17:24:00 UTC, and refusals around them.
@@ -22,9 +24,9 @@ private func refusal(
     at: UInt64
 ) -> Refusal {
     Refusal(
-        verb, service: verb == AuthenticateRequest.verb ? Bytes("sudo".utf8) : [],
+        verb, service: verb == AuthenticateRequest.verb ? "sudo" : .none,
         terminal: verb == AuthenticateRequest.verb ? Bytes("/dev/pts/3".utf8) : [],
-        requester: Bytes(requester.utf8), reason: reason, since: at, until: at)
+        requester: AccountName(requester), reason: reason, since: at, until: at)
 }
 
 @Suite("signet log, of refused attempts")

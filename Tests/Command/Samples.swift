@@ -6,7 +6,7 @@ import TestSupport
 
 /// Everything as it should be.
 let sampleStatus = StatusAnswer(
-    account: Bytes("alice".utf8), since: 1_795_195_440, prints: 2, damaged: 0, state: .valid,
+    account: "alice", since: 1_795_195_440, prints: 2, damaged: 0, state: .valid,
     generation: 7, lock: .open, program: Bytes("0.2.0".utf8), vault: Bytes("file".utf8),
     device: .sample(0..<16))
 
@@ -19,7 +19,7 @@ let samplePrint = PrintAnswer(
     since: 1_795_195_440, intact: true)
 
 let sampleServer = ServerAnswer(
-    account: Bytes("al:ice\u{1B}".utf8), since: 1_795_195_440, state: .good,
+    account: "al:ice\u{1B}", since: 1_795_195_440, state: .good,
     server: Bytes("https://id.example".utf8), application: Bytes("shop".utf8),
     fingerprint: Bytes("SHA256:abc".utf8))
 
@@ -35,7 +35,7 @@ let noKeys: [[Step]] = [
 
 /// That, as alice's.
 let askingForKeys: [Request] = [
-    .serverList(account: Bytes("alice".utf8)), .signingKey(account: Bytes("alice".utf8)),
+    .serverList(account: "alice"), .signingKey(account: "alice"),
 ]
 
 /// One connection that answers one request with these answers.

@@ -2,13 +2,14 @@
 import Command
 import CommandMessages
 import CommandProtocol
+import Domain
 import Glibc
 import LoginMessages
 import LoginProtocol
 import TestSupport
 import Testing
 
-private let alice = Bytes("alice".utf8)
+private let alice: AccountName = "alice"
 private let mail = Bytes("mail".utf8)
 private let kept: [Step] = [.send(.done(DoneAnswer()))]
 

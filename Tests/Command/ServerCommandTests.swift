@@ -2,6 +2,7 @@
 import Command
 import CommandMessages
 import CommandProtocol
+import Domain
 import Foundation
 import Glibc
 import LoginMessages
@@ -10,7 +11,7 @@ import Posix
 import TestSupport
 import Testing
 
-private let alice = Bytes("alice".utf8)
+private let alice: AccountName = "alice"
 private let url = "https://id.example"
 private let token = TokenAnswer(
     accessToken: Bytes("eyJ.a.b".utf8), seconds: 300, refreshToken: Bytes("sgr_x".utf8))
@@ -68,7 +69,7 @@ struct ServerCommandTests {
     @Test("enable sends the code that was typed, and no mistyped one")
     func enable() throws {
         let done = ServerEnabledAnswer(
-            account: alice, application: Bytes("shop".utf8),
+            account: "alice", application: Bytes("shop".utf8),
             fingerprint: Bytes("SHA256:abc".utf8), progress: .active)
         let listed = answering(.done(DoneAnswer()))
         let good = try run(
@@ -120,7 +121,7 @@ struct ServerCommandTests {
         #expect(refused.errors.contains("is already registered at \(url)"), "\(refused.errors)")
         there.state = .invalidated
         let done = ServerEnabledAnswer(
-            account: alice, application: Bytes("shop".utf8), fingerprint: Bytes("F".utf8),
+            account: "alice", application: Bytes("shop".utf8), fingerprint: Bytes("F".utf8),
             progress: .active)
         let anew = try run(
             ["enable", "--server", url],
@@ -132,7 +133,7 @@ struct ServerCommandTests {
     @Test("enable says that a person has yet to compare the key")
     func pending() throws {
         let done = ServerEnabledAnswer(
-            account: alice, application: Bytes("shop".utf8), fingerprint: Bytes("F".utf8),
+            account: "alice", application: Bytes("shop".utf8), fingerprint: Bytes("F".utf8),
             progress: .pendingCommit)
         let run = try run(
             ["enable", "--server", url, "--json"],

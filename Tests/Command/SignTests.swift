@@ -2,6 +2,7 @@
 import Command
 import CommandMessages
 import CommandProtocol
+import Domain
 import Foundation
 import Glibc
 import LoginMessages
@@ -9,7 +10,7 @@ import LoginProtocol
 import TestSupport
 import Testing
 
-private let alice = Bytes("alice".utf8)
+private let alice: AccountName = "alice"
 
 private func run(
     _ words: [String], _ scripts: [[Step]] = [], in scratch: Scratch? = nil,

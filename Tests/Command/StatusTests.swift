@@ -55,7 +55,7 @@ struct StatusTests {
                 fingerprint login works for alice
 
                 """)
-        let alice = Bytes("alice".utf8)
+        let alice: AccountName = "alice"
         #expect(
             run.requests
                 == [

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import TestSupport
 import Testing
 
-private let alice = Bytes("alice".utf8)
+private let alice: AccountName = "alice"
 private let asking: [Step] = [.receive, .send(.passwordWanted(account: alice)), .receive]
 private let denying: [Step] = asking + [.send(.denial(Denial(.wrongPassword)))]
 /// What depends on the fingers is asked for before an enrolment.

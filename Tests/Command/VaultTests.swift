@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import TestSupport
@@ -8,7 +9,7 @@ import Testing
 
 @testable import Command
 
-private let alice = Bytes("alice".utf8)
+private let alice: AccountName = "alice"
 
 @Suite("signet vault")
 struct VaultTests {

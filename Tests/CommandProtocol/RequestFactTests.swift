@@ -7,7 +7,7 @@ import Testing
 
 @Suite("What others need to know of a request")
 struct RequestFactTests {
-    private static let alice = bytes("alice")
+    private static let alice: AccountName = "alice"
     private static let server = bytes("https://h")
     private static let id = OperationID.sample(repeating: 0xAB)
     private static let digest = Bytes(repeating: 0xCD, count: 32)
@@ -74,7 +74,7 @@ struct RequestFactTests {
             ),
             (.verify(account: alice, timeoutMilliseconds: 1, reason: [0x64]), "d"),
             (.verify(account: alice, timeoutMilliseconds: 1), ""),
-            (.passwordChanged(account: alice, service: [0x73], password: [0x70]), ""),
+            (.passwordChanged(account: alice, service: ServiceName([0x73]), password: [0x70]), ""),
             (.password([0x70]), ""), (.secretPart([0x70]), ""), (.list(account: alice), ""),
         ]
         for (request, purpose) in expected {
@@ -91,12 +91,16 @@ struct RequestFactTests {
     @Test("of a login, the journal shows all that the module says of it")
     func login() {
         let request = AuthenticateRequest(
-            account: Self.alice, challenge: .sample(repeating: 0xCD), service: [1], terminal: [2],
-            remoteHost: [3], requester: [4], purpose: [5], timeoutMilliseconds: 1, maximumTries: 1,
+            account: Self.alice, challenge: .sample(repeating: 0xCD), service: ServiceName([1]),
+            terminal: [2],
+            remoteHost: [3], requester: AccountName([4]), purpose: [5], timeoutMilliseconds: 1,
+            maximumTries: 1,
             presence: .noTerminal,
             server: ServerLoginRequest(url: [6], audience: [7], key: []))
         let context = request.context
-        #expect(context.service == [1] && context.terminal == [2] && context.purpose == [5])
+        #expect(
+            context.service == ServiceName([1]) && context.terminal == [2] && context.purpose == [5]
+        )
         #expect(context.presence == .noTerminal && context.server == [6])
     }
 

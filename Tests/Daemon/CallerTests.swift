@@ -10,14 +10,14 @@ extension DaemonTests {
     @Suite("callers") struct CallerTests {
         /// Every request about an account.
         private static func requests(about person: Person) -> [Request] {
-            let name = person.bytes
+            let name = person.account
             return [
                 .login(person), .verify(account: name, timeoutMilliseconds: 1_000),
                 .enroll(account: name, finger: .leftThumb, readerID: nil),
                 .delete(account: name, finger: nil), .enable(account: name),
                 .disable(account: name), .unlock(account: name), .status(account: name),
                 .list(account: name), .log(LogRequest(account: name)),
-                .passwordAccepted(account: name, service: Bytes("sudo".utf8)),
+                .passwordAccepted(account: name, service: "sudo"),
                 .secretSet(
                     SecretSetRequest(account: name, size: 1, name: [0x61], replaces: false)),
                 .secretGet(account: name, name: [0x61], timeoutMilliseconds: 1_000),
@@ -26,7 +26,7 @@ extension DaemonTests {
                 .importPrint(account: name),
                 .confirm(account: name, challenge: .sample(repeating: 1)),
                 .passwordChanged(
-                    account: name, service: Bytes("passwd".utf8), password: Bytes("new".utf8)),
+                    account: name, service: "passwd", password: Bytes("new".utf8)),
             ]
         }
 
@@ -56,7 +56,7 @@ extension DaemonTests {
             for request in Self.requests(about: Person(name: "no-such-account", uid: 1)) {
                 #expect(try client.ask(request) == .denial(Denial(.unknownAccount)))
             }
-            let name = Person.bin.bytes
+            let name = Person.bin.account
             for request in [
                 Request.login(.bin), .verify(account: name, timeoutMilliseconds: 1_000),
                 .delete(account: name, finger: nil), .enable(account: name),
@@ -79,9 +79,9 @@ extension DaemonTests {
             try fixture.enrol(.daemon, as: "one")
             let client = try fixture.client(.daemon)
             let status = try #require(
-                try client.ask(.status(account: Person.daemon.bytes)).status)
+                try client.ask(.status(account: Person.daemon.account)).status)
             #expect(status.prints == 1 && status.state == .valid && status.generation > 0)
-            try client.send(.list(account: Person.daemon.bytes))
+            try client.send(.list(account: Person.daemon.account))
             let list = try client.rest()
             guard case .print(let print) = list.first else {
                 Issue.record("\(list)")
@@ -90,7 +90,7 @@ extension DaemonTests {
             #expect(print.finger == .rightIndex && print.intact)
             #expect(list.last == .done(DoneAnswer(prints: 1)))
             let verified = try fixture.touch(
-                .verify(account: Person.daemon.bytes, timeoutMilliseconds: 20_000), with: ["one"],
+                .verify(account: Person.daemon.account, timeoutMilliseconds: 20_000), with: ["one"],
                 client: client)
             #expect(verified == .done(DoneAnswer(finger: .rightIndex)))
         }
@@ -101,7 +101,7 @@ extension DaemonTests {
             try fixture.enrol(.daemon, as: "one")
             _ = try fixture.login(.daemon, with: "two")
             let request = Request.passwordAccepted(
-                account: Person.daemon.bytes, service: Bytes("sudo\n".utf8))
+                account: Person.daemon.account, service: "sudo\n")
             #expect(try fixture.client(.daemon).ask(request) == .denial(Denial(.notPermitted)))
             #expect(try fixture.failures(of: .daemon) == 1)
             #expect(try fixture.ask(request) == .done(DoneAnswer()))

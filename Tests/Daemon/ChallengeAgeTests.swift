@@ -51,8 +51,8 @@ extension DaemonTests {
             try client.send(
                 .authenticate(
                     AuthenticateRequest(
-                        account: Person.daemon.bytes, challenge: .sample(repeating: 7),
-                        service: Bytes("login".utf8), terminal: Bytes("/dev/tty1".utf8),
+                        account: Person.daemon.account, challenge: .sample(repeating: 7),
+                        service: "login", terminal: Bytes("/dev/tty1".utf8),
                         timeoutMilliseconds: 60_000, maximumTries: 2, background: .allow,
                         server: ServerLoginRequest(
                             url: PlayedServer.url, audience: PlayedServer.audience,

@@ -52,7 +52,7 @@ extension DaemonTests {
         @Test("is for the same connection, account and challenge, and for a touch alone")
         func others() throws {
             let (fixture, client) = try proven()
-            let name = Person.daemon.bytes
+            let name = Person.daemon.account
             let other = Challenge.sample(repeating: 1)
             let late = Answer.denial(Denial(.answerTooLate))
             let same = Request.confirm(
@@ -63,7 +63,7 @@ extension DaemonTests {
             #expect(try client.confirm() == late)
             _ = try fixture.touch(.login(.daemon), with: ["one"], client: client)
             let root = Request.confirm(
-                account: Person.root.bytes, challenge: .sample(repeating: 7))
+                account: Person.root.account, challenge: .sample(repeating: 7))
             #expect(try client.ask(root) == late)
             _ = try fixture.touch(.login(.daemon, tries: 1), with: ["other"], client: client)
             #expect(try client.confirm() == late)

@@ -106,7 +106,7 @@ final class DaemonFixture {
     func ask(_ request: Request) throws -> Answer { try client().ask(request) }
 
     func status(of person: Person) throws -> StatusAnswer {
-        try #require(try ask(.status(account: person.bytes)).status)
+        try #require(try ask(.status(account: person.account)).status)
     }
 
     /// What is left of the daemon's threads now.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import Posix
 import Systemd
@@ -16,7 +17,7 @@ struct DecisionJournalTests {
         _ answer: Answer
     ) -> [String: String] {
         let entry = DecisionJournal.entry(
-            request, from: Self.peer, by: requester.map { Bytes($0.utf8) }, answer: answer)
+            request, from: Self.peer, by: requester.map { AccountName($0) }, answer: answer)
         return Dictionary(uniqueKeysWithValues: entry.fields.map { ($0.name, $0.value) })
     }
 

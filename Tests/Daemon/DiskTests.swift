@@ -7,7 +7,7 @@ import Testing
 
 extension SecondDaemonTests {
     @Suite("faults of the disk") struct DiskTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
 
         /// Starts the daemon with its state on a small disk that only it sees.
         private func fixture() throws -> DaemonFixture {

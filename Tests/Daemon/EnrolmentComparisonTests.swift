@@ -95,7 +95,7 @@ extension DaemonTests {
             #expect(try fixture.comparisons(of: .bin) == (count: 2, completions: 1))
             // What was deleted stays counted.
             let client = try fixture.client(.bin)
-            try fixture.begin(.delete(account: Self.bin.bytes, finger: nil), client)
+            try fixture.begin(.delete(account: Self.bin.account, finger: nil), client)
             #expect(try client.last().done?.prints == 0)
             #expect(try fixture.comparisons(of: .bin) == (count: 2, completions: 1))
         }
@@ -107,19 +107,19 @@ extension DaemonTests {
             try fixture.setComparisons(20, of: .bin)
             #expect(try fixture.guess("two", .bin).reason == .enrolmentLocked)
             let client = try fixture.client(.bin)
-            try fixture.begin(.unlock(account: Self.bin.bytes), client)
+            try fixture.begin(.unlock(account: Self.bin.account), client)
             #expect(try client.last() == .denial(Denial(.notEnrolled)))
             #expect(try fixture.guess("two", .bin).reason == .enrolmentLocked)
             // Root enrols in its place, which is neither counted nor lifts anything.
             #expect(try fixture.enrol(.bin, as: "two", checking: true).done != nil)
             #expect(try fixture.comparisons(of: .bin).count == 20)
-            try fixture.begin(.unlock(account: Self.bin.bytes), client)
+            try fixture.begin(.unlock(account: Self.bin.account), client)
             #expect(try client.last().done != nil, "its lockout, not this")
             let accepted = Request.passwordAccepted(
-                account: Self.bin.bytes, service: Bytes("sudo".utf8))
+                account: Self.bin.account, service: "sudo")
             #expect(try fixture.ask(accepted).done != nil)
             #expect(try fixture.guess("three", .bin).reason == .enrolmentLocked)
-            #expect(try fixture.ask(.unlock(account: Self.bin.bytes)).done != nil)
+            #expect(try fixture.ask(.unlock(account: Self.bin.account)).done != nil)
             #expect(try fixture.guess("three", .bin).reason == .cancelled)
             #expect(try fixture.comparisons(of: .bin) == (count: 1, completions: 0))
         }
@@ -128,7 +128,7 @@ extension DaemonTests {
         func liftingFirst() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "alice")
-            let unlock = Request.unlock(account: Self.bin.bytes)
+            let unlock = Request.unlock(account: Self.bin.account)
             #expect(try fixture.ask(unlock) == .denial(Denial(.notEnrolled)))
             #expect(try fixture.guess("two", .bin).reason == .cancelled)
             #expect(try fixture.ask(unlock).done != nil)
@@ -234,7 +234,7 @@ extension Request {
         _ person: Person, _ finger: Finger = .rightIndex, _ reader: String? = nil
     ) -> Request {
         .enroll(
-            account: person.bytes, finger: finger, readerID: reader.map { Bytes($0.utf8) })
+            account: person.account, finger: finger, readerID: reader.map { Bytes($0.utf8) })
     }
 }
 

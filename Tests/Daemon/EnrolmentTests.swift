@@ -6,7 +6,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("enrolment") struct EnrolmentTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
 
         @Test("another account's finger is refused, and one that is known under another name")
         func taken() throws {
@@ -14,7 +14,7 @@ extension DaemonTests {
             try fixture.enrol(.daemon, as: "one")
             let client = try fixture.client()
             try client.send(
-                .enroll(account: Person.bin.bytes, finger: .leftIndex, readerID: nil))
+                .enroll(account: Person.bin.account, finger: .leftIndex, readerID: nil))
             for _ in 0..<2 {
                 try client.wait(for: .touch)
                 try fixture.storage.send(.scan("one"))

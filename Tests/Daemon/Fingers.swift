@@ -18,7 +18,7 @@ extension DaemonFixture {
         let client = try client()
         try client.send(
             .enroll(
-                account: person.bytes, finger: finger, readerID: reader.map { Bytes($0.utf8) }))
+                account: person.account, finger: finger, readerID: reader.map { Bytes($0.utf8) }))
         return try scanEnrolment(client, as: id, on: reader, checking: checking)
     }
 

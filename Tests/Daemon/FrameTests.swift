@@ -5,7 +5,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("frames") struct FrameTests {
-        private static let status = try? Request.status(account: Person.daemon.bytes).encoded()
+        private static let status = try? Request.status(account: Person.daemon.account).encoded()
         private static let good = status ?? []
 
         /// Packets that are no request, and what they are.
@@ -36,7 +36,7 @@ extension DaemonTests {
                 try client.send(packet)
                 let answers = try client.end()
                 #expect(answers.map(\.reason) == [.badRequest], "\(what)")
-                #expect(try witness.ask(.status(account: Person.bin.bytes)).status != nil)
+                #expect(try witness.ask(.status(account: Person.bin.account)).status != nil)
             }
         }
 
@@ -47,7 +47,7 @@ extension DaemonTests {
             let client = try fixture.client(.daemon)
             try client.send(.login(.daemon))
             try client.wait(for: .touch)
-            try client.send(.status(account: Person.daemon.bytes))
+            try client.send(.status(account: Person.daemon.account))
             #expect(try client.end().last?.reason == .badRequest)
             // The reader is free again.
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
@@ -69,9 +69,9 @@ extension DaemonTests {
             let fixture = try DaemonFixture()
             let client = try fixture.client(.root)
             for _ in 0..<256 {
-                #expect(try client.ask(.status(account: Person.bin.bytes)).status != nil)
+                #expect(try client.ask(.status(account: Person.bin.account)).status != nil)
             }
-            try client.send(.status(account: Person.bin.bytes))
+            try client.send(.status(account: Person.bin.account))
             #expect(try client.end().map(\.reason) == [.badRequest])
         }
     }

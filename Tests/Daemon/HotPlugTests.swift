@@ -18,7 +18,7 @@ extension DaemonTests {
         @Test("a reader that was unplugged in use is used again when it is back", arguments: 0..<4)
         func inUse(index: Int) throws {
             let enrolment = Request.enroll(
-                account: Person.daemon.bytes, finger: .leftIndex, readerID: nil)
+                account: Person.daemon.account, finger: .leftIndex, readerID: nil)
             let requests = DaemonFixture.touches + [enrolment]
             let client = try fixture.client()
             try client.send(requests[index])

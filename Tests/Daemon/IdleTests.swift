@@ -13,7 +13,7 @@ extension DaemonTests {
             let activated = try fixture.activated()
             do {
                 let client = try fixture.client()
-                #expect(try client.ask(.status(account: Person.bin.bytes)).status != nil)
+                #expect(try client.ask(.status(account: Person.bin.account)).status != nil)
                 // As long as somebody is there it stays: this outlasts the idle time.
                 var waiting = pollfd(fd: -1, events: 0, revents: 0)
                 _ = unsafe poll(&waiting, 1, 1_200)

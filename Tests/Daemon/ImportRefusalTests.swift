@@ -146,7 +146,7 @@ extension DaemonTests {
                 let login = try fixture.touchEach(.login(.daemon, tries: 1), with: "one")
                 #expect(login.assertion != nil, "\(bad.testDescription)")
                 let deleted = try fixture.ask(
-                    .delete(account: Person.daemon.bytes, finger: nil))
+                    .delete(account: Person.daemon.account, finger: nil))
                 #expect(deleted.done?.prints == 0)
                 DaemonFixture.remove(fixture.fprintd.path)
             }
@@ -225,7 +225,7 @@ extension DaemonTests {
                 // What came through is read for a login, and deleted again.
                 let request = Request.login(.daemon, tries: 1, milliseconds: 1)
                 #expect(try fixture.ask(request).denial != nil)
-                _ = try fixture.ask(.delete(account: Person.daemon.bytes, finger: nil))
+                _ = try fixture.ask(.delete(account: Person.daemon.account, finger: nil))
             }
             #expect(fixture.program.ended == nil)
         }

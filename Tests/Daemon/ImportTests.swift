@@ -7,7 +7,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("prints of fprintd") struct ImportTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
         private static let request = Request.importPrint(account: name)
         private static let right = "virtual_device/0/7"
         private static let left = "virtual_device/0/2"

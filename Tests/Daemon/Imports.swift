@@ -27,7 +27,7 @@ extension DaemonFixture {
     /// Asks as root for an account's prints of fprintd.
     func importPrints(_ person: Person = .daemon, client: TestClient? = nil) throws -> Imported {
         let client = try client ?? self.client()
-        try client.send(.importPrint(account: person.bytes))
+        try client.send(.importPrint(account: person.account))
         return try imported(by: client)
     }
 

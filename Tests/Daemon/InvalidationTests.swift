@@ -9,7 +9,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("fingers that change behind the daemon's back") struct InvalidationTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
 
         /// Alters the state of an account with two fingers while no daemon runs.
         private func changed(

@@ -58,8 +58,8 @@ extension DaemonFixture {
         as caller: Person = .root
     ) throws -> Answer {
         let client = try client(caller)
-        try client.send(request ?? .enable(account: person.bytes, keyring: true))
-        guard try client.next() == .passwordWanted(account: person.bytes) else {
+        try client.send(request ?? .enable(account: person.account, keyring: true))
+        guard try client.next() == .passwordWanted(account: person.account) else {
             throw ClientFault.ended(client.heard)
         }
         try client.send(.password(Bytes(password.utf8)))
@@ -81,7 +81,7 @@ extension DaemonFixture {
     func report(_ password: String, by caller: Person = .root) throws -> Answer {
         try client(caller).ask(
             .passwordChanged(
-                account: Person.daemon.bytes, service: Bytes("passwd".utf8),
+                account: Person.daemon.account, service: "passwd",
                 password: Bytes(password.utf8)))
     }
 

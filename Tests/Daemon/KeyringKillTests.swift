@@ -8,7 +8,7 @@ import Testing
 /// Old or new or none, never another: the daemon dies at every step of what changes the password.
 @Suite("the login password for the keyring, the daemon stopped at every step of", .serialized)
 struct KeyringKillTests {
-    private static let name = Person.daemon.bytes
+    private static let name = Person.daemon.account
 
     private struct Change: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Configuration
+import Domain
 import Glibc
 import LoginProtocol
 import TestSupport
@@ -15,7 +16,7 @@ extension DaemonTests {
         }
 
         /// As `login`, for a service whose name need not be a text.
-        private static func login(bytes service: Bytes) -> Request {
+        private static func login(bytes service: ServiceName) -> Request {
             guard var request = login().content as? AuthenticateRequest else { return login() }
             request.service = service
             return .authenticate(request)
@@ -75,9 +76,11 @@ extension DaemonTests {
         @Test("not a service whose name is not UTF-8, whatever is listed")
         func notUTF8() throws {
             let fixture = try fixture("[keyring]\nservices = login, a\u{FFFD}\n")
-            #expect(try fixture.opened(by: Self.login(bytes: [97, 0xFF])) == nil)
-            #expect(try fixture.opened(by: Self.login(bytes: Bytes("login".utf8) + [0xC0])) == nil)
-            #expect(try fixture.opened(by: Self.login(bytes: Bytes("a\u{FFFD}".utf8))) == "right")
+            #expect(try fixture.opened(by: Self.login(bytes: ServiceName([97, 0xFF]))) == nil)
+            #expect(
+                try fixture.opened(by: Self.login(bytes: ServiceName(Bytes("login".utf8) + [0xC0])))
+                    == nil)
+            #expect(try fixture.opened(by: Self.login(bytes: "a\u{FFFD}")) == "right")
         }
 
         @Test("by the default list where a file still has the old one; the rest of it holds")
@@ -109,12 +112,12 @@ extension DaemonTests {
             #expect(try fixture.opened(by: Self.login()) == nil)
             try fixture.give()
             #expect(try fixture.keyring() == .on)
-            let without = try fixture.ask(.enable(account: Person.daemon.bytes, keyring: false))
+            let without = try fixture.ask(.enable(account: Person.daemon.account, keyring: false))
             #expect(without.done?.keyring == .off)
             #expect(try fixture.opened(by: Self.login()) == nil)
             try fixture.give()
-            _ = try fixture.ask(.disable(account: Person.daemon.bytes))
-            let again = try fixture.ask(.enable(account: Person.daemon.bytes))
+            _ = try fixture.ask(.disable(account: Person.daemon.account))
+            let again = try fixture.ask(.enable(account: Person.daemon.account))
             #expect(again.done == DoneAnswer(prints: 1, state: .valid))
             #expect(try fixture.opened(by: Self.login()) == nil)
             #expect(try fixture.keyring() == .off)

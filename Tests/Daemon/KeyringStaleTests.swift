@@ -8,7 +8,7 @@ import Testing
 extension DaemonTests {
     @Suite("the login password for the keyring: when it is of no use") struct KeyringStaleTests {
         private static let login = Request.login(.daemon, service: "login", wantsKeyring: true)
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
 
         private func fixture() throws -> DaemonFixture {
             let fixture = try DaemonFixture.withShadow()

@@ -26,7 +26,7 @@ extension DaemonTests {
             #expect(try fixture.status(of: .daemon).vault == Bytes("tpm".utf8))
             for vault in ["tpm", "file", "tpm"] {
                 let request = Request.migrate(
-                    account: Person.daemon.bytes, vault: Bytes(vault.utf8))
+                    account: Person.daemon.account, vault: Bytes(vault.utf8))
                 #expect(try fixture.ask(request).done?.state == .valid)
                 let record = try String(
                     decoding: Layout.read(fixture.file("keyring", of: .daemon)), as: UTF8.self)
@@ -40,7 +40,7 @@ extension DaemonTests {
         @Test("a TPM that was cleared opens it no more: the password is not released")
         func cleared() throws {
             let fixture = try fixture()
-            let file = Request.migrate(account: Person.daemon.bytes, vault: Bytes("file".utf8))
+            let file = Request.migrate(account: Person.daemon.account, vault: Bytes("file".utf8))
             let sealed = try Layout.read(fixture.file("keyring", of: .daemon))
             #expect(try fixture.ask(file).done?.state == .valid)
             // The credential is in a file; the password's key stays in the TPM.

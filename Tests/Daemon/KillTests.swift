@@ -55,7 +55,7 @@ struct KillTests {
                 try rig.snapshot.restore()
                 rig.failpoint.arm(at: point, failure)
                 let answer = try step.run(rig.fixture)
-                _ = try rig.fixture.ask(.status(account: step.person.bytes))
+                _ = try rig.fixture.ask(.status(account: step.person.account))
                 rig.failpoint.arm()
                 let place = "\(failure) at \(point): \(answer)"
                 if let denial = answer.denial, denial.reason == .storage {
@@ -89,7 +89,7 @@ struct KillTests {
         }
         // Nor does a deletion that fails take away what still counts.
         failpoint.arm(at: 1, on: "account", .once(EIO))
-        let kept = try fixture.ask(.delete(account: Person.daemon.bytes, finger: .leftIndex))
+        let kept = try fixture.ask(.delete(account: Person.daemon.account, finger: .leftIndex))
         #expect(kept.reason == .storage)
         failpoint.arm()
         #expect(try fixture.login(.daemon, with: "two").assertion != nil)
@@ -113,7 +113,7 @@ struct KillTests {
         for point in 1...points {
             _ = try snapshot.kill(at: point, failpoint, { try $0.ask(.login(.daemon)) })
             #expect(try fixture.ask(.login(.daemon)).reason == .invalidated, "\(point)")
-            let enabled = try fixture.ask(.enable(account: Person.daemon.bytes))
+            let enabled = try fixture.ask(.enable(account: Person.daemon.account))
             #expect(enabled.done?.state == .valid, "\(point)")
             #expect(try fixture.refusal("kept") == .secretStale, "\(point)")
         }
@@ -144,7 +144,7 @@ struct KillTests {
                 "killed behind command \(command)", hasAnswered: answer != nil, hasRestarted: true)
             // Whoever uses the TPM next takes with it what the killed one left, and leaves nothing.
             let use = Request.migrate(
-                account: Person.daemon.bytes, vault: Bytes("tpm".utf8))
+                account: Person.daemon.account, vault: Bytes("tpm".utf8))
             #expect(try rig.fixture.ask(use).done != nil)
             try rig.fixture.restart()
             #expect(try tpm.transientHandles.isEmpty && tpm.loadedSessions.isEmpty, "\(command)")

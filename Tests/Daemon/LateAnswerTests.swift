@@ -100,13 +100,13 @@ extension SecondDaemonTests {
         @Test("that a key is registered has the server told that nobody has it")
         func registered() throws {
             let disable = Request.serverDisable(
-                account: Person.daemon.bytes, server: PlayedServer.url)
+                account: Person.daemon.account, server: PlayedServer.url)
             #expect(try fixture.ask(disable).done?.state == CredentialState.none)
             hold(.prove, then: .proven(.active, fingerprint: []))
             let client = try begin(
                 .serverEnable(
                     ServerEnableRequest(
-                        account: Person.daemon.bytes, server: PlayedServer.url,
+                        account: Person.daemon.account, server: PlayedServer.url,
                         code: Bytes("00000-00000-00000-00000".utf8))), as: .root)
             try client.send(.cancel)
             #expect(try client.last().reason == .cancelled)

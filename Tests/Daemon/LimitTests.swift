@@ -69,10 +69,10 @@ extension DaemonTests {
                 switch round % 4 {
                 case 0: try client.send(.login(.daemon))
                 case 1:
-                    try client.send(.enable(account: Person.daemon.bytes))
+                    try client.send(.enable(account: Person.daemon.account))
                     try #require(try client.next() != nil)
                 case 2:
-                    try client.send(.enable(account: Person.daemon.bytes))
+                    try client.send(.enable(account: Person.daemon.account))
                     try #require(try client.next() != nil)
                     try client.send(.password(Bytes("slow".utf8)))
                 default: try client.send([1])
@@ -95,9 +95,10 @@ extension DaemonTests {
             try fixture.enrol(.daemon, as: "one")
             try fixture.addReceipts(1_200, of: .daemon)
             let slow = try fixture.client(.daemon)
-            try slow.send(.log(LogRequest(account: Person.daemon.bytes)))
+            try slow.send(.log(LogRequest(account: Person.daemon.account)))
             try #require(try slow.next() != nil)
-            #expect(try fixture.client(.bin).ask(.status(account: Person.bin.bytes)).status != nil)
+            #expect(
+                try fixture.client(.bin).ask(.status(account: Person.bin.account)).status != nil)
             // After five seconds the daemon lets it go; what was sent can still be read.
             while true {
                 guard let answer = try slow.next() else { break }

@@ -8,7 +8,7 @@ import Testing
 extension DaemonTests {
     @Suite("lockout") struct LockoutTests {
         private static let verify = Request.verify(
-            account: Person.daemon.bytes, timeoutMilliseconds: 20_000)
+            account: Person.daemon.account, timeoutMilliseconds: 20_000)
 
         @Test("each finger that does not match counts, and a match forgives all")
         func counting() throws {
@@ -43,7 +43,7 @@ extension DaemonTests {
             #expect(try fixture.status(of: .daemon).lock == .forNow)
             try fixture.restart()
             #expect(try fixture.ask(.login(.daemon)).reason == .lockedForNow)
-            let unlocked = try fixture.ask(.unlock(account: Person.daemon.bytes))
+            let unlocked = try fixture.ask(.unlock(account: Person.daemon.account))
             #expect(unlocked == .done(DoneAnswer()))
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
@@ -55,7 +55,7 @@ extension DaemonTests {
             try fixture.setFailures(20, of: .daemon)
             for print in fixture.prints(of: .daemon) { try DaemonFixture.damage(print) }
             #expect(try fixture.ask(.login(.daemon)).reason == .lockedUntilPassword)
-            _ = try fixture.ask(.unlock(account: Person.daemon.bytes))
+            _ = try fixture.ask(.unlock(account: Person.daemon.account))
             #expect(try fixture.ask(.login(.daemon)).reason == .invalidated)
             try fixture.setFailures(20, of: .daemon)
             #expect(try fixture.ask(.login(.daemon)).reason == .invalidated)
@@ -92,12 +92,12 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "two").reason == .lockedUntilPassword)
             #expect(try fixture.status(of: .daemon).lock == .untilPassword)
             let client = try fixture.client(.daemon)
-            try client.send(.unlock(account: Person.daemon.bytes))
-            #expect(try client.next() == .passwordWanted(account: Person.daemon.bytes))
+            try client.send(.unlock(account: Person.daemon.account))
+            #expect(try client.next() == .passwordWanted(account: Person.daemon.account))
             try client.send(.password(Bytes("wrong".utf8)))
             #expect(try client.last().reason == .noPassword)
             #expect(try fixture.ask(.login(.daemon)).reason == .lockedUntilPassword)
-            try client.send(.unlock(account: Person.daemon.bytes))
+            try client.send(.unlock(account: Person.daemon.account))
             try #require(client.next() != nil)
             try client.send(.password(Bytes("right".utf8)))
             #expect(try client.last() == .done(DoneAnswer()))
@@ -179,7 +179,7 @@ extension DaemonTests {
                 try client.send(.login(.daemon, tries: 1))
                 try client.wait(for: .touch)
                 #expect(try fixture.failures(of: .daemon) == (hangsUp ? 8 : 1))
-                _ = try fixture.ask(.unlock(account: Person.daemon.bytes))
+                _ = try fixture.ask(.unlock(account: Person.daemon.account))
                 #expect(try fixture.failures(of: .daemon) == 0)
                 if hangsUp {
                     try client.send(.cancel)
@@ -199,7 +199,7 @@ extension DaemonTests {
             try fixture.enrol(.daemon, as: "one")
             try DaemonFixture.write("failures: 0\n", to: fixture.file("lockout", of: .daemon))
             #expect(try fixture.ask(.login(.daemon)).reason == .lockedUntilPassword)
-            _ = try fixture.ask(.unlock(account: Person.daemon.bytes))
+            _ = try fixture.ask(.unlock(account: Person.daemon.account))
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
     }

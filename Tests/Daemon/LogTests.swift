@@ -13,7 +13,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("receipts") struct LogTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
 
         private func log(
             _ fixture: DaemonFixture, first: UInt64 = 0, count: UInt32 = 0
@@ -73,7 +73,7 @@ extension DaemonTests {
             try #require(try skipping.next() != nil)
             let other = try fixture.client(.bin)
             for _ in 0..<5 {
-                #expect(try other.ask(.status(account: Person.bin.bytes)).status != nil)
+                #expect(try other.ask(.status(account: Person.bin.account)).status != nil)
             }
             try skipping.send(.cancel)
             #expect(try skipping.last().isLast)
@@ -112,7 +112,7 @@ extension DaemonFixture {
     /// Writes receipts as if the account had logged in as often. No daemon may be at it.
     func addReceipts(_ count: Int, of person: Person) throws {
         let directory = try StateDirectory.open(state)
-        let kept = try #require(try directory.account(person.bytes, uid: person.uid))
+        let kept = try #require(try directory.account(person.account, uid: person.uid))
         try kept.addReceipts(count, in: directory, now: Instant(seconds: 1_795_195_440))
     }
 }

@@ -26,8 +26,8 @@ extension SecondDaemonTests {
             audience: String? = nil, challenge: UInt8 = 7
         ) -> AuthenticateRequest {
             AuthenticateRequest(
-                account: Person.daemon.bytes,
-                challenge: .sample(repeating: challenge), service: Bytes("login".utf8),
+                account: Person.daemon.account,
+                challenge: .sample(repeating: challenge), service: "login",
                 terminal: Bytes("/dev/tty1".utf8), purpose: Bytes("a secret word".utf8),
                 timeoutMilliseconds: 20_000, maximumTries: 2, background: .allow,
                 server: ServerLoginRequest(
@@ -63,12 +63,13 @@ extension SecondDaemonTests {
             #expect(!client.heard.contains { $0.notice?.kind == .askingServer })
             let verdict = try verdict(of: answer)
             #expect(verdict.module == .sample(repeating: 9))
-            #expect(verdict.local == Person.daemon.bytes && verdict.decision == .allow)
+            #expect(verdict.local == Person.daemon.account && verdict.decision == .allow)
             #expect(verdict.audience == Bytes("\(stage.server.url)/shop".utf8))
             let assertion = try #require(answer.assertion)
             let statement = try Statement(parsing: assertion.statement)
             let expected = ServerLines(
-                url: stage.url, account: Person.daemon.bytes, mode: .online)
+                url: stage.url, account: ServerAccountName(Person.daemon.account.bytes),
+                mode: .online)
             #expect(statement.server == expected && statement.device == verdict.device)
             #expect(assertion.server?.accessToken == nil)
             let signature = try SSHSignature(blob: try #require(assertion.server).signature)
@@ -114,7 +115,7 @@ extension SecondDaemonTests {
             #expect(try client.ask(.authenticate(elsewhere)).reason == .badRequest)
             try stage.fixture.enrol(.bin, as: "two")
             var others = request(stage)
-            others.account = Person.bin.bytes
+            others.account = Person.bin.account
             #expect(try client.ask(.authenticate(others)).reason == .unknownServer)
             #expect(client.heard.allSatisfy { $0.notice == nil })
         }
@@ -157,7 +158,7 @@ extension SecondDaemonTests {
             let client = try stage.fixture.client()
             try client.send(.authenticate(request(stage, offlineHours: 1)))
             try client.wait(for: .touch)
-            let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
+            let disable = Request.serverDisable(account: Person.daemon.account, server: stage.url)
             #expect(try stage.fixture.ask(disable).done?.state == .disabled)
             try stage.fixture.text.send(.scan("one"))
             #expect(try client.last().reason == .unknownServer)
@@ -227,7 +228,7 @@ extension SecondDaemonTests {
             let stage = try await makeStage()
             #expect(try logIn(stage, request(stage)).assertion != nil)
             try stage.cutNetwork()
-            let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
+            let disable = Request.serverDisable(account: Person.daemon.account, server: stage.url)
             #expect(try stage.fixture.ask(disable).done?.state == .disabled)
             #expect(kept(stage).isEmpty)
             #expect(

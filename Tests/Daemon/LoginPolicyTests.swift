@@ -13,8 +13,8 @@ extension DaemonTests {
         ) -> Request {
             .authenticate(
                 AuthenticateRequest(
-                    account: person.bytes, challenge: .sample(repeating: 7),
-                    service: Bytes(service.utf8), timeoutMilliseconds: 5_000, maximumTries: 1,
+                    account: person.account, challenge: .sample(repeating: 7),
+                    service: ServiceName(service), timeoutMilliseconds: 5_000, maximumTries: 1,
                     presence: presence, background: background))
         }
 

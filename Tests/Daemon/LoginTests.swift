@@ -20,7 +20,7 @@ extension DaemonTests {
                 let assertion = try #require(answer.assertion)
                 let statement = try Statement(parsing: assertion.statement)
                 #expect(statement.challenge == .sample(repeating: UInt8(person.uid)))
-                #expect(statement.account == Person.daemon.bytes && statement.uid == 1)
+                #expect(statement.account == Person.daemon.account && statement.uid == 1)
                 let signature = try SSHSignature(blob: assertion.signature)
                 let registered = try Layout.read(fixture.publicKey(of: .daemon))
                 #expect(registered.starts(with: signature.publicKey.line(comment: []).dropLast()))

@@ -8,7 +8,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("a request that only looks") struct LookingTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
         private static let looks: [Request] = [
             .status(account: name), .list(account: name), .log(LogRequest(account: name)),
             .secretList(account: name), .serverList(account: name), .signingKey(account: name),

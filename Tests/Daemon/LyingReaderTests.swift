@@ -149,7 +149,7 @@ extension DriverTests {
             defer { withExtendedLifetime(process) {} }
             let begin = ContinuousClock.now
             let client = try fixture.client()
-            try client.send(.verify(account: Person.daemon.bytes, timeoutMilliseconds: 1_000))
+            try client.send(.verify(account: Person.daemon.account, timeoutMilliseconds: 1_000))
             #expect(try client.last(within: .seconds(20)).assertion == nil)
             #expect(ContinuousClock.now - begin < .seconds(15))
             #expect(try fixture.settledFailures() == 0)

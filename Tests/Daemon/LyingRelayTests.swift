@@ -29,13 +29,13 @@ extension SecondDaemonTests {
         private func list(_ milliseconds: UInt32? = nil) -> Request {
             .operationList(
                 OperationListRequest(
-                    account: Person.daemon.bytes, timeoutMilliseconds: milliseconds))
+                    account: Person.daemon.account, timeoutMilliseconds: milliseconds))
         }
 
         private func decide(_ choice: OperationChoice = .approve) -> Request {
             .operationDecide(
                 OperationDecideRequest(
-                    account: Person.daemon.bytes, timeoutMilliseconds: 20_000,
+                    account: Person.daemon.account, timeoutMilliseconds: 20_000,
                     server: PlayedServer.url, operation: Self.id, decision: choice))
         }
 
@@ -116,7 +116,7 @@ extension SecondDaemonTests {
                         Self.operation { operation in
                             switch which {
                             case 0: operation.content.operation = .sample(repeating: 0)
-                            case 1: operation.account = Bytes("bob".utf8)
+                            case 1: operation.account = "bob"
                             case 2: operation.application = Bytes("bank".utf8)
                             default: operation.audience = Bytes("https://played.example/bank".utf8)
                             }
@@ -137,7 +137,7 @@ extension SecondDaemonTests {
             _ = try heard(
                 .operationShow(
                     OperationShowRequest(
-                        account: Person.daemon.bytes, timeoutMilliseconds: nil,
+                        account: Person.daemon.account, timeoutMilliseconds: nil,
                         server: PlayedServer.url, operation: Self.id)))
             var nonces: Set<Bytes> = []
             for request in relay.requests {
@@ -214,7 +214,7 @@ extension SecondDaemonTests {
         @Test("is told of a token's end by that token alone, and again until its no is a final one")
         func endedTokens() throws {
             let remove = Request.macTokenRemove(
-                account: Person.daemon.bytes, server: PlayedServer.url,
+                account: Person.daemon.account, server: PlayedServer.url,
                 name: Bytes("signet-operations".utf8))
             func refused(_ code: String) -> RelayAnswer {
                 .refused(code: Bytes(code.utf8), status: 401, attempts: nil)
@@ -255,10 +255,10 @@ extension SecondDaemonTests {
             let (name, server) = (Bytes("cron".utf8), PlayedServer.url)
             let add = Request.macTokenAdd(
                 MACTokenAddRequest(
-                    account: Person.daemon.bytes, timeoutMilliseconds: 20_000, server: server,
+                    account: Person.daemon.account, timeoutMilliseconds: 20_000, server: server,
                     name: name))
             let remove = Request.macTokenRemove(
-                account: Person.daemon.bytes, server: server, name: name)
+                account: Person.daemon.account, server: server, name: name)
             let id = MACTokenID.sample(repeating: 3)
             let path = fixture.file("mac-tokens", of: .daemon)
             let file = String(repeating: "03", count: 16)
@@ -335,7 +335,7 @@ extension SecondDaemonTests {
             let answers = try heard(
                 .macTokenAdd(
                     MACTokenAddRequest(
-                        account: Person.daemon.bytes, timeoutMilliseconds: 20_000,
+                        account: Person.daemon.account, timeoutMilliseconds: 20_000,
                         server: other, name: Bytes("cron".utf8))))
             #expect(answers.last == .denial(Denial(.serverRefused, subject: Bytes("token".utf8))))
             #expect(try Layout.read("\(path)/\(file)") == before)
@@ -356,7 +356,7 @@ extension SecondDaemonTests {
             let answers = try heard(
                 .macTokenAdd(
                     MACTokenAddRequest(
-                        account: Person.daemon.bytes, timeoutMilliseconds: 20_000,
+                        account: Person.daemon.account, timeoutMilliseconds: 20_000,
                         server: PlayedServer.url, name: Bytes("cron".utf8))))
             #expect(answers.last?.reason == .serverRefused)
             #expect(Layout.entries(of: fixture.file("mac-tokens", of: .daemon)).count == 1)

@@ -77,7 +77,7 @@ extension SecondDaemonTests {
             for person in [Person.bin, .root] {
                 let client = try stage.fixture.client(person)
                 let request = MACTokenHeaderRequest(
-                    account: Person.daemon.bytes, server: stage.url, name: Bytes("cron".utf8),
+                    account: Person.daemon.account, server: stage.url, name: Bytes("cron".utf8),
                     method: Bytes("GET".utf8), resource: Bytes("/".utf8),
                     bodyDigest: Digests.nothing)
                 #expect(try client.ask(.macTokenHeader(request)).reason == .notPermitted)
@@ -102,7 +102,7 @@ extension SecondDaemonTests {
             try stage.enable()
             #expect(try stage.header("cron").reason == .unknownMacToken)
             #expect(try stage.addToken("cron").done != nil)
-            let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
+            let disable = Request.serverDisable(account: Person.daemon.account, server: stage.url)
             #expect(try stage.fixture.ask(disable).done != nil)
             #expect(stage.files(in: Self.files).isEmpty)
             try stage.enable()
@@ -226,7 +226,7 @@ extension SecondDaemonTests {
 
 extension ServerFixture {
     fileprivate func removing(_ name: String = "cron") -> Request {
-        .macTokenRemove(account: Person.daemon.bytes, server: url, name: Bytes(name.utf8))
+        .macTokenRemove(account: Person.daemon.account, server: url, name: Bytes(name.utf8))
     }
 
     /// Whether each of the registration's tokens is revoked, as the server tells its application.

@@ -61,7 +61,7 @@ extension DaemonFixture {
     /// The requests that want a touch of the account `daemon`'s, which has a secret `mail`.
     static let touches: [Request] = [
         .login(.daemon, tries: 1),
-        .verify(account: Person.daemon.bytes, timeoutMilliseconds: 30_000), .get("mail"),
+        .verify(account: Person.daemon.account, timeoutMilliseconds: 30_000), .get("mail"),
     ]
 
     /// Waits until the daemon knows that the machine sleeps.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ extension DaemonTests {
         ) -> Request {
             .offer(
                 OfferRequest(
-                    account: person.bytes, service: Bytes(service.utf8),
+                    account: person.account, service: ServiceName(service),
                     presence: presence))
         }
 
@@ -53,9 +54,9 @@ extension DaemonTests {
             #expect(try isTold(fixture, request(.root)) == false)
             try fixture.enrol(.daemon, as: "one")
             #expect(try isTold(fixture, request()) == false)
-            _ = try fixture.ask(.disable(account: Person.daemon.bytes))
+            _ = try fixture.ask(.disable(account: Person.daemon.account))
             #expect(try isTold(fixture, request()) == false)
-            _ = try fixture.ask(.delete(account: Person.daemon.bytes, finger: nil))
+            _ = try fixture.ask(.delete(account: Person.daemon.account, finger: nil))
             #expect(try isTold(fixture, request()) == true)
         }
 

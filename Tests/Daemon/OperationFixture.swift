@@ -33,7 +33,7 @@ extension ServerFixture {
         let answers = try touching(
             .macTokenAdd(
                 MACTokenAddRequest(
-                    account: person.bytes, timeoutMilliseconds: 20_000, server: url,
+                    account: person.account, timeoutMilliseconds: 20_000, server: url,
                     name: Bytes(name.utf8))), person, with: finger)
         return try #require(answers.last)
     }
@@ -47,14 +47,14 @@ extension ServerFixture {
             try asking(
                 .macTokenHeader(
                     MACTokenHeaderRequest(
-                        account: person.bytes, server: url, name: Bytes(name.utf8),
+                        account: person.account, server: url, name: Bytes(name.utf8),
                         method: Bytes(method.utf8), resource: Bytes(resource.utf8),
                         bodyDigest: body)), person
             ).last)
     }
 
     func tokens(_ person: Person = .daemon) throws -> [MACTokenAnswer] {
-        try asking(.macTokenList(account: person.bytes), person).compactMap { answer in
+        try asking(.macTokenList(account: person.account), person).compactMap { answer in
             if case .macToken(let token) = answer { token } else { nil }
         }
     }
@@ -80,7 +80,7 @@ extension ServerFixture {
     func listing(mayTouch: Bool = true, only server: Bytes? = nil) -> Request {
         .operationList(
             OperationListRequest(
-                account: Person.daemon.bytes, timeoutMilliseconds: mayTouch ? 20_000 : nil,
+                account: Person.daemon.account, timeoutMilliseconds: mayTouch ? 20_000 : nil,
                 server: server))
     }
 
@@ -94,7 +94,7 @@ extension ServerFixture {
     func deciding(_ choice: OperationChoice, _ id: String) throws -> Request {
         .operationDecide(
             OperationDecideRequest(
-                account: Person.daemon.bytes, timeoutMilliseconds: 20_000, server: url,
+                account: Person.daemon.account, timeoutMilliseconds: 20_000, server: url,
                 operation: try #require(OperationID(hexadecimal: Bytes(id.utf8))), decision: choice)
         )
     }
@@ -102,7 +102,7 @@ extension ServerFixture {
     func showing(_ id: String, mayTouch: Bool = true) throws -> Request {
         .operationShow(
             OperationShowRequest(
-                account: Person.daemon.bytes, timeoutMilliseconds: mayTouch ? 20_000 : nil,
+                account: Person.daemon.account, timeoutMilliseconds: mayTouch ? 20_000 : nil,
                 server: url, operation: try #require(OperationID(hexadecimal: Bytes(id.utf8)))))
     }
 }

@@ -56,7 +56,7 @@ extension SecondDaemonTests {
         private func list(_ milliseconds: UInt32?, only server: Bytes? = nil) -> Request {
             .operationList(
                 OperationListRequest(
-                    account: Person.daemon.bytes, timeoutMilliseconds: milliseconds,
+                    account: Person.daemon.account, timeoutMilliseconds: milliseconds,
                     server: server))
         }
 

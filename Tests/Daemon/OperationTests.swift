@@ -33,7 +33,7 @@ extension SecondDaemonTests {
             let operation = try #require(shown.first?.operation)
             #expect(operation.text == "pay 10 EUR\nto Bob" && operation.state == .pending)
             #expect(operation.application == Bytes("shop".utf8))
-            #expect(operation.account == Bytes("alice".utf8))
+            #expect(operation.account == "alice")
             #expect(operation.failures == OperationFailures(count: 0, most: 3))
             #expect(shown.last?.done != nil)
         }

@@ -7,7 +7,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("the password's proof") struct PasswordTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
         /// Every request that wants it.
         private static let requests: [Request] = [
             .enroll(account: name, finger: .leftThumb, readerID: nil),
@@ -102,11 +102,11 @@ extension DaemonTests {
         func lengths() throws {
             let fixture = try DaemonFixture()
             let client = try fixture.client(.bin)
-            try client.send(.unlock(account: Person.bin.bytes))
+            try client.send(.unlock(account: Person.bin.account))
             try #require(try client.next() != nil)
             try client.send(.password(Bytes(repeating: 0x61, count: Limit.password)))
             #expect(try client.last().reason == .passwordCheckFailed)
-            try client.send(.unlock(account: Person.bin.bytes))
+            try client.send(.unlock(account: Person.bin.account))
             try #require(try client.next() != nil)
             try client.send([1, 14, 10, 4, 0] + Bytes(repeating: 0x61, count: 1_024))
             #expect(try client.end().map(\.reason) == [.badRequest])
@@ -122,7 +122,7 @@ extension DaemonTests {
             try ask(second, .unlock(account: Self.name), "right")
             #expect(try second.last() == .denial(Denial(.tooManyRequests)))
             let other = try fixture.client(.bin)
-            try other.send(.unlock(account: Person.bin.bytes))
+            try other.send(.unlock(account: Person.bin.account))
             try #require(try other.next() != nil)
             try other.send(.password(Bytes("right".utf8)))
             #expect(try other.last() == .denial(Denial(.notEnrolled)))
@@ -159,7 +159,7 @@ extension DaemonTests {
             let client = try fixture.client(.bin)
             let secret = "kestrel-\(getpid())-umbrella"
             for _ in 0..<3 {
-                try client.send(.unlock(account: Person.bin.bytes))
+                try client.send(.unlock(account: Person.bin.account))
                 try #require(try client.next() != nil)
                 try client.send(.password(Bytes(secret.utf8)))
                 #expect(try client.last().reason == .passwordCheckFailed)

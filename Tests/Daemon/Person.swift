@@ -16,7 +16,7 @@ struct Person: Sendable {
     static let sys = Person(name: "sys", uid: 3)
     static let games = Person(name: "games", uid: 5)
 
-    var bytes: Bytes { Bytes(name.utf8) }
+    var account: AccountName { AccountName(name) }
 }
 
 extension Request {
@@ -28,10 +28,10 @@ extension Request {
     ) -> Request {
         .authenticate(
             AuthenticateRequest(
-                account: person.bytes, challenge: .sample(repeating: challenge),
-                service: Bytes(service.utf8),
+                account: person.account, challenge: .sample(repeating: challenge),
+                service: ServiceName(service),
                 terminal: presence == .noTerminal ? [] : Bytes("/dev/pts/3".utf8),
-                remoteHost: Bytes(remoteHost.utf8), requester: Bytes(requester.utf8),
+                remoteHost: Bytes(remoteHost.utf8), requester: AccountName(requester),
                 purpose: Bytes("sudo id".utf8),
                 timeoutMilliseconds: milliseconds, maximumTries: tries,
                 wantsKeyring: wantsKeyring, presence: presence, background: .allow))

@@ -52,7 +52,7 @@ final class PlayedFixture {
         _ person: Person = .daemon, _ finger: Finger = .rightIndex, as id: String,
         checking: Bool = false, by client: TestClient
     ) throws -> Answer {
-        try client.send(.enroll(account: person.bytes, finger: finger, readerID: nil))
+        try client.send(.enroll(account: person.account, finger: finger, readerID: nil))
         var (isAsked, isScanning) = (false, false)
         while let answer = try client.next() {
             if answer.isLast { return answer }
@@ -161,7 +161,7 @@ final class PlayedFixture {
         if first.assertion != nil { return false }
         if first.reason == .invalidated {
             // A list in which a print is missing says that the reader has lost it.
-            let enabled = try fixture.ask(.enable(account: Person.daemon.bytes))
+            let enabled = try fixture.ask(.enable(account: Person.daemon.account))
             #expect(enabled.done?.state == .valid, "\(what)", sourceLocation: location)
         }
         let second = try touching(login, with: id)

@@ -12,7 +12,7 @@ import TestSupport
 final class PlayedServer: Sendable {
     static let url = Bytes("https://played.example".utf8)
     /// The account's name, application and audience that it tells of a registration.
-    static let account = Bytes("alice".utf8)
+    static let account: ServerAccountName = "alice"
     static let application = Bytes("shop".utf8)
     static let audience = Bytes("https://played.example/shop".utf8)
     /// The one MAC token that it gives.
@@ -123,13 +123,13 @@ extension DaemonFixture {
         try touchEach(
             .serverEnable(
                 ServerEnableRequest(
-                    account: person.bytes, server: server,
+                    account: person.account, server: server,
                     code: Bytes("00000-00000-00000-00000".utf8))), with: "one")
     }
 
     func playedLogin(_ person: Person = .daemon) -> Request {
         .serverLogin(
-            account: person.bytes, server: PlayedServer.url, timeoutMilliseconds: 20_000)
+            account: person.account, server: PlayedServer.url, timeoutMilliseconds: 20_000)
     }
 
     /// Logs in to it.
@@ -140,7 +140,7 @@ extension DaemonFixture {
     /// What is kept of servers for the account `daemon`.
     func servers() throws -> [ServerKeyState] {
         let client = try client()
-        try client.send(.serverList(account: Person.daemon.bytes))
+        try client.send(.serverList(account: Person.daemon.account))
         return try client.rest().compactMap { answer in
             if case .server(let server) = answer { server.state } else { nil }
         }

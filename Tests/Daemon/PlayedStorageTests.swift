@@ -23,7 +23,7 @@ extension DriverTests {
             try played.expectNoFailures()
             #expect(try played.enrol(as: "one", checking: model.lists).done?.prints == 1)
             if model.lists {
-                let enabled = try played.fixture.ask(.enable(account: Person.daemon.bytes))
+                let enabled = try played.fixture.ask(.enable(account: Person.daemon.account))
                 #expect(enabled.done?.state == .valid)
             }
             #expect(try played.login(with: "one").assertion != nil)
@@ -96,7 +96,7 @@ extension DriverTests {
             try played.enrol(.daemon, .leftIndex, as: "two", checking: true)
             let client = try played.fixture.client()
             try client.send(
-                .enroll(account: Person.daemon.bytes, finger: .rightIndex, readerID: nil))
+                .enroll(account: Person.daemon.account, finger: .rightIndex, readerID: nil))
             for _ in 0..<2 {
                 try client.wait(for: .touch)
                 try played.reader.send(.touch("one"))

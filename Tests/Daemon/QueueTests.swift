@@ -87,7 +87,7 @@ extension DaemonTests {
         func changedMeanwhile() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
-            let name = Person.daemon.bytes
+            let name = Person.daemon.account
             let changes: [(Request, DenialReason)] = [
                 (.disable(account: name), .notEnabled), (.enable(account: name), .badRequest),
             ]
@@ -109,7 +109,7 @@ extension DaemonTests {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")
             try fixture.enrol(.daemon, .leftIndex, as: "two", checking: true)
-            let name = Person.daemon.bytes
+            let name = Person.daemon.account
             let client = try fixture.client()
             try client.send(.login(.daemon))
             try client.wait(for: .touch)
@@ -133,9 +133,9 @@ extension DaemonTests {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one", on: DaemonFixture.textID)
             let client = try fixture.client()
-            try client.send(.verify(account: Person.daemon.bytes, timeoutMilliseconds: 20_000))
+            try client.send(.verify(account: Person.daemon.account, timeoutMilliseconds: 20_000))
             try client.wait(for: .touch)
-            let deleted = try fixture.ask(.delete(account: Person.daemon.bytes, finger: nil))
+            let deleted = try fixture.ask(.delete(account: Person.daemon.account, finger: nil))
             #expect(deleted.done?.prints == 0)
             try fixture.text.send(.scan("one"))
             #expect(try client.last() == .denial(Denial(.noMatch)))
@@ -154,8 +154,8 @@ extension DaemonTests {
             try waiting.send(.login(.daemon))
             try waiting.wait(for: .waiting)
             let typing = try fixture.client(.bin)
-            try typing.send(.unlock(account: Person.bin.bytes))
-            try #require(try typing.next() == .passwordWanted(account: Person.bin.bytes))
+            try typing.send(.unlock(account: Person.bin.account))
+            try #require(try typing.next() == .passwordWanted(account: Person.bin.account))
             let quiet = try fixture.client()
             fixture.program.signal(SIGTERM)
             for client in [touching, waiting, typing] {

@@ -30,7 +30,7 @@ extension DaemonTests {
             // In an order that does not depend on the reader's.
             let own = prints.filter { $0.account != nil }
             #expect(prints.count == 2)
-            #expect(own.map(\.account) == [Person.daemon.bytes])
+            #expect(own.map(\.account) == [Person.daemon.account])
             #expect(own.first?.finger == .rightIndex)
             #expect(last.done != nil)
             #expect(played.reader.stored == ["one", "two"])

@@ -6,7 +6,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("readers") struct ReaderTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
 
         @Test("each reader is told with what it can do")
         func listing() throws {

@@ -33,7 +33,7 @@ extension DaemonTests {
             // Neither a failed match nor a receipt.
             #expect(try fixture.settledFailures() == 0)
             let log = try fixture.client()
-            try log.send(.log(LogRequest(account: Person.daemon.bytes)))
+            try log.send(.log(LogRequest(account: Person.daemon.account)))
             #expect(
                 try log.rest().allSatisfy { answer in
                     if case .receipt = answer { false } else { true }

@@ -24,9 +24,9 @@ struct ReceiptsSent {
             return 0
         }
         let signers = try #require(
-            RegisteredSigner.parse(file: signers, account: person.bytes))
+            RegisteredSigner.parse(file: signers, account: person.account))
         var chain = ReceiptChain(
-            account: person.bytes, uid: person.uid, signers: signers, headCounter: head.counter,
+            account: person.account, uid: person.uid, signers: signers, headCounter: head.counter,
             headDigest: head.digest)
         for receipt in receipts { try chain.verify(receipt) }
         return try chain.end()
@@ -39,7 +39,7 @@ extension DaemonFixture {
         of person: Person, first: UInt64 = 0, count: UInt32 = 0
     ) throws -> ReceiptsSent {
         let client = try client(person)
-        try client.send(.log(LogRequest(account: person.bytes, first: first, count: count)))
+        try client.send(.log(LogRequest(account: person.account, first: first, count: count)))
         var sent = ReceiptsSent(person: person)
         for answer in try client.rest(within: .seconds(60)) {
             switch answer {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import TestSupport
@@ -7,7 +8,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("refused attempts") struct RefusalTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
         private static let verify = Request.verify(account: name, timeoutMilliseconds: 20_000)
 
         private func enrolled(_ configuration: String = "") throws -> DaemonFixture {
@@ -35,9 +36,9 @@ extension DaemonTests {
             #expect(found.map(\.verb) == [AuthenticateRequest.verb, VerifyRequest.verb])
             #expect(found.map(\.count) == [2, 1])
             #expect(found.map(\.reason) == [.noMatch, .noMatch])
-            #expect(found.first?.service == Bytes("sudo".utf8))
+            #expect(found.first?.service == "sudo")
             #expect(found.first?.terminal == Bytes("/dev/pts/3".utf8))
-            #expect(found.last?.service == [] && found.last?.terminal == [])
+            #expect(found.last?.service == ServiceName.none && found.last?.terminal == [])
             #expect(found.allSatisfy { $0.since <= $0.until && $0.since > 1_700_000_000 })
             try fixture.restart()
             #expect(try refusals(fixture) == found)
@@ -81,12 +82,12 @@ extension DaemonTests {
                 #expect(try client.ask(request) == .denial(Denial(.notPermitted)))
             }
             let found = try refusals(fixture)
-            #expect(found.first?.reason == .noMatch && found.first?.service == Bytes("sudo".utf8))
+            #expect(found.first?.reason == .noMatch && found.first?.service == "sudo")
             let theirs = found.dropFirst()
-            #expect(theirs.allSatisfy { $0.requester == Person.bin.bytes })
+            #expect(theirs.allSatisfy { $0.requester == Person.bin.account })
             #expect(theirs.allSatisfy { $0.reason == .notPermitted })
             // What they say of it is not repeated.
-            #expect(theirs.map(\.service) == [[]] && theirs.map(\.count) == [40])
+            #expect(theirs.map(\.service) == [ServiceName.none] && theirs.map(\.count) == [40])
             // They learn nothing of it.
             let log = Request.log(LogRequest(account: Self.name))
             #expect(try client.ask(log) == .denial(Denial(.notPermitted)))

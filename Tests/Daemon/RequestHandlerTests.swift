@@ -71,7 +71,7 @@ struct RequestHandlerTests {
             journal: whole.journal, passwords: whole.passwords, recovery: whole.recovery,
             refusedAttempts: whole.refusedAttempts, templates: whole.templates, handlers: [])
         let client = try client(of: router)
-        let about = Person.daemon.bytes
+        let about = Person.daemon.account
         for request: Request in [.configuration, .disable(account: about), .list(account: about)] {
             #expect(await router.answer(request, from: client) == .denial(Denial(.badRequest)))
         }
@@ -96,9 +96,9 @@ struct RequestHandlerTests {
     @ServiceActor
     func foreign() async throws {
         let account = try #require(try Posix.Account.named("daemon"))
-        let request = ListRequest(account: Person.daemon.bytes)
+        let request = ListRequest(account: Person.daemon.account)
         #expect(try await answer(request, about: account) == .done(DoneAnswer(prints: 1)))
-        let other = StatusRequest(account: Person.daemon.bytes)
+        let other = StatusRequest(account: Person.daemon.account)
         #expect(try await answer(other, about: account) == .denial(Denial(.badRequest)))
         #expect(try await answer(request, about: nil) == .denial(Denial(.badRequest)))
     }

@@ -7,7 +7,7 @@ import Testing
 
 extension SecondDaemonTests {
     @Suite("the way of a secret") struct SecretDeliveryTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
 
         @Test("sizes and names out of bounds are refused before anything is asked for")
         func bounds() throws {

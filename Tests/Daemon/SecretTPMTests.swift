@@ -6,7 +6,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("secrets in the TPM") struct SecretTPMTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
         private let tpm: SoftwareTPM
 
         init() throws { tpm = try SoftwareTPM() }

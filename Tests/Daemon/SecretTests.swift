@@ -10,7 +10,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("secrets") struct SecretTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
         private static let mail = Bytes("mail".utf8)
 
         @Test(
@@ -62,7 +62,7 @@ extension DaemonTests {
                 receipts.map(\.namespace)
                     == [SignatureNamespace.login.bytes, SignatureNamespace.secret.bytes])
             let statement = try #require(receipts.last?.statement)
-            #expect(statement.service == Bytes("signet".utf8) && statement.terminal.isEmpty)
+            #expect(statement.service == "signet" && statement.terminal.isEmpty)
             #expect(statement.purpose == Bytes("secret \(name)".utf8))
             #expect(statement.audience == Audience.local && statement.account == Self.name)
             let text = String(decoding: statement.encoded(), as: UTF8.self)
@@ -105,9 +105,9 @@ extension DaemonTests {
                 #expect(try bin.ask(request) == .denial(Denial(.notPermitted)))
             }
             let own = Request.secretGet(
-                account: Person.bin.bytes, name: Self.mail, timeoutMilliseconds: 1_000)
+                account: Person.bin.account, name: Self.mail, timeoutMilliseconds: 1_000)
             #expect(try bin.ask(own) == .denial(Denial(.unknownSecret, subject: Self.mail)))
-            #expect(try bin.ask(.secretList(account: Person.bin.bytes)) == .done(DoneAnswer()))
+            #expect(try bin.ask(.secretList(account: Person.bin.account)) == .done(DoneAnswer()))
             #expect(try fixture.client().ask(.get("mail", of: .sys)).reason == .notEnrolled)
             // Nor does the other's finger open it.
             #expect(try fixture.touch(.get("mail"), with: ["two", "one"]).done != nil)

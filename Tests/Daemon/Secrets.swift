@@ -34,7 +34,7 @@ extension DaemonFixture {
     /// The account `daemon`'s secrets, as that account sees them.
     func list() throws -> [SecretAnswer] {
         let client = try client(.daemon)
-        try client.send(.secretList(account: Person.daemon.bytes))
+        try client.send(.secretList(account: Person.daemon.account))
         return try client.rest().compactMap { answer in
             if case .secret(let secret) = answer { secret } else { nil }
         }
@@ -69,7 +69,7 @@ extension TestClient {
         try send(
             .secretSet(
                 SecretSetRequest(
-                    account: person.bytes, size: UInt32(content.count), name: Bytes(name.utf8),
+                    account: person.account, size: UInt32(content.count), name: Bytes(name.utf8),
                     replaces: replacing)))
         guard let first = try next() else { throw ClientFault.ended(heard) }
         guard first == .secretWanted else { return first }
@@ -96,14 +96,14 @@ extension Request {
         _ name: String, of person: Person = .daemon, milliseconds: UInt32 = 30_000
     ) -> Request {
         .secretGet(
-            account: person.bytes, name: Bytes(name.utf8), timeoutMilliseconds: milliseconds)
+            account: person.account, name: Bytes(name.utf8), timeoutMilliseconds: milliseconds)
     }
 
     /// Announces a secret of the account `daemon`'s.
     static func set(_ name: String, _ size: UInt32) -> Request {
         .secretSet(
             SecretSetRequest(
-                account: Person.daemon.bytes, size: size, name: Bytes(name.utf8),
+                account: Person.daemon.account, size: size, name: Bytes(name.utf8),
                 replaces: false))
     }
 }

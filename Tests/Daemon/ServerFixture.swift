@@ -62,11 +62,11 @@ final class ServerFixture {
         return try fixture.touchEach(
             .serverEnable(
                 ServerEnableRequest(
-                    account: person.bytes, server: url, code: Bytes(code.utf8))), with: finger)
+                    account: person.account, server: url, code: Bytes(code.utf8))), with: finger)
     }
 
     func login(_ person: Person = .daemon) -> Request {
-        .serverLogin(account: person.bytes, server: url, timeoutMilliseconds: 20_000)
+        .serverLogin(account: person.account, server: url, timeoutMilliseconds: 20_000)
     }
 
     /// Logs in as somebody, with a finger.
@@ -77,7 +77,7 @@ final class ServerFixture {
     /// What is kept of servers for somebody.
     func list(_ person: Person = .daemon) throws -> [ServerAnswer] {
         let client = try fixture.client()
-        try client.send(.serverList(account: person.bytes))
+        try client.send(.serverList(account: person.account))
         return try client.rest().compactMap { answer in
             if case .server(let server) = answer { server } else { nil }
         }

@@ -13,7 +13,7 @@ extension SecondDaemonTests {
         private let fixture: DaemonFixture
         private let server: PlayedServer
         private let disable = Request.serverDisable(
-            account: Person.daemon.bytes, server: PlayedServer.url)
+            account: Person.daemon.account, server: PlayedServer.url)
 
         init() throws {
             fixture = try DaemonFixture([.text])
@@ -191,7 +191,7 @@ extension SecondDaemonTests {
             try client.send(
                 .serverEnable(
                     ServerEnableRequest(
-                        account: Person.daemon.bytes, server: PlayedServer.url,
+                        account: Person.daemon.account, server: PlayedServer.url,
                         code: Bytes("00000-00000-00000-00000".utf8))))
             try client.wait(for: .touch)
             try fixture.text.send(.scan("one"))
@@ -232,7 +232,7 @@ extension SecondDaemonTests {
 
         private static let enableBin = Request.serverEnable(
             ServerEnableRequest(
-                account: Person.bin.bytes, server: PlayedServer.url,
+                account: Person.bin.account, server: PlayedServer.url,
                 code: Bytes("00000-00000-00000-00000".utf8)))
     }
 }

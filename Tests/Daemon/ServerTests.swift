@@ -15,7 +15,7 @@ extension SecondDaemonTests {
         func wholeWay() async throws {
             let stage = try ServerFixture(try await LiveServer.start())
             let enabled = try #require(try stage.enable().enabled)
-            #expect(enabled.account == Bytes("alice".utf8) && enabled.progress == .active)
+            #expect(enabled.account == "alice" && enabled.progress == .active)
             let registered = try #require(try stage.server.registrations().first)
             #expect(registered["status"] as? String == "ACTIVE")
             #expect(
@@ -119,7 +119,7 @@ extension SecondDaemonTests {
             let answer = try first.fixture.touchEach(
                 .serverEnable(
                     ServerEnableRequest(
-                        account: Person.daemon.bytes, server: Bytes(other.url.utf8),
+                        account: Person.daemon.account, server: Bytes(other.url.utf8),
                         code: Bytes(try other.code().utf8))), with: "one")
             #expect(answer.reason == .serverUnreachable)
             #expect(try first.list().count == 1)
@@ -132,7 +132,7 @@ extension SecondDaemonTests {
             try stage.enable()
             try stage.stopRelay()
             #expect(try stage.logIn().reason == .serverUnreachable)
-            let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
+            let disable = Request.serverDisable(account: Person.daemon.account, server: stage.url)
             #expect(try stage.fixture.ask(disable).done?.state == .disabled)
             #expect(try stage.list().map(\.state) == [.removing])
             #expect(try stage.logIn().reason == .unknownServer)
@@ -151,7 +151,7 @@ extension SecondDaemonTests {
             try stage.enable()
             try stage.fixture.enrol(.daemon, .leftIndex, as: "two")
             #expect(try stage.list().map(\.state) == [.invalidated])
-            let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
+            let disable = Request.serverDisable(account: Person.daemon.account, server: stage.url)
             #expect(try stage.fixture.ask(disable).done?.state == .invalidated)
             #expect(stage.files().isEmpty)
             let status = try stage.server.registrations().first?["status"] as? String
@@ -164,7 +164,7 @@ extension SecondDaemonTests {
             let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
             try stage.stopRelay()
-            let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
+            let disable = Request.serverDisable(account: Person.daemon.account, server: stage.url)
             #expect(try stage.fixture.ask(disable).done?.state == .disabled)
             try stage.startRelay()
             try stage.fixture.restart()
@@ -178,7 +178,7 @@ extension SecondDaemonTests {
             let stage = try ServerFixture(try await LiveServer.start())
             try stage.enable()
             try stage.stopRelay()
-            let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
+            let disable = Request.serverDisable(account: Person.daemon.account, server: stage.url)
             #expect(try stage.fixture.ask(disable).done?.state == .disabled)
             try stage.fixture.enrol(.daemon, .leftIndex, as: "two")
             #expect(try stage.list().isEmpty && stage.files().isEmpty)
@@ -223,7 +223,7 @@ extension SecondDaemonTests {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
             let request = ServerEnableRequest(
-                account: Person.daemon.bytes, server: Bytes(server.utf8), code: Bytes(code.utf8))
+                account: Person.daemon.account, server: Bytes(server.utf8), code: Bytes(code.utf8))
             #expect(try fixture.ask(.serverEnable(request)).reason == .badRequest)
         }
 

@@ -150,7 +150,7 @@ extension SecondDaemonTests {
             try client.wait(for: .touch)
             try fixture.text.send(.scan("one"))
             try asked.wait()
-            let account = Person.daemon.bytes
+            let account = Person.daemon.account
             switch deed {
             case .disable: _ = try fixture.ask(.disable(account: account))
             case .disableServer:
@@ -200,7 +200,7 @@ extension SecondDaemonTests {
             #expect(try fixture.enablePlayed(at: other).enabled != nil)
             #expect(try logIn(request(token: .file)).assertion != nil)
             for (server, stays) in [(other, true), (PlayedServer.url, false)] {
-                let account = Person.daemon.bytes
+                let account = Person.daemon.account
                 #expect(
                     try fixture.ask(.serverDisable(account: account, server: server)).done != nil)
                 #expect(hasToken == stays)

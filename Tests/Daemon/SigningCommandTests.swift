@@ -209,7 +209,7 @@ extension SecondDaemonTests {
             _ = try fixture.touchEach(
                 .serverEnable(
                     ServerEnableRequest(
-                        account: Person.root.bytes, server: Bytes(server.url.utf8),
+                        account: Person.root.account, server: Bytes(server.url.utf8),
                         code: Bytes(try server.code().utf8))), with: "one")
             try scratch.write("body", #"{"amount": 7}"#)
             let run = try signet(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import LoginProtocol
 import SignedFormats
 import TestSupport
@@ -9,7 +10,7 @@ import Testing
 extension DaemonTests {
     @Suite("The signing key")
     struct SigningTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
         private let fixture: DaemonFixture
 
         init() throws {
@@ -75,7 +76,7 @@ extension DaemonTests {
             try verify(answer, .challenge, of: try SHA256.digest(text))
             let statement = try ChallengeStatement(parsing: text)
             #expect(statement.head.audience == Bytes("shop".utf8))
-            #expect(statement.head.account == Self.name)
+            #expect(statement.head.account.bytes == Self.name.bytes)
             #expect(statement.head.credential == made.credential)
             #expect(statement.challenge == Bytes("signet-login: 1\n".utf8))
             #expect(statement.claims.factor == Factor.fingerprint)

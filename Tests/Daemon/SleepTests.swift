@@ -11,7 +11,7 @@ extension DaemonTests {
         private let fixture: DaemonFixture
         private let machine: Machine
         private var bus: PrivateBus { machine.bus }
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
         private static let asleep = Answer.denial(Denial(.suspending))
 
         init() throws {

@@ -15,7 +15,7 @@ extension DaemonFixture {
     /// What is kept for an account. The directory has one writer: ask only while nothing runs.
     func kept(_ person: Person) throws -> AccountState {
         try #require(
-            try StateDirectory.open(state).account(person.bytes, uid: person.uid))
+            try StateDirectory.open(state).account(person.account, uid: person.uid))
     }
 
     /// The failed matches as they are on disk.

@@ -8,7 +8,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("a status that says what a login would be told") struct StatusTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
 
         /// What a login is denied with, which the status has to say before it.
         private func refusal(_ fixture: DaemonFixture) throws -> Denial? {

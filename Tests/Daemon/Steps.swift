@@ -25,7 +25,7 @@ struct Step: Sendable, CustomStringConvertible {
     /// The request, and what the person does; the answer that ends it.
     let run: @Sendable (DaemonFixture) throws -> Answer
 
-    private static let name = Person.daemon.bytes
+    private static let name = Person.daemon.account
     static let mail: Bytes = [1, 2, 3]
     private static let two: [Finger: String] = [.rightIndex: "one", .leftIndex: "two"]
 
@@ -144,7 +144,7 @@ struct AccountImage: Equatable {
         // The daemon completes what a crash left when it is asked; the files are read after it.
         let status = try fixture.status(of: person)
         let client = try fixture.client()
-        try client.send(.list(account: person.bytes))
+        try client.send(.list(account: person.account))
         var fingers: [Finger] = []
         for answer in try client.rest() {
             if case .print(let print) = answer, let finger = print.finger { fingers.append(finger) }
@@ -210,7 +210,7 @@ struct Snapshot {
         failpoint.arm(at: point)
         let answer = try? change(fixture)
         // What is done behind the answer.
-        if answer != nil { _ = try? fixture.ask(.status(account: person.bytes)) }
+        if answer != nil { _ = try? fixture.ask(.status(account: person.account)) }
         let ended = try fixture.program.expectEnd(within: .seconds(10)).ending
         #expect(ended == .killed(SIGKILL), "\(point)")
         failpoint.arm()

@@ -9,7 +9,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("what a reader keeps itself") struct StorageTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
 
         /// A login during which something happens on the reader that nobody here did.
         private func meanwhile(
@@ -27,7 +27,7 @@ extension DaemonTests {
         private func beginEnrolment(_ fixture: DaemonFixture) throws -> TestClient {
             let client = try fixture.client()
             try client.send(
-                .enroll(account: Person.bin.bytes, finger: .leftIndex, readerID: nil))
+                .enroll(account: Person.bin.account, finger: .leftIndex, readerID: nil))
             try client.wait(for: .touch)
             // This touch only asks whose finger it is.
             try fixture.storage.send(.scan("two"))
@@ -164,7 +164,8 @@ extension DaemonTests {
             #expect(!Layout.entries(of: hints).isEmpty, "it is remembered")
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             #expect(
-                try fixture.ask(.delete(account: Person.bin.bytes, finger: nil)).done?.prints == 0)
+                try fixture.ask(.delete(account: Person.bin.account, finger: nil)).done?.prints == 0
+            )
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             #expect(try fixture.status(of: .daemon).generation == 1)
             // A finger of nobody's is one all the same where another account has some.
@@ -280,7 +281,7 @@ extension DaemonTests {
             try login.send(.login(.daemon))
             try login.wait(for: .touch)
             let deleting = try fixture.client()
-            try deleting.send(.delete(account: Person.bin.bytes, finger: nil))
+            try deleting.send(.delete(account: Person.bin.account, finger: nil))
             try deleting.wait(for: .waiting)
             try fixture.change { $0 }
             #expect(try fixture.stored() == ["one", "two"])

@@ -8,7 +8,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("keys in the TPM") struct TPMTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
         private let tpm: SoftwareTPM
 
         init() throws { tpm = try SoftwareTPM() }

@@ -7,7 +7,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("fingerprints under a key of the TPM") struct TemplateKeyTests {
-        private static let name = Person.daemon.bytes
+        private static let name = Person.daemon.account
         private let tpm: SoftwareTPM
 
         init() throws { tpm = try SoftwareTPM() }
@@ -111,7 +111,7 @@ extension DaemonTests {
             try tpm.start()
             // This reader knows by itself that it keeps the finger already.
             let enrolment = Request.enroll(
-                account: Person.bin.bytes, finger: .rightIndex, readerID: nil)
+                account: Person.bin.account, finger: .rightIndex, readerID: nil)
             let refused = try fixture.touch(enrolment, with: ["one", "one"])
             #expect(refused.reason == .fingerNotEnrolled)
         }
@@ -143,7 +143,7 @@ extension DaemonTests {
             let trusted = try fixture.client()
             try trusted.send(.trustVault)
             #expect(try trusted.last().done != nil)
-            let bin = Person.bin.bytes
+            let bin = Person.bin.account
             #expect(try fixture.ask(.delete(account: bin, finger: nil)).done?.prints == 0)
             // The reader itself refuses a finger that it keeps already.
             #expect(try fixture.enrol(.bin, as: "two", checking: true).done?.state == .valid)
@@ -178,7 +178,8 @@ extension DaemonTests {
             #expect(try fixture.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
             #expect(try fixture.ask(.enable(account: Self.name)).reason == .fingersClosed)
             // The other state has a key of its own.
-            #expect(try fixture.ask(.delete(account: Person.bin.bytes, finger: nil)).reason != nil)
+            #expect(
+                try fixture.ask(.delete(account: Person.bin.account, finger: nil)).reason != nil)
             #expect(try fixture.ask(.delete(account: Self.name, finger: nil)).done != nil)
             #expect(try fixture.enrol(.daemon, as: "three").done?.state == .valid)
             #expect(try fixture.login(.daemon, with: "three").assertion != nil)

@@ -76,8 +76,8 @@ class VerdictFixture {
         offlineHours: UInt32 = 1, milliseconds: UInt32 = 30_000, token: TokenDelivery? = nil
     ) -> AuthenticateRequest {
         AuthenticateRequest(
-            account: Person.daemon.bytes, challenge: .sample(repeating: 9),
-            service: Bytes("login".utf8), timeoutMilliseconds: milliseconds, maximumTries: 2,
+            account: Person.daemon.account, challenge: .sample(repeating: 9),
+            service: "login", timeoutMilliseconds: milliseconds, maximumTries: 2,
             background: .allow,
             server: ServerLoginRequest(
                 url: PlayedServer.url, audience: audience, key: key.publicPoint,

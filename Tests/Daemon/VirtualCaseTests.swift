@@ -18,7 +18,7 @@ extension DriverTests {
         }
 
         private static let enrolment = Request.enroll(
-            account: Person.daemon.bytes, finger: .leftIndex, readerID: nil)
+            account: Person.daemon.account, finger: .leftIndex, readerID: nil)
 
         @Test("a finger is asked for once, lets in, and another does not", arguments: kinds)
         func round(kind: DaemonFixture.Kind) throws {
@@ -108,7 +108,7 @@ extension DriverTests {
             #expect(try fixture.settledFailures() == 0)
             #expect(try fixture.enrol(.daemon, as: "one", checking: true).done?.prints == 1)
             #expect(
-                try fixture.ask(.enable(account: Person.daemon.bytes)).done?.state == .valid)
+                try fixture.ask(.enable(account: Person.daemon.account)).done?.state == .valid)
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import SignedFormats
@@ -11,8 +12,8 @@ extension DaemonTests {
         private static func event(_ number: UInt64, isOver: Bool) -> Answer {
             .event(
                 EventAnswer(
-                    account: Person.daemon.bytes, service: Bytes("locker".utf8),
-                    requester: Bytes("bin".utf8), purpose: Bytes("sudo id".utf8), isOver: isOver,
+                    account: Person.daemon.account, service: "locker",
+                    requester: "bin", purpose: Bytes("sudo id".utf8), isOver: isOver,
                     number: number))
         }
 
@@ -34,7 +35,7 @@ extension DaemonTests {
             try client.send(Self.hidden())
             try client.wait(for: .touch)
             let watcher = try fixture.client(person)
-            try watcher.send(.watch(account: Person.daemon.bytes))
+            try watcher.send(.watch(account: Person.daemon.account))
             let number = try #require(try watcher.next()?.event).number
             #expect(watcher.heard == [Self.event(number, isOver: false)])
             try client.send(.cancel)
@@ -77,7 +78,7 @@ extension DaemonTests {
         func unprivileged() throws {
             let fixture = try Self.fixture()
             let watcher = try Self.watcher(fixture, .daemon)
-            let name = Person.daemon.bytes
+            let name = Person.daemon.account
             let own = try fixture.client(.daemon)
             let verify = Request.verify(account: name, timeoutMilliseconds: 20_000)
             #expect(try fixture.touch(verify, with: ["one"], client: own).done != nil)
@@ -86,7 +87,7 @@ extension DaemonTests {
             ) -> Answer {
                 .event(
                     EventAnswer(
-                        account: name, service: Bytes(service.utf8), requester: name,
+                        account: name, service: ServiceName(service), requester: name,
                         purpose: Bytes(purpose.utf8), isOver: isOver, number: number))
             }
             #expect(
@@ -118,7 +119,7 @@ extension DaemonTests {
         func permission() throws {
             let fixture = try Self.fixture()
             for person in [Person.bin, .games] {
-                let answer = try fixture.client(person).ask(.watch(account: Person.daemon.bytes))
+                let answer = try fixture.client(person).ask(.watch(account: Person.daemon.account))
                 #expect(answer.reason == .notPermitted)
             }
             let root = try Self.watcher(fixture, .root)
@@ -142,7 +143,7 @@ extension DaemonTests {
             let fixture = try DaemonFixture(configuration: "[daemon]\nidle-exit = 1s\n")
             let activated = try fixture.activated()
             let watcher = try fixture.client()
-            try watcher.send(.watch(account: Person.daemon.bytes))
+            try watcher.send(.watch(account: Person.daemon.account))
             #expect(try watcher.last().reason == .stopping)
             #expect(try activated.expectEnd().ending == .exited(0))
             let device = fixture.state + "/device-id"
@@ -158,7 +159,7 @@ extension DaemonTests {
             try fixture.enrol(.daemon, as: "one")
             let activated = try fixture.activated()
             let client = try fixture.client()
-            try client.send(.watch(account: Person.daemon.bytes))
+            try client.send(.watch(account: Person.daemon.account))
             try client.send(.cancel)
             #expect(try client.last().reason == .cancelled)
             try client.send(.login(.daemon))

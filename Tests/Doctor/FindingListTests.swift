@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Configuration
+import Domain
 import Glibc
 import LoginMessages
 import LoginProtocol
@@ -69,13 +70,14 @@ struct FindingListTests {
 
     @Test("has commands that neither destroy what was kept nor trust before anybody has looked")
     func harmless() {
-        let (path, alice) = ("/k", Array("alice".utf8))
+        let path = "/k"
+        let alice: AccountName = "alice"
         func mend(_ finding: Finding) -> String {
             String(decoding: finding.mend.bytes, as: UTF8.self)
         }
         let nobody = mend(KeyCheck.ofNobody(path, uid: 7))
         #expect(nobody.hasPrefix("getent passwd 7 || ") && !nobody.contains("rm "))
-        let another = KeyCheck.ofAnother(path, names: alice, account: alice, uid: 7)
+        let another = KeyCheck.ofAnother(path, names: alice.bytes, account: alice, uid: 7)
         #expect(mend(another) == "getent passwd 7; signet list --account alice")
         let look = "signet list --account alice # signet enable --account alice"
         #expect(mend(KeyCheck.andMark(path, account: alice)) == look)

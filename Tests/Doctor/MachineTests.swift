@@ -187,7 +187,7 @@ struct MachineTests {
             "rm -f /var/lib/signet/keys/1000.pub; signet list --account alice "
             + "# signet enable --account alice"
         #expect(finding.map { String(decoding: $0.mend.bytes, as: UTF8.self) } == mend)
-        let owned = FileRule.owner("/k", uid: 7, keyOf: Array("bob".utf8))
+        let owned = FileRule.owner("/k", uid: 7, keyOf: "bob")
         #expect(!String(decoding: owned.mend.bytes, as: UTF8.self).contains("chown"))
         let other = FileRule.owner("/k", uid: 7, keyOf: nil)
         #expect(String(decoding: other.mend.bytes, as: UTF8.self) == "chown root:root /k")

@@ -86,16 +86,16 @@ struct ServerFileTests {
         _ states: [ServerKeyState]?, at url: String = "https://id.example.org", prints: UInt8 = 1
     ) -> AccountView {
         let status = StatusAnswer(
-            account: "alice".bytes, since: 1, prints: prints, damaged: 0, state: .valid,
+            account: "alice", since: 1, prints: prints, damaged: 0, state: .valid,
             generation: 7, lock: .open, program: "0.1.0".bytes, vault: "file".bytes,
             device: .sample(0..<16))
         let servers = states?.map { state in
             ServerAnswer(
-                account: "al".bytes, since: 1, state: state, server: url.bytes,
+                account: "al", since: 1, state: state, server: url.bytes,
                 application: "shop".bytes, fingerprint: "SHA256:abc".bytes)
         }
         return AccountView(
-            name: "alice".bytes, status: status, prints: [], secrets: [], servers: servers)
+            name: "alice", status: status, prints: [], secrets: [], servers: servers)
     }
 
     @Test("with an account that its server does not know is told")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import Posix
+import TestSupport
 import Testing
 
 @testable import Gate
@@ -10,9 +12,10 @@ import Testing
 struct AskerTests {
     private func asker(_ purpose: String = "sudo apt upgrade", by uid: UInt32 = 1_000) -> Asker {
         Asker(
-            service: Bytes("sudo".utf8), terminal: Bytes("/dev/pts/3".utf8),
+            service: "sudo", terminal: Bytes("/dev/pts/3".utf8),
             purpose: Bytes(purpose.utf8),
-            by: Requester(uid: uid, name: Bytes(uid == 1_000 ? "alice".utf8 : "mallory".utf8)))
+            by: Requester(
+                uid: uid, name: AccountName(Bytes(uid == 1_000 ? "alice".utf8 : "mallory".utf8))))
     }
 
     private func name(_ asker: Asker, for other: Asker) -> String {
@@ -28,7 +31,7 @@ struct AskerTests {
     func others() {
         #expect(name(asker(), for: asker("su alice", by: 1_001)) == "sudo (alice, pts/3)")
         #expect(name(asker("su alice", by: 1_001), for: asker()) == "sudo (mallory, pts/3)")
-        let command = Asker("signet verify", by: Requester(uid: 5, name: Bytes("bob".utf8)))
+        let command = Asker("signet verify", by: Requester(uid: 5, name: "bob"))
         #expect(name(command, for: asker()) == "signet verify (bob)")
     }
 

@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Configuration
+import Domain
 import LoginMessages
 import LoginProtocol
 import Posix
@@ -112,7 +113,7 @@ struct WithoutLogindPresenceTests {
         facts.realUID = real
         machine.process(100, in: .session("c2"), facts)
         return machine.judge(
-            machine.client(100, uid: uid), PresenceClaims(requester: Bytes(claim.utf8)),
+            machine.client(100, uid: uid), PresenceClaims(requester: AccountName(claim)),
             settings: try .login(setting))
     }
 

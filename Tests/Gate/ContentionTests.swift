@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
+import TestSupport
 import Testing
 
 @testable import Gate
@@ -28,8 +30,8 @@ struct ContentionTests {
         _ command: String, by uid: UInt32, _ screen: Screen, _ purpose: Applicant.Purpose = .touch
     ) -> Applicant {
         let asker = Asker(
-            service: Bytes("sudo".utf8), terminal: [], purpose: Bytes(command.utf8),
-            by: Requester(uid: uid, name: Bytes("user\(uid)".utf8)))
+            service: "sudo", terminal: [], purpose: Bytes(command.utf8),
+            by: Requester(uid: uid, name: AccountName("user\(uid)")))
         return Applicant(purpose, account: 1, asker: asker) { await screen.show($0) }
     }
 

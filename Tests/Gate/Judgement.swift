@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Configuration
+import Domain
 import LoginMessages
 import LoginProtocol
 import Posix
@@ -18,7 +19,7 @@ enum Judgement: Equatable, CustomStringConvertible {
     static func missing(_ detail: Text) -> Judgement { .denied(.notAtMachine(detail)) }
     static let remote = Judgement.denied(Denial(.remoteSession))
     static func other(_ uid: UInt32, _ name: String) -> Judgement {
-        .denied(.other(Requester(uid: uid, name: Bytes(name.utf8))))
+        .denied(.other(Requester(uid: uid, name: AccountName(name))))
     }
 
     var description: String {
@@ -42,7 +43,7 @@ extension PlayedMachine {
             #expect(presence.account == account.uid)
             return .evidence(
                 presence.origin, seat: presence.seat,
-                requester: String(decoding: presence.requester.name, as: UTF8.self))
+                requester: String(decoding: presence.requester.name.bytes, as: UTF8.self))
         } catch { return .denied(error) }
     }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Configuration
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
 import Synchronization
 import Systemd
+import TestSupport
 
 @testable import Gate
 
@@ -141,17 +143,17 @@ final class PlayedMachine: PresenceFacts {
         return sessions
     }
 
-    func name(of uid: UInt32) -> Bytes? {
+    func name(of uid: UInt32) -> AccountName? {
         switch uid {
-        case 0: Bytes("root".utf8)
-        case 1000: Bytes("alice".utf8)
-        case 1001: Bytes("bob".utf8)
+        case 0: "root"
+        case 1000: "alice"
+        case 1001: "bob"
         default: nil
         }
     }
 
-    func uid(named name: Bytes) -> UInt32? {
-        switch String(decoding: name, as: UTF8.self) {
+    func uid(named name: AccountName) -> UInt32? {
+        switch String(decoding: name.bytes, as: UTF8.self) {
         case "root": 0
         case "alice", "alias": 1000
         case "bob": 1001

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import Posix
@@ -28,7 +29,7 @@ struct PolkitPresenceTests {
     private func claims(
         _ agent: UInt32? = nil, user: UInt32? = nil, service: String = "polkit-1"
     ) -> PresenceClaims {
-        PresenceClaims(service: Bytes(service.utf8), agent: agent, agentUser: user)
+        PresenceClaims(service: ServiceName(service), agent: agent, agentUser: user)
     }
 
     /// The answer for a helper that its agent has started.

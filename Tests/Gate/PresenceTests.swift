@@ -6,6 +6,7 @@ import LoginMessages
 import LoginProtocol
 import Posix
 import Systemd
+import TestSupport
 import Testing
 
 @testable import Gate
@@ -47,7 +48,7 @@ struct SessionPresenceTests {
     @Test("gets none for a login from another host")
     func remoteHost() {
         let (machine, client) = PlayedMachine.inSession(.alice())
-        let claims = PresenceClaims(service: Bytes("sshd".utf8), remoteHost: Bytes("h".utf8))
+        let claims = PresenceClaims(service: "sshd", remoteHost: Bytes("h".utf8))
         #expect(machine.judge(client, claims) == .remote)
     }
 
@@ -194,7 +195,7 @@ struct LoginScreenPresenceTests {
     func claimed() {
         let machine = machine([Self.greeter])
         #expect(
-            machine.judge(machine.client(100), PresenceClaims(requester: Bytes("bob".utf8)))
+            machine.judge(machine.client(100), PresenceClaims(requester: "bob"))
                 == .other(1001, "bob"))
     }
 }
@@ -221,8 +222,8 @@ struct OutsidePresenceTests {
         for uid: UInt32 in [0, 1000] {
             let client = machine.client(100, uid: uid)
             for claims in [
-                PresenceClaims(), PresenceClaims(requester: Bytes("alice".utf8)),
-                PresenceClaims(service: Bytes("gdm-password".utf8)), PresenceClaims(agent: 100),
+                PresenceClaims(), PresenceClaims(requester: "alice"),
+                PresenceClaims(service: "gdm-password"), PresenceClaims(agent: 100),
             ] {
                 #expect(machine.judge(client, claims) == .missing(Detail.outsideSessions))
             }

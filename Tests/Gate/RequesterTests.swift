@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Configuration
+import Domain
 import Glibc
 import LoginMessages
 import LoginProtocol
@@ -28,23 +29,23 @@ struct RequesterTests {
     @Test("is the session's owner, whatever a program with root's rights names")
     func falseName() {
         let (machine, client) = PlayedMachine.inSession(bob)
-        let claims = PresenceClaims(service: Bytes("su".utf8), requester: Bytes("alice".utf8))
+        let claims = PresenceClaims(service: "su", requester: "alice")
         #expect(machine.judge(client, claims) == .other(1001, "bob"))
     }
 
     @Test("is another where the program names another, as su does in somebody's session")
     func named() {
         let (machine, client) = PlayedMachine.inSession(.alice())
-        let service = Bytes("su".utf8)
+        let service: ServiceName = "su"
         #expect(
-            machine.judge(client, PresenceClaims(service: service, requester: Bytes("bob".utf8)))
+            machine.judge(client, PresenceClaims(service: service, requester: "bob"))
                 == .other(1001, "bob"))
         #expect(
-            machine.judge(client, PresenceClaims(service: service, requester: Bytes("x".utf8)))
+            machine.judge(client, PresenceClaims(service: service, requester: "x"))
                 == .other(UInt32.max, "x"))
         let evidence = Judgement.evidence(.session("c2"), seat: "seat0", requester: "alice")
         for name in ["alice", "alias", ""] {
-            let claims = PresenceClaims(service: service, requester: Bytes(name.utf8))
+            let claims = PresenceClaims(service: service, requester: AccountName(name))
             #expect(machine.judge(client, claims) == evidence)
         }
     }
@@ -53,7 +54,7 @@ struct RequesterTests {
     func unprivileged() {
         let (machine, client) = PlayedMachine.inSession(.alice(), uid: 1000)
         #expect(
-            machine.judge(client, PresenceClaims(requester: Bytes("bob".utf8)))
+            machine.judge(client, PresenceClaims(requester: "bob"))
                 == .evidence(.session("c2"), seat: "seat0", requester: "alice"))
     }
 
@@ -262,7 +263,7 @@ struct ConfirmationTests {
         facts.realUID = 1000
         let agent = machine.process(90, in: .session("c2"), facts)
         machine.process(100, in: .systemUnit("polkit-agent-helper@1-90-1000.service"))
-        var claims = PresenceClaims(service: Bytes("polkit-1".utf8), agent: 90)
+        var claims = PresenceClaims(service: "polkit-1", agent: 90)
         claims.agentUser = 1000
         let presence = try presence(100, claims)
         try examiner.confirm(presence)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
+import TestSupport
 import Testing
 
 @testable import Gate
@@ -30,7 +32,7 @@ struct TouchQueueTests {
         _ who: String, by uid: UInt32, for account: UInt32?, _ purpose: Applicant.Purpose,
         _ record: Record
     ) -> Applicant {
-        let requester = Requester(uid: uid, name: Bytes(who.utf8))
+        let requester = Requester(uid: uid, name: AccountName(who))
         return Applicant(purpose, account: account ?? uid, asker: Asker(who, by: requester)) {
             record.told[who, default: []].append($0)
             guard $0.wantsAcknowledgement, record.frozen.contains(who) else { return true }

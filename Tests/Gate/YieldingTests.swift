@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
+import TestSupport
 import Testing
 
 @testable import Gate
@@ -15,7 +17,7 @@ struct YieldingTests {
     private func applicant(_ purpose: Applicant.Purpose, _ uid: UInt32) -> Applicant {
         Applicant(
             purpose, account: uid,
-            asker: Asker("test", by: Requester(uid: uid, name: Bytes("u".utf8)))
+            asker: Asker("test", by: Requester(uid: uid, name: "u"))
         ) { _ in true }
     }
 

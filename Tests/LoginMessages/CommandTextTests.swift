@@ -48,15 +48,16 @@ struct CommandTextTests {
     @Test("what comes from outside cannot change how a message shows")
     func messages() {
         let texts: [Text] = [
-            CommandText.notNumber(hostile, option: hostile), CommandText.badAccount(hostile),
+            CommandText.notNumber(hostile, option: hostile),
+            CommandText.badAccount(AccountName(hostile)),
             CommandText.absent(hostile), CommandText.failed(hostile),
             CommandText.unknownFinger(hostile, names: "a"),
-            CommandText.foreignPassword(hostile), CommandOutcome.noMistakes(hostile),
+            CommandText.foreignPassword(AccountName(hostile)), CommandOutcome.noMistakes(hostile),
             CommandOutcome.otherSetting(
                 hostile, service: hostile, origin: hostile, files: hostile),
             CommandOutcome.exists(hostile), CommandStatus.refused(hostile),
-            CommandOutcome.enrolled(hostile, account: hostile, prints: 1),
-            CommandOutcome.deleted(hostile, account: hostile, prints: 2),
+            CommandOutcome.enrolled(hostile, account: AccountName(hostile), prints: 1),
+            CommandOutcome.deleted(hostile, account: AccountName(hostile), prints: 2),
             CommandStatus.reader(name: hostile, readerID: hostile),
         ]
         let word = String(decoding: hostile, as: UTF8.self)
@@ -76,7 +77,7 @@ struct CommandTextTests {
                 isHarmless(text) && hasStyle(text), "\(String(decoding: text.bytes, as: UTF8.self))"
             )
         }
-        #expect(isHarmless(CommandText.passwordPrompt(hostile)))
+        #expect(isHarmless(CommandText.passwordPrompt(AccountName(hostile))))
     }
 
     @Test("each state of a credential and of the lockout has a line, and the way on")
@@ -87,7 +88,7 @@ struct CommandTextTests {
                     (UInt8(0), LockState.open), (1, .forNow), (10, .untilPassword),
                 ] {
                     let status = StatusAnswer(
-                        account: hostile, cause: cause, since: .max, prints: prints,
+                        account: AccountName(hostile), cause: cause, since: .max, prints: prints,
                         damaged: prints, state: state, generation: 1, lock: lock,
                         program: hostile, vault: hostile, device: .sample(0..<16))
                     #expect(isHarmless(CommandStatus.login(status)))
@@ -95,15 +96,16 @@ struct CommandTextTests {
                     #expect(isHarmless(CommandStatus.fingers(status)))
                 }
             }
-            #expect(isHarmless(CommandOutcome.login(state, account: hostile)))
+            #expect(isHarmless(CommandOutcome.login(state, account: AccountName(hostile))))
         }
         for keyring in KeyringState.allCases {
             var status = StatusAnswer(
-                account: hostile, prints: 1, damaged: 0, state: .valid, generation: 1, lock: .open,
+                account: AccountName(hostile), prints: 1, damaged: 0, state: .valid, generation: 1,
+                lock: .open,
                 program: [], vault: [], device: .sample(0..<16))
             status.keyring = keyring
             #expect(isHarmless(CommandStatus.keyring(status)))
-            #expect(isHarmless(CommandOutcome.keyring(keyring, account: hostile)))
+            #expect(isHarmless(CommandOutcome.keyring(keyring, account: AccountName(hostile))))
         }
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
+import TestSupport
 import Testing
 
 private func bytes(_ text: String) -> Bytes { Bytes(text.utf8) }
@@ -36,7 +38,7 @@ struct TextTests {
     @Test(
         "every denial has one, however little or much it carries", arguments: DenialReason.allCases)
     func denials(reason: DenialReason) {
-        let bare = Denial(reason).text(account: bytes("alice"))
+        let bare = Denial(reason).text(account: "alice")
         #expect(isHarmless(bare) && hasStyle(bare), "\(string(bare))")
         #expect(!string(bare).contains(" ,") && !string(bare).hasSuffix(": "))
         for cause in InvalidationCause.allCases {
@@ -44,7 +46,7 @@ struct TextTests {
                 let full = Denial(
                     reason, cause: cause, seconds: .max, since: .max, subject: hostile,
                     finger: finger, mismatches: 255
-                ).text(account: hostile)
+                ).text(account: AccountName(hostile))
                 #expect(isHarmless(full) && hasStyle(full), "\(string(full))")
             }
         }
@@ -52,7 +54,7 @@ struct TextTests {
 
     @Test("denials can be told apart")
     func distinct() {
-        let texts = DenialReason.allCases.map { string(Denial($0).text(account: bytes("alice"))) }
+        let texts = DenialReason.allCases.map { string(Denial($0).text(account: "alice")) }
         #expect(Set(texts).count == texts.count)
     }
 
@@ -61,7 +63,7 @@ struct TextTests {
         for cause in InvalidationCause.allCases { #expect(isHarmless(cause.text)) }
         let denial = Denial(.invalidated, cause: .fingerAdded, since: 1_795_195_440)
         #expect(
-            string(denial.text(account: bytes("alice")))
+            string(denial.text(account: "alice"))
                 == "fingerprint login is off for alice: a finger was added on 20 Nov 2026. "
                 + "Run 'signet enable' to turn it on again")
     }
@@ -88,12 +90,12 @@ struct TextTests {
 
     @Test("prompts hold what is confirmed, and no line end")
     func prompts() {
-        let who = Prompt.who(account: hostile, terminal: hostile)
+        let who = Prompt.who(account: AccountName(hostile), terminal: hostile)
         let prompt = Prompt.touch(Notice(.touch, scan: .swipe), purpose: hostile, who: who)
         #expect(isHarmless(prompt))
         #expect(
-            string(Prompt.who(account: bytes("al"), terminal: bytes("/dev/pts/3"))) == "al, pts/3")
-        #expect(string(Prompt.who(account: bytes("al"), terminal: [])) == "al")
+            string(Prompt.who(account: "al", terminal: bytes("/dev/pts/3"))) == "al, pts/3")
+        #expect(string(Prompt.who(account: "al", terminal: [])) == "al")
         #expect(
             string(Prompt.touch(Notice(.touch), purpose: bytes("sudo ls"), who: "alice"))
                 == "touch the reader to confirm: sudo ls (alice)")

@@ -25,11 +25,12 @@ private var loginTexts: [Text] {
     }
     let retries = RetryReason.allCases.map { Notice(.retry, retry: $0) }
     let touches = ScanType.allCases.map { Notice(.touch, scan: $0) }
-    return (denials + causes).map { $0.text(account: bytes("alice")) }
-        + (notices + retries + touches).compactMap(\.text)
-        + touches.map { Prompt.touch($0, purpose: details, who: "\(bytes("alice"))") }
-        + (0..<12).map { Text.date(1_296_000 + $0 * 2_629_800) }
-        + [Prompt.orPassword, Prompt.silent, Prompt.refused]
+    let told: [Text] = (denials + causes).map { $0.text(account: "alice") }
+    let noticed: [Text] = (notices + retries + touches).compactMap(\.text)
+    let who: Text = "\(bytes("alice"))"
+    let asked: [Text] = touches.map { Prompt.touch($0, purpose: details, who: who) }
+    let dates: [Text] = (0..<12).map { Text.date(1_296_000 + $0 * 2_629_800) }
+    return told + noticed + asked + dates + [Prompt.orPassword, Prompt.silent, Prompt.refused]
 }
 
 /// The patterns that a text is looked up by, those of the texts in it too, if they have a letter.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import LoginProtocol
+import TestSupport
 import Testing
 
 @Suite("several files in one request")
@@ -10,7 +11,7 @@ struct FileListTests {
     private func request(_ names: [Int]) -> Request {
         .sign(
             SignRequest(
-                account: Bytes("alice".utf8), timeoutMilliseconds: 1,
+                account: "alice", timeoutMilliseconds: 1,
                 matter: .files(
                     names.map {
                         FileDigest(name: Bytes(repeating: 0x61, count: $0), digest: Self.digest)
@@ -37,7 +38,7 @@ struct FileListTests {
     /// A request as another client may send it.
     private func frame(_ list: Bytes) throws -> Bytes {
         var frame = FrameWriter(kind: SignRequest.verb.rawValue)
-        try frame.put(accountName: Bytes("alice".utf8))
+        try frame.put(accountName: "alice")
         try frame.put(.timeoutMilliseconds, number: UInt32(1))
         try frame.put(.use, number: SigningUse.files.rawValue)
         try frame.put(.fileList, list)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import LoginProtocol
+import TestSupport
 import Testing
 
 @Suite("Passwords in packets")
@@ -11,7 +12,7 @@ struct PasswordFrameTests {
         let requests: [Request] = [
             .password(password),
             .passwordChanged(
-                account: Samples.account, service: Bytes("passwd".utf8), password: password),
+                account: Samples.account, service: "passwd", password: password),
         ]
         return requests.compactMap { try? $0.encoded() }
             + [Answer.confirmed(password: password)].compactMap { try? $0.encoded() }

@@ -191,7 +191,7 @@ struct ProtocolDocumentTests {
     @Test("shows a frame that is what it says")
     func example() throws {
         let request = AuthenticateRequest(
-            account: Bytes("alice".utf8), challenge: .sample(0..<32), service: Bytes("sudo".utf8),
+            account: "alice", challenge: .sample(0..<32), service: "sudo",
             terminal: Bytes("/dev/pts/3".utf8), purpose: Bytes("sudo apt upgrade".utf8),
             timeoutMilliseconds: 30_000, maximumTries: 3)
         let listing = try document.listing("Example")

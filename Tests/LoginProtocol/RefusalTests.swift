@@ -153,7 +153,7 @@ struct RefusalTests {
                     let frame = [1, request.verb.rawValue] + field(1, name)
                     #expect(fault(frame, isRequest: true) == .malformedValue)
                     #expect(throws: WireFault.malformedValue) {
-                        try Request.status(account: name).encoded()
+                        try Request.status(account: AccountName(name)).encoded()
                     }
                 }
                 let wanted = [1, AnswerKind.passwordWanted.rawValue] + field(1, name)
@@ -173,8 +173,10 @@ struct RefusalTests {
     @Test("a value that does not fit is not sent")
     func unsendable() {
         let long = Bytes(repeating: 0x61, count: Limit.account + 1)
-        #expect(throws: WireFault.tooLong) { try Request.status(account: long).encoded() }
-        #expect(throws: WireFault.tooLong) { try Request.status(account: []).encoded() }
+        #expect(throws: WireFault.tooLong) {
+            try Request.status(account: AccountName(long)).encoded()
+        }
+        #expect(throws: WireFault.tooLong) { try Request.status(account: .none).encoded() }
         #expect(throws: WireFault.tooLong) {
             try Request.password(Bytes(repeating: 1, count: Limit.password + 1)).encoded()
         }

@@ -17,11 +17,11 @@ struct RelayFrameTests {
                 publicKey: Bytes(repeating: 4, count: 65), statement: [1], signature: [2])),
         .challenge(
             RelayChallengeRequest(
-                server: server, account: Bytes("a:b/c".utf8), device: .sample(0..<16),
+                server: server, account: "a:b/c", device: .sample(0..<16),
                 application: Bytes("shop".utf8), action: Bytes("login".utf8))),
         .challenge(
             RelayChallengeRequest(
-                server: server, account: Bytes("a".utf8), device: .sample(0..<16),
+                server: server, account: "a", device: .sample(0..<16),
                 application: Bytes("shop".utf8), action: Bytes("login".utf8), milliseconds: .max)),
         .login(RelayLogin(server: server, statement: [1], signature: [2])),
         .login(
@@ -44,7 +44,8 @@ struct RelayFrameTests {
     static let answers: [RelayAnswer] = [
         .registered(
             RelayRegistration(
-                registration: .sample(0..<16), account: Samples.account, application: [1],
+                registration: .sample(0..<16), account: ServerAccountName(Samples.account.bytes),
+                application: [1],
                 audience: [2], challenge: .sample(0..<32), expires: .max)),
         .proven(.active, fingerprint: []),
         .proven(.pendingCommit, fingerprint: Bytes("SHA256:abc".utf8)),
@@ -68,7 +69,8 @@ struct RelayFrameTests {
         .listed(count: 0),
         .operation(
             RelayOperation(
-                account: Bytes(repeating: 7, count: Limit.account), challenge: .sample(0..<32),
+                account: ServerAccountName(Bytes(repeating: 7, count: Limit.account)),
+                challenge: .sample(0..<32),
                 application: [1], audience: [2], content: Samples.longOperation, state: .pending,
                 failures: OperationFailures(count: 0, most: 5))),
         .decided(.rejected),

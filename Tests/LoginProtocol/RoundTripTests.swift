@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import Testing
 
@@ -40,8 +41,10 @@ struct RoundTripTests {
 
     @Test("a frame's layout is version, kind, then tag, length, value")
     func layout() throws {
-        let frame = try Request.verify(account: [0x61, 0x62], timeoutMilliseconds: 0x0102_0304)
-            .encoded()
+        let frame = try Request.verify(
+            account: AccountName([0x61, 0x62]), timeoutMilliseconds: 0x0102_0304
+        )
+        .encoded()
         #expect(frame == [1, 2, 1, 0, 2, 0x61, 0x62, 8, 0, 4, 1, 2, 3, 4])
     }
 

@@ -6,19 +6,20 @@ import TestSupport
 
 /// One value of every request and answer, and the extremes of those that have optional fields.
 enum Samples {
-    static let account = Bytes("alice".utf8)
+    static let account: AccountName = "alice"
     static let thirtyTwo = Bytes(0..<32)
 
     static let requests: [Request] = [
         .authenticate(
             AuthenticateRequest(
-                account: account, challenge: .sample(0..<32), service: Bytes("sudo".utf8),
+                account: account, challenge: .sample(0..<32), service: "sudo",
                 terminal: Bytes("/dev/pts/3".utf8), remoteHost: Bytes("host".utf8),
-                requester: Bytes("bob".utf8), purpose: Bytes("sudo apt upgrade".utf8),
+                requester: "bob", purpose: Bytes("sudo apt upgrade".utf8),
                 timeoutMilliseconds: 10_000, maximumTries: 3)),
         .authenticate(
             AuthenticateRequest(
-                account: [0xFF], challenge: .sample(0..<32), service: [0x20],
+                account: AccountName([0xFF]), challenge: .sample(0..<32),
+                service: ServiceName([0x20]),
                 timeoutMilliseconds: .max, maximumTries: .max, presence: .noTerminal,
                 background: .allow)),
         .verify(account: account, timeoutMilliseconds: 1),
@@ -31,26 +32,26 @@ enum Samples {
         .log(LogRequest(account: account)),
         .log(LogRequest(account: account, first: .max, count: .max)),
         .configuration,
-        .passwordAccepted(account: account, service: Bytes("login".utf8)),
+        .passwordAccepted(account: account, service: "login"),
         .offer(
             OfferRequest(
-                account: account, service: Bytes("login".utf8), presence: .foreground)),
+                account: account, service: "login", presence: .foreground)),
         .password([]), .password(Bytes(repeating: 0, count: Limit.password)), .cancel,
         .authenticate(
             AuthenticateRequest(
-                account: account, challenge: .sample(0..<32), service: Bytes("login".utf8),
+                account: account, challenge: .sample(0..<32), service: "login",
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
                 presence: .background, background: .warn)),
         .authenticate(
             AuthenticateRequest(
-                account: account, challenge: .sample(0..<32), service: Bytes("login".utf8),
+                account: account, challenge: .sample(0..<32), service: "login",
                 timeoutMilliseconds: 1, maximumTries: 1,
                 server: ServerLoginRequest(
                     url: Bytes("https://h".utf8), audience: [1],
                     key: Bytes(repeating: 4, count: 65)))),
         .authenticate(
             AuthenticateRequest(
-                account: account, challenge: .sample(0..<32), service: Bytes("login".utf8),
+                account: account, challenge: .sample(0..<32), service: "login",
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
                 commandDigest: thirtyTwo, agent: .max, agentUser: .max,
                 server: ServerLoginRequest(
@@ -70,7 +71,7 @@ enum Samples {
         .secretGet(account: account, name: [0x20], timeoutMilliseconds: .max),
         .secretList(account: account), .secretDelete(account: account, name: [0xFF]),
         .vault, .migrate(account: account, vault: Bytes("tpm".utf8)), .trustVault,
-        .passwordChanged(account: account, service: Bytes("passwd".utf8), password: [1, 2]),
+        .passwordChanged(account: account, service: "passwd", password: [1, 2]),
         .readerPrints(ReaderPrintsRequest(.list)),
         .readerPrints(ReaderPrintsRequest(.clear, readerID: [1])),
         .watchReader(nil), .watchReader([1]),
@@ -180,19 +181,19 @@ enum Samples {
             .notice(
                 Notice(
                     .stage, scan: .swipe, retry: .tooShort, done: 1, total: 2, triesLeft: 3,
-                    subject: Bytes("reader".utf8), requester: Bytes("bob".utf8),
+                    subject: Bytes("reader".utf8), requester: "bob",
                     wantsAcknowledgement: true)),
             .assertion(assertion),
             .receipt(ReceiptAnswer(statement: [1], signature: [1, 2], isGranted: false)),
             .receipt(ReceiptAnswer(statement: [1], signature: [1, 2], isGranted: true)),
             .refusal(
                 Refusal(
-                    AuthenticateRequest.verb, service: Bytes("sudo".utf8),
+                    AuthenticateRequest.verb, service: "sudo",
                     terminal: Bytes("tty1".utf8),
-                    requester: Bytes("bob".utf8), reason: .noMatch, count: .max, since: 1,
+                    requester: "bob", reason: .noMatch, count: .max, since: 1,
                     until: .max)),
             .refusal(
-                Refusal(SignRequest.verb, requester: [], reason: .lidClosed, since: 0, until: 0)),
+                Refusal(SignRequest.verb, requester: .none, reason: .lidClosed, since: 0, until: 0)),
             .denial(
                 Denial(
                     .invalidated, cause: .hostSecretChanged, seconds: 1, since: 2,
@@ -241,10 +242,12 @@ enum Samples {
             .secretWanted,
             .event(
                 EventAnswer(
-                    account: account, service: Bytes("polkit-1".utf8),
-                    requester: Bytes("bob".utf8), purpose: Bytes("pkexec id".utf8), isOver: false,
+                    account: account, service: "polkit-1",
+                    requester: "bob", purpose: Bytes("pkexec id".utf8), isOver: false,
                     number: .max)),
-            .event(EventAnswer(account: account, service: [0x20], isOver: true, number: 0)),
+            .event(
+                EventAnswer(account: account, service: ServiceName([0x20]), isOver: true, number: 0)
+            ),
             .importedPrint(
                 ImportedPrintAnswer(
                     finger: .leftLittle, since: 5, subject: [1], outcome: .readerFailed,
@@ -259,12 +262,13 @@ enum Samples {
                 ImportedPrintAnswer(finger: nil, outcome: .foreign, place: [])),
             .serverEnabled(
                 ServerEnabledAnswer(
-                    account: Bytes("a:b".utf8), application: [1], fingerprint: [],
+                    account: "a:b", application: [1], fingerprint: [],
                     progress: .pendingCommit)),
             .token(TokenAnswer(accessToken: [0x61], seconds: 300, refreshToken: [])),
             .server(
                 ServerAnswer(
-                    account: [1], since: 2, state: .removing, server: [3], application: [4],
+                    account: ServerAccountName([1]), since: 2, state: .removing, server: [3],
+                    application: [4],
                     fingerprint: [5])),
             .signed(SignedAnswer(signature: [1])),
             .signedFile(SignedFileAnswer(digest: thirtyTwo, signature: [1])),
@@ -279,11 +283,13 @@ enum Samples {
             .authorization(Bytes("SignetMAC token=".utf8)),
             .operation(
                 OperationAnswer(
-                    account: [1], server: [2], application: [3], content: operation,
+                    account: ServerAccountName([1]), server: [2], application: [3],
+                    content: operation,
                     state: .pending)),
             .operation(
                 OperationAnswer(
-                    account: [1], server: [2], application: [3], content: longOperation,
+                    account: ServerAccountName([1]), server: [2], application: [3],
+                    content: longOperation,
                     state: .failed, failures: OperationFailures(count: 1, most: .max))),
             .serverTrouble(
                 ServerTroubleAnswer(server: [1], reason: .serverUnreachable, subject: [])),

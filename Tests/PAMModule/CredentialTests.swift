@@ -39,7 +39,7 @@ struct CredentialTests {
         try first.send(.denial(Denial(.lockedUntilPassword)))
         let second = try fixture.visit()
         let expected = Request.passwordAccepted(
-            account: [UInt8]("alice".utf8), service: [UInt8]("probe".utf8))
+            account: "alice", service: "probe")
         #expect(try second.request() == expected)
         try second.send(.done(DoneAnswer()))
         let lines = try probe.lines()

@@ -152,11 +152,11 @@ struct EndingTests {
         try proven.prove(fixture.proof(for: proven.authenticate()))
         let renamed = try fixture.visit()
         var statement = fixture.statement(for: try renamed.authenticate())
-        statement.account = [UInt8]("bob".utf8)
+        statement.account = "bob"
         try renamed.prove(fixture.assertion(statement.encoded()))
         let denied = try fixture.visit()
         _ = try denied.authenticate()
-        try denied.send(.passwordWanted(account: [UInt8]("bob".utf8)))
+        try denied.send(.passwordWanted(account: "bob"))
         let lines = try probe.lines().filter { $0.hasPrefix("auth") || $0.hasPrefix("user") }
         #expect(
             lines == ["auth 0", "user alice", "auth 7", "user alice", "auth 7", "user alice"])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import TestSupport
@@ -134,7 +135,7 @@ struct PasswordChangeTests {
 
     private var expected: Request {
         .passwordChanged(
-            account: [UInt8]("alice".utf8), service: [UInt8]("probe".utf8),
+            account: "alice", service: "probe",
             password: [UInt8](Self.password.utf8))
     }
 
@@ -143,7 +144,7 @@ struct PasswordChangeTests {
         let fixture = try fixture()
         for answer in [
             Answer.done(DoneAnswer(keyring: .on)), .denial(Denial(.storage)),
-            .passwordWanted(account: [97]),
+            .passwordWanted(account: AccountName([97])),
         ] {
             let probe = try start(fixture)
             let visit = try fixture.visit()

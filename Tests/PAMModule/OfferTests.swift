@@ -26,7 +26,7 @@ struct OfferTests {
             request
                 == .offer(
                     OfferRequest(
-                        account: Bytes("alice".utf8), service: Bytes("probe".utf8),
+                        account: "alice", service: "probe",
                         presence: .noTerminal)))
         try visit.send(.notice(Notice(.offer)))
         let lines = try probe.lines()
@@ -92,7 +92,7 @@ struct OfferTests {
         try asked.send(.denial(Denial(.notEnabled)))
         let report = try off.visit()
         let accepted = Request.passwordAccepted(
-            account: Bytes("alice".utf8), service: Bytes("probe".utf8))
+            account: "alice", service: "probe")
         #expect(try report.request() == accepted)
         try report.send(.done(DoneAnswer()))
         #expect(try second.lines().contains("establish 0") && !off.hasVisit)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import ModuleOptions
 import Testing
@@ -37,7 +38,7 @@ struct OptionTests {
         ] {
             let options = try parse("background=\(word)")
             for service in ["sudo", "login"] {
-                #expect(options.background(for: [UInt8](service.utf8)) == policy)
+                #expect(options.background(for: ServiceName(service)) == policy)
             }
         }
     }
@@ -46,10 +47,10 @@ struct OptionTests {
     func background() throws {
         let options = try parse("delay=0")
         for service in ["sudo", "sudo-i", "su", "su-l", "runuser", "runuser-l", "doas"] {
-            #expect(options.background(for: [UInt8](service.utf8)) == .refuse)
+            #expect(options.background(for: ServiceName(service)) == .refuse)
         }
         for service in ["login", "polkit-1", "gdm-password", "sud", "sudo ", "SUDO", ""] {
-            #expect(options.background(for: [UInt8](service.utf8)) == .allow)
+            #expect(options.background(for: ServiceName(service)) == .allow)
         }
     }
 

@@ -52,7 +52,7 @@ struct PromptTests {
         let fixture = try fixture()
         let (terminal, visit, request) = try sudo(fixture, "sudo echo in-side")
         #expect(request.purpose == [UInt8]("sudo echo in-side".utf8))
-        #expect(request.requester == [UInt8]("alice".utf8))
+        #expect(request.requester == "alice")
         #expect(request.terminal == [UInt8](terminal.path.utf8))
         #expect(
             terminal.transcript.contains("touch the reader to confirm: sudo echo in-side (alice"))
@@ -72,7 +72,7 @@ struct PromptTests {
         #expect(try visit.hasEnded())
         // sudo sets credentials as root.
         let report = try fixture.visit().request().content as? PasswordAcceptedRequest
-        #expect(report?.account == [UInt8]("alice".utf8))
+        #expect(report?.account == "alice")
         try expectShell(terminal)
     }
 
@@ -247,7 +247,7 @@ struct PromptTests {
         let (visit, request) = try begin(fixture)
         try terminal.expect(Self.or)
         #expect(request.purpose == [UInt8]("su alice -c 'echo in-side'".utf8))
-        #expect(request.requester == [UInt8]("bob".utf8))
+        #expect(request.requester == "bob")
         switch way {
         case "touch": try visit.prove(fixture.proof(for: request))
         case "password": try terminal.sendLine(Stage.alice.password)

@@ -51,13 +51,14 @@ struct ServerLoginTests {
     func lines(
         _ mode: ServerMode = .online, as account: String = "alice"
     ) -> ServerLines {
-        ServerLines(url: Self.url, account: [UInt8](account.utf8), mode: mode)
+        ServerLines(url: Self.url, account: ServerAccountName(account), mode: mode)
     }
 
     /// A yes to a request.
     func verdict(for request: AuthenticateRequest) -> Verdict {
         Verdict(
-            audience: Self.audience, account: request.account, local: request.account,
+            audience: Self.audience, account: ServerAccountName(request.account.bytes),
+            local: request.account,
             device: .sample(repeating: 1),
             challenge: .sample(repeating: 3), module: request.challenge,
             decision: .allow, issued: Instant(seconds: Self.now),
@@ -128,7 +129,10 @@ struct ServerLoginTests {
 
     @Test("the plain proof of a touch is refused, and so is one about another server")
     func noServer() throws {
-        for said in [nil, ServerLines(url: Self.url + [0x2f], account: [0x61], mode: .online)] {
+        for said in [
+            nil,
+            ServerLines(url: Self.url + [0x2f], account: ServerAccountName([0x61]), mode: .online),
+        ] {
             #expect(
                 try code { try proof(for: $0, said, verdict(for: $0)) } == Fixture.Code.authError)
         }
@@ -147,8 +151,8 @@ struct ServerLoginTests {
     /// What a verdict may not have changed in it.
     static let alterations: [(String, @Sendable (inout Verdict) -> Void)] = [
         ("audience", { $0.audience = [UInt8]("shop".utf8) }),
-        ("account", { $0.account = [UInt8]("bob".utf8) }),
-        ("local", { $0.local = [UInt8]("bob".utf8) }),
+        ("account", { $0.account = "bob" }),
+        ("local", { $0.local = "bob" }),
         ("device", { $0.device.flipBit(ofByte: 15) }),
         ("module", { $0.module.flipBit(ofByte: 0) }),
         ("decision", { $0.decision = .deny }),
@@ -274,7 +278,7 @@ struct ServerLoginTests {
     func names() throws {
         func answer(_ request: AuthenticateRequest, _ said: String) throws -> Assertion {
             var verdict = verdict(for: request)
-            verdict.account = [UInt8]("a.smith".utf8)
+            verdict.account = "a.smith"
             return try proof(for: request, lines(as: said), verdict)
         }
         #expect(try code { try answer($0, "a.smith") } == Fixture.Code.authError)

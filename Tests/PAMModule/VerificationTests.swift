@@ -15,8 +15,8 @@ struct VerificationTests {
         let probe = try fixture.start(environment: ["PROBE_TTY": "/dev/pts/77"])
         let visit = try fixture.visit()
         let request = try visit.authenticate()
-        #expect(request.account == [UInt8]("alice".utf8))
-        #expect(request.service == [UInt8]("probe".utf8))
+        #expect(request.account == "alice")
+        #expect(request.service == "probe")
         #expect(request.terminal == [UInt8]("/dev/pts/77".utf8))
         #expect(request.purpose.isEmpty)
         #expect(request.timeoutMilliseconds == 30_000)
@@ -53,7 +53,7 @@ struct VerificationTests {
         let visit = try fixture.visit()
         let request = try visit.authenticate()
         let subject = [UInt8]("su (bob, pts/1)".utf8)
-        try visit.send(.notice(Notice(.touch, requester: [UInt8]("bob".utf8))))
+        try visit.send(.notice(Notice(.touch, requester: "bob")))
         try visit.send(.notice(Notice(.fingerPresent, wantsAcknowledgement: true)))
         try visit.send(.notice(Notice(.contended, subject: subject, wantsAcknowledgement: true)))
         #expect(try visit.request() == .shown)
@@ -102,15 +102,15 @@ struct VerificationTests {
     /// What a statement may not have changed in it.
     static let alterations: [(String, @Sendable (inout Statement) -> Void)] = [
         ("audience", { $0.audience = [UInt8]("example.org".utf8) }),
-        ("account", { $0.account = [UInt8]("bob".utf8) }),
+        ("account", { $0.account = "bob" }),
         ("uid", { $0.uid = 0 }),
         ("challenge", { $0.challenge.flipBit(ofByte: 0) }),
-        ("service", { $0.service = [UInt8]("sudo".utf8) }),
+        ("service", { $0.service = "sudo" }),
         ("terminal", { $0.terminal = [UInt8]("/dev/pts/1".utf8) }),
         ("purpose", { $0.purpose = [UInt8]("sudo ls".utf8) }),
         ("credential", { $0.credential.flipBit(ofByte: 15) }),
         ("factor", { $0.factor = [UInt8]("password".utf8) }),
-        ("no requester", { $0.requester = [] }),
+        ("no requester", { $0.requester = .none }),
         ("command", { $0.command = [UInt8](repeating: 1, count: 32) }),
         ("version", { $0.version = 1 }),
     ]

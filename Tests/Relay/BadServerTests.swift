@@ -14,7 +14,7 @@ import Testing
 @Suite("The relay and a server that does not behave")
 struct BadServerTests {
     private static let request = RelayChallengeRequest(
-        server: [], account: Bytes("alice".utf8), device: .sample(repeating: 1),
+        server: [], account: "alice", device: .sample(repeating: 1),
         application: Bytes("shop".utf8), action: Bytes("login".utf8))
 
     /// Asks a server that answers so.

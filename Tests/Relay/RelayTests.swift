@@ -30,7 +30,7 @@ struct RelayTests {
         let code = Bytes(try server.code().utf8)
         let begun = try #require(
             relay.answer(.register(server: url, code: code, device: Self.device)).begun)
-        #expect(begun.account == Bytes("alice".utf8) && begun.application == Bytes("shop".utf8))
+        #expect(begun.account == "alice" && begun.application == Bytes("shop".utf8))
         var signer = try Signer(begun)
         let proof = try signer.sign(begun.challenge, LoginAction.register, .registration)
         let proven = relay.answer(
@@ -53,7 +53,7 @@ struct RelayTests {
             return
         }
         let module = RelayModule(
-            challenge: .sample(repeating: 5), account: Bytes("bob".utf8))
+            challenge: .sample(repeating: 5), account: "bob")
         let signed = try signer.sign(
             challenge, LoginAction.login, .login,
             purpose: ModulePurpose.text(module.challenge, local: module.account))
@@ -66,7 +66,7 @@ struct RelayTests {
         #expect(try await Self.refusesOthers(than: module, of: begun, &signer, wish, relay))
         #expect(tokens.seconds == 300 && tokens.refreshToken.starts(with: Bytes("sgr_".utf8)))
         let verdict = try Verdict(parsing: try #require(tokens.verdict).statement)
-        #expect(verdict.local == Bytes("bob".utf8) && verdict.challenge == challenge)
+        #expect(verdict.local == "bob" && verdict.challenge == challenge)
         // The same once more: the challenge is used up.
         guard case .refused(let refusal, 401, _) = relay.answer(.login(login)) else {
             Issue.record("a challenge was good twice")
@@ -82,7 +82,7 @@ struct RelayTests {
     ) async throws -> Bool {
         var (other, local) = (module, module)
         other.challenge.flipBit(ofByte: 0)
-        local.account = Bytes("eve".utf8)
+        local.account = "eve"
         for (asked, signed) in [
             (other, ModulePurpose.text(module.challenge, local: module.account)),
             (local, ModulePurpose.text(module.challenge, local: module.account)), (module, []),
@@ -186,7 +186,7 @@ struct Signer {
             enrolment: 1, counter: counter,
             issued: Instant(seconds: UInt64(clamping: Clock.system.wallSeconds())))
         let statement = LoginStatement(
-            head: head, challenge: challenge, action: action, service: Bytes("signet".utf8),
+            head: head, challenge: challenge, action: action, service: "signet",
             terminal: [], purpose: purpose, claims: claims
         ).encoded()
         return (statement, try key.signature(of: statement, in: namespace).blob)

@@ -12,7 +12,7 @@ struct RoomTests {
     private static var challenge: RelayRequest {
         .challenge(
             RelayChallengeRequest(
-                server: Bytes("https://no-such-host.invalid".utf8), account: Bytes("alice".utf8),
+                server: Bytes("https://no-such-host.invalid".utf8), account: "alice",
                 device: .sample(repeating: 1), application: Bytes("shop".utf8),
                 action: Bytes("login".utf8), milliseconds: 2_500))
     }

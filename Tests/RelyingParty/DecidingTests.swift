@@ -47,7 +47,7 @@ struct DecidingTests {
         func apply(to statement: inout OperationStatement) {
             switch self {
             case .audience: statement.head.audience.append(UInt8(ascii: "2"))
-            case .account: statement.head.account = [UInt8]("bob".utf8)
+            case .account: statement.head.account = "bob"
             case .device: statement.head.device.flipBit(ofByte: 0)
             case .credential: statement.head.credential.flipBit(ofByte: 0)
             case .operation: statement.operation.flipBit(ofByte: 0)

@@ -51,7 +51,7 @@ struct LoginTests {
             var namespace = SignatureNamespace.login
             switch alteration {
             case .key: key = try .generate()
-            case .account: statement.head.account = [UInt8]("bob".utf8)
+            case .account: statement.head.account = "bob"
             case .device: statement.head.device.flipBit(ofByte: 0)
             case .credential: statement.head.credential.flipBit(ofByte: 0)
             case .audience: statement.head.audience.append(UInt8(ascii: "2"))
@@ -94,7 +94,7 @@ struct LoginTests {
         let device = try TestDevice()
         try await server.register(device)
         let challenge: Challenge = try fresh()
-        let signed = ModulePurpose.text(challenge, local: [UInt8]("al".utf8))
+        let signed = ModulePurpose.text(challenge, local: "al")
         for (module, name, purpose, status) in [
             (challenge, "al", signed, 200), (try fresh(), "al", signed, 401),
             (challenge, "eve", signed, 401), (challenge, "al", [], 401),
@@ -112,7 +112,7 @@ struct LoginTests {
             let text = try #require(given["statement"] as? String)
             let verdict = try Verdict(
                 parsing: try #require(Base64.decode([UInt8](text.utf8), alphabet: .url)))
-            #expect(verdict.module == challenge && verdict.local == [UInt8]("al".utf8))
+            #expect(verdict.module == challenge && verdict.local == "al")
         }
         // A module's challenge of another length is none, and the server's own stays unused.
         let statement = device.answer(

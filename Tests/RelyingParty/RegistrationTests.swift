@@ -137,7 +137,7 @@ struct RegistrationTests {
             case .namespace: namespace = .login
             case .action: statement.action = LoginAction.login
             case .challenge: statement.challenge.flipBit(ofByte: 31)
-            case .account: statement.head.account = [UInt8]("bob".utf8)
+            case .account: statement.head.account = "bob"
             case .device: statement.head.device.flipBit(ofByte: 15)
             case .audience: statement.head.audience = [UInt8]("https://other".utf8)
             case .path: path = String(path.reversed())

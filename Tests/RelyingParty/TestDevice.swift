@@ -30,7 +30,7 @@ final class TestDevice {
     /// What begins each of its statements.
     var head: StatementHead {
         StatementHead(
-            audience: [UInt8](audience.utf8), account: [UInt8](account.utf8), device: id,
+            audience: [UInt8](audience.utf8), account: ServerAccountName(account), device: id,
             credential: credential)
     }
 
@@ -48,7 +48,7 @@ final class TestDevice {
     ) -> LoginStatement {
         LoginStatement(
             head: head, challenge: challenge, action: [UInt8](action.utf8),
-            service: [UInt8]("signet".utf8), terminal: [], purpose: [UInt8](purpose.utf8),
+            service: "signet", terminal: [], purpose: [UInt8](purpose.utf8),
             claims: claims(at: now))
     }
 

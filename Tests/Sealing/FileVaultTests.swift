@@ -117,15 +117,15 @@ struct FileVaultTests {
     @Test("a context of a wrong shape is none")
     func shape() {
         let name = Array("alice".utf8)
-        func make(_ account: [UInt8], _ party: String) -> SealingContext? {
+        func make(_ account: AccountName, _ party: String) -> SealingContext? {
             SealingContext(
                 account: account, uid: 1, item: CredentialID.sample(repeating: 1),
                 relyingParty: party, enrolment: state)
         }
-        #expect(make(name, "local") != nil)
-        #expect(make([], "local") == nil)
-        #expect(make([UInt8](repeating: 97, count: 256), "local") == nil)
-        #expect(make(name, "") == nil)
+        #expect(make(AccountName(name), "local") != nil)
+        #expect(make(.none, "local") == nil)
+        #expect(make(AccountName([UInt8](repeating: 97, count: 256)), "local") == nil)
+        #expect(make(AccountName(name), "") == nil)
         #expect(EnrolmentState(generation: 1, digest: [UInt8](repeating: 1, count: 16)) == nil)
     }
 
@@ -143,7 +143,7 @@ struct FileVaultTests {
     ) throws -> SealingContext {
         try #require(
             SealingContext(
-                account: Array(account.utf8), uid: uid,
+                account: AccountName(account), uid: uid,
                 item: CredentialID.sample(repeating: credential), relyingParty: relyingParty,
                 enrolment: enrolment ?? state))
     }

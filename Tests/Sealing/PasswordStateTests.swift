@@ -28,9 +28,11 @@ struct PasswordStateTests {
 
     @Test("a password that is kept elsewhere is neither the one nor the other")
     func elsewhere() throws {
-        let none = try PasswordState(of: nil, account: [1], item: item, host: machine)
+        let none = try PasswordState(of: nil, account: AccountName([1]), item: item, host: machine)
         #expect(none.digest == nil)
-        #expect(none.equals(try PasswordState(of: nil, account: [2], item: item, host: machine)))
+        #expect(
+            none.equals(
+                try PasswordState(of: nil, account: AccountName([2]), item: item, host: machine)))
         #expect(try !none.equals(state()) && !state().equals(none))
     }
 
@@ -49,7 +51,7 @@ struct PasswordStateTests {
         var bytes = Array(hash.utf8)
         let entry = ShadowEntry(hash: try SecretBytes(moving: &bytes), changed: changed)
         return try PasswordState(
-            of: entry, account: Array(account.utf8), item: item ?? self.item,
+            of: entry, account: AccountName(account), item: item ?? self.item,
             host: host ?? machine)
     }
 }

@@ -80,7 +80,7 @@ struct SealedContentTests {
             EnrolmentState(generation: generation, digest: [UInt8](repeating: 3, count: 32)))
         return try #require(
             SealingContext(
-                account: Array(account.utf8), uid: uid,
+                account: AccountName(account), uid: uid,
                 item: SecretID.sample(repeating: item), relyingParty: "local",
                 use: .secret(name: Array(name.utf8)), enrolment: state))
     }
@@ -88,7 +88,7 @@ struct SealedContentTests {
 
 @Suite("the mark of a record")
 struct RecordMarkTests {
-    private let alice = Array("alice".utf8)
+    private let alice: AccountName = "alice"
     private let one = SecretID.sample(repeating: 1)
 
     @Test("holds for exactly that record in that place, on that machine")
@@ -106,7 +106,7 @@ struct RecordMarkTests {
         ) {
             #expect(throws: VaultError.doesNotOpen) {
                 try mark.check(
-                    made, record: record, account: Array(name.utf8), uid: uid,
+                    made, record: record, account: AccountName(name), uid: uid,
                     item: item ?? one)
             }
         }

@@ -53,7 +53,7 @@ func sealing(
 ) throws -> SealingContext {
     try #require(
         SealingContext(
-            account: Array(account.utf8), uid: uid,
+            account: AccountName(account), uid: uid,
             item: CredentialID.sample(repeating: credential), relyingParty: relyingParty,
             use: use, enrolment: try EnrolmentState(generation: generation, prints: prints)))
 }

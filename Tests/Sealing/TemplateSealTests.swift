@@ -65,7 +65,7 @@ struct TemplateSealTests {
         finger: String = "right-index", reader: String = "virtual"
     ) -> TemplateContext {
         TemplateContext(
-            account: Array(account.utf8), uid: uid,
+            account: AccountName(account), uid: uid,
             identifier: .sample(repeating: identifier), finger: finger, reader: reader)
     }
 }

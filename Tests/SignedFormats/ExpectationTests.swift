@@ -12,8 +12,8 @@ private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 @Suite("What a relying party expects")
 struct ExpectationTests {
     private let expectation = Expectation(
-        audience: Audience.local, account: bytes("alice"), uid: 1_000, requester: bytes("bob"),
-        challenge: .sample(0..<32), service: bytes("sudo"), terminal: bytes("/dev/pts/3"),
+        audience: Audience.local, account: "alice", uid: 1_000, requester: "bob",
+        challenge: .sample(0..<32), service: "sudo", terminal: bytes("/dev/pts/3"),
         purpose: bytes("sudo apt upgrade"), command: [UInt8](32..<64),
         credential: .sample(16..<32))
 
@@ -26,7 +26,8 @@ struct ExpectationTests {
     func differs() {
         let other = bytes("other")
         let parts: [(WritableKeyPath<Statement, [UInt8]>, Expectation.Mismatch)] = [
-            (\.audience, .audience), (\.account, .account), (\.service, .service),
+            (\.audience, .audience), (\.account.altered, .account),
+            (\.service.altered, .service),
             (\.terminal, .context), (\.purpose, .context), (\.factor, .factor),
             (\.command, .context),
         ]
@@ -61,9 +62,9 @@ struct ExpectationTests {
             ("alice", "", false), ("", "alice", true), ("", "bob", true), ("", "", false),
         ] {
             var expectation = expectation
-            expectation.requester = bytes(named)
+            expectation.requester = AccountName(named)
             var statement = sampleStatement
-            statement.requester = bytes(said)
+            statement.requester = AccountName(said)
             let mismatch = expectation.mismatch(with: statement)
             #expect(mismatch == (isMet ? nil : .requester), "\(named), \(said)")
         }
@@ -88,8 +89,8 @@ struct ServerExpectationTests {
         var statement = sampleStatement
         statement.server = said
         return Expectation(
-            audience: Audience.local, account: bytes("alice"), uid: 1_000, requester: [],
-            challenge: .sample(0..<32), service: bytes("sudo"), terminal: bytes("/dev/pts/3"),
+            audience: Audience.local, account: "alice", uid: 1_000, requester: .none,
+            challenge: .sample(0..<32), service: "sudo", terminal: bytes("/dev/pts/3"),
             purpose: bytes("sudo apt upgrade"), command: [UInt8](32..<64),
             credential: .sample(16..<32), server: server
         ).mismatch(with: statement)
@@ -98,7 +99,7 @@ struct ServerExpectationTests {
     private func lines(
         _ mode: ServerMode, _ url: String = "https://h", as account: String = "alice"
     ) -> ServerLines {
-        ServerLines(url: bytes(url), account: bytes(account), mode: mode)
+        ServerLines(url: bytes(url), account: ServerAccountName(account), mode: mode)
     }
 
     private func server(
@@ -135,7 +136,7 @@ struct VerdictExpectationTests {
     private static let now: UInt64 = 1_800_000_000
 
     private let verdict = Verdict(
-        audience: bytes("corp"), account: bytes("alice"), local: bytes("alice"),
+        audience: bytes("corp"), account: "alice", local: "alice",
         device: sampleStatement.device, challenge: .sample(repeating: 1),
         module: .sample(0..<32), decision: .allow, issued: Instant(seconds: now),
         expires: Instant(seconds: now + 60))
@@ -146,10 +147,10 @@ struct VerdictExpectationTests {
     ) -> VerdictExpectation.Mismatch? {
         var statement = sampleStatement
         statement.server = mode.map {
-            ServerLines(url: bytes("https://h"), account: bytes(account), mode: $0)
+            ServerLines(url: bytes("https://h"), account: ServerAccountName(account), mode: $0)
         }
         return VerdictExpectation(
-            audience: bytes("corp"), local: bytes("alice"), challenge: .sample(0..<32),
+            audience: bytes("corp"), local: "alice", challenge: .sample(0..<32),
             offlineSeconds: hours * 3_600
         ).mismatch(with: verdict, for: statement, at: now)
     }
@@ -169,7 +170,7 @@ struct VerdictExpectationTests {
     func differs() {
         let changes: [(VerdictExpectation.Mismatch, (inout Verdict) -> Void)] = [
             (.audience, { $0.audience = bytes("corp2") }), (.audience, { $0.audience = [] }),
-            (.account, { $0.local = bytes("bob") }), (.account, { $0.account = bytes("bob") }),
+            (.account, { $0.local = "bob" }), (.account, { $0.account = "bob" }),
             (.device, { $0.device.flipBit(ofByte: 0) }), (.decision, { $0.decision = .deny }),
         ]
         for mode in [ServerMode.online, .offline] {

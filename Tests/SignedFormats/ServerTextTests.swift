@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Foundation
 import SignedFormats
 import TestSupport
@@ -49,7 +50,7 @@ struct ServerTextTests {
         #expect(String(decoding: text, as: UTF8.self).contains("\ndata: \(written)\ndecision: "))
         #expect(try OperationStatement(parsing: text) == operation)
         var login = sampleLogin
-        login.head.account = value
+        login.head.account = ServerAccountName(value)
         login.purpose = value
         #expect(try LoginStatement(parsing: login.encoded()) == login)
     }
@@ -59,13 +60,16 @@ struct ServerTextTests {
         try caps(
             of: sampleLogin,
             [
-                (\.head.audience, 256), (\.head.account, 256), (\.action, 32), (\.service, 64),
+                (\.head.audience, 256), (\.head.account.altered, 256), (\.action, 32),
+                (\.service.altered, 64),
                 (\.terminal, 256), (\.purpose, 1_024), (\.claims.factor, 32),
             ])
         try caps(of: sampleRequest, [(\.request.method, 16), (\.request.resource, 1_024)], "A")
         try caps(of: sampleOperation, [(\.template, 64), (\.data, 4_096)])
         try caps(of: sampleMAC, [(\.audience, 256), (\.request.resource, 1_024)])
-        try caps(of: sampleVerdict, [(\.audience, 256), (\.account, 256), (\.local, 256)])
+        try caps(
+            of: sampleVerdict,
+            [(\.audience, 256), (\.account.altered, 256), (\.local.altered, 256)])
     }
 
     private func caps<Text: CanonicalText>(

@@ -37,7 +37,7 @@ struct ServerText: Sendable, CustomTestStringConvertible {
 }
 
 let sampleHead = StatementHead(
-    audience: bytes("shop.example"), account: bytes("alice"), device: .sample(0..<16),
+    audience: bytes("shop.example"), account: "alice", device: .sample(0..<16),
     credential: .sample(16..<32))
 
 let sampleClaims = StatementClaims(
@@ -46,7 +46,7 @@ let sampleClaims = StatementClaims(
 
 let sampleLogin = LoginStatement(
     head: sampleHead, challenge: .sample(0..<32), action: LoginAction.login,
-    service: bytes("web"), terminal: [], purpose: bytes("sign in"), claims: sampleClaims)
+    service: "web", terminal: [], purpose: bytes("sign in"), claims: sampleClaims)
 
 let sampleRequestLines = RequestLines(
     method: bytes("POST"), resource: bytes("/v1/payments"), nonce: [UInt8](0..<32),
@@ -65,7 +65,7 @@ let sampleMAC = MACText(
     issued: Instant(seconds: 1_795_195_440))
 
 let sampleVerdict = Verdict(
-    audience: bytes("shop.example"), account: bytes("alice"), local: bytes("al"),
+    audience: bytes("shop.example"), account: "alice", local: "al",
     device: .sample(0..<16), challenge: .sample(0..<32), module: .sample(32..<64),
     decision: .allow, issued: Instant(seconds: 1_795_195_440),
     expires: Instant(seconds: 1_795_195_500))
@@ -76,7 +76,7 @@ let sampleChallenge = ChallengeStatement(
 private func long(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
 
 private let longHead = StatementHead(
-    audience: long(256), account: long(256), device: .sample(repeating: 1),
+    audience: long(256), account: ServerAccountName(long(256)), device: .sample(repeating: 1),
     credential: .sample(repeating: 0xFF))
 private let longClaims = StatementClaims(
     factor: long(32), integrity: Integrity(key: .file, secureBoot: .unknown), enrolment: .max,
@@ -134,7 +134,8 @@ extension ServerText {
         longest: LoginStatement(
             head: longHead, challenge: .sample(repeating: 1),
             action: [UInt8](repeating: 0x61, count: 32),
-            service: long(64), terminal: long(256), purpose: long(1_024), claims: longClaims),
+            service: ServiceName(long(64)), terminal: long(256), purpose: long(1_024),
+            claims: longClaims),
         otherForms: headForms + challengeForms + claimForms + [
             ("action: login", "action: "), ("action: login", "action: Login"),
             ("action: login", "action: log in"), ("action: login", "action: log%0Ain"),
@@ -217,7 +218,8 @@ extension ServerText {
     static let verdict = ServerText(
         sampleVerdict,
         longest: Verdict(
-            audience: long(256), account: long(256), local: long(256),
+            audience: long(256), account: ServerAccountName(long(256)),
+            local: AccountName(long(256)),
             device: .sample(repeating: 1),
             challenge: .sample(repeating: 1), module: .sample(repeating: 0xFF), decision: .allow,
             issued: Instant(seconds: .max), expires: Instant(seconds: .max)),

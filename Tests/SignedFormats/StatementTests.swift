@@ -8,9 +8,9 @@ private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 
 /// A statement with a value in every line.
 let sampleStatement = Statement(
-    audience: Audience.local, account: bytes("alice"), uid: 1_000, requester: bytes("bob"),
+    audience: Audience.local, account: "alice", uid: 1_000, requester: "bob",
     device: .sample(0..<16), credential: .sample(16..<32), challenge: .sample(0..<32),
-    service: bytes("sudo"), terminal: bytes("/dev/pts/3"), purpose: bytes("sudo apt upgrade"),
+    service: "sudo", terminal: bytes("/dev/pts/3"), purpose: bytes("sudo apt upgrade"),
     command: [UInt8](32..<64), factor: Factor.fingerprint, enrolment: 7, counter: 42,
     previous: [UInt8](repeating: 0, count: 32), issued: Instant(seconds: 1_795_195_440))
 
@@ -67,7 +67,7 @@ struct StatementTests {
     func versionOne() throws {
         var statement = sampleStatement
         statement.version = 1
-        statement.requester = []
+        statement.requester = .none
         statement.command = []
         let text = String(decoding: statement.encoded(), as: UTF8.self)
         #expect(text.hasPrefix("signet-statement: 1\n"))
@@ -87,10 +87,10 @@ struct StatementTests {
         statement.command = []
         #expect(try Statement(parsing: statement.encoded()) == statement)
         for name in ["", "a/b", "a:b", "a\nb", "\u{7F}"] {
-            statement.requester = bytes(name)
+            statement.requester = AccountName(name)
             #expect(throws: LineFault.malformed) { try Statement(parsing: statement.encoded()) }
         }
-        statement.requester = bytes("100%ü")
+        statement.requester = "100%ü"
         for count in [0, 31, 32, 33] {
             statement.command = [UInt8](repeating: 7, count: count)
             let isGood = count == 0 || count == 32
@@ -107,7 +107,7 @@ struct StatementTests {
     func server() throws {
         var statement = sampleStatement
         statement.server = ServerLines(
-            url: bytes("https://id.example.org"), account: bytes("al\nice"), mode: .offline)
+            url: bytes("https://id.example.org"), account: "al\nice", mode: .offline)
         let text = String(decoding: statement.encoded(), as: UTF8.self)
         #expect(
             text.contains(
@@ -157,7 +157,8 @@ struct StatementTests {
     @Test("values at their caps are accepted, one byte more is refused")
     func caps() throws {
         let caps: [(WritableKeyPath<Statement, [UInt8]>, Int)] = [
-            (\.audience, 256), (\.account, 256), (\.requester, 256), (\.service, 64),
+            (\.audience, 256), (\.account.altered, 256), (\.requester.altered, 256),
+            (\.service.altered, 64),
             (\.terminal, 256), (\.purpose, 1_024), (\.factor, 32),
         ]
         for (value, cap) in caps {
@@ -175,10 +176,10 @@ struct StatementTests {
     func longest() throws {
         var statement = sampleStatement
         statement.audience = [UInt8](repeating: 1, count: 256)
-        statement.account = statement.audience
-        statement.requester = [UInt8](repeating: UInt8(ascii: "%"), count: 256)
+        statement.account = AccountName(statement.audience)
+        statement.requester = AccountName([UInt8](repeating: UInt8(ascii: "%"), count: 256))
         statement.terminal = statement.audience
-        statement.service = [UInt8](repeating: 1, count: 64)
+        statement.service = ServiceName([UInt8](repeating: 1, count: 64))
         statement.purpose = [UInt8](repeating: 1, count: 1_024)
         statement.factor = [UInt8](repeating: 1, count: 32)
         statement.uid = .max

@@ -31,7 +31,7 @@ final class SiteDevice {
         device.registration = try begun.text("registration")
         let statement = LoginStatement(
             head: device.head, challenge: Challenge(random: try begun.binary("challenge")),
-            action: [UInt8]("register".utf8), service: [UInt8]("signet".utf8), terminal: [],
+            action: [UInt8]("register".utf8), service: "signet", terminal: [],
             purpose: [], claims: device.claims())
         var proof = try device.signed(statement.encoded(), .registration)
         proof["publicKey"] = base64(device.key.publicPoint)
@@ -103,7 +103,7 @@ final class SiteDevice {
 
     private var head: StatementHead {
         StatementHead(
-            audience: [UInt8]("\(server.url)/shop".utf8), account: [UInt8](account.utf8),
+            audience: [UInt8]("\(server.url)/shop".utf8), account: ServerAccountName(account),
             device: id, credential: credential)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -165,7 +166,8 @@ struct CredentialStoreTests {
                 RegisteredSigner(key: one.publicKey, credential: one.identifier),
                 RegisteredSigner(key: two.publicKey, credential: two.identifier),
             ])
-        #expect(RegisteredSigner.parse(file: try store.signers(), account: [65]) == nil)
+        #expect(
+            RegisteredSigner.parse(file: try store.signers(), account: AccountName([65])) == nil)
         #expect(
             RegisteredSigner.parse(
                 file: Array(try store.signers().dropLast()), account: Fixture.alice)

@@ -81,14 +81,14 @@ struct DoctorTests {
     private func keepKeys() throws {
         let server = Bytes("https://id.example.org".utf8)
         let begun = RelayRegistration(
-            registration: .sample(repeating: 2), account: Bytes("al".utf8),
+            registration: .sample(repeating: 2), account: "al",
             application: Bytes("shop".utf8), audience: Bytes("shop".utf8),
             challenge: .sample(repeating: 0),
             expires: 0)
         let key = try make(0xc1, at: ServerRegistration(server: server, begun: begun))
         _ = try make(0xc2, at: .signing(Fixture.alice))
         let verdict = Verdict(
-            audience: Bytes("shop".utf8), account: Bytes("al".utf8), local: Fixture.alice,
+            audience: Bytes("shop".utf8), account: "al", local: Fixture.alice,
             device: fixture.state.device, challenge: .sample(repeating: 3),
             module: .sample(repeating: 4), decision: .allow, issued: Fixture.now,
             expires: Instant(seconds: Fixture.now.seconds + 60))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
+import Domain
 import Glibc
 import Posix
 import State
@@ -8,7 +9,7 @@ import Testing
 
 @Suite("comparisons during enrolment, on disk")
 struct EnrolmentComparisonStoreTests {
-    private static let bob = Array("bob".utf8)
+    private static let bob: AccountName = "bob"
     private static let bobUID: UInt32 = 1001
     private let fixture: Fixture
 

@@ -14,7 +14,7 @@ import Testing
 
 /// A state directory of a test's own, with an account `alice`.
 struct Fixture {
-    static let alice = Array("alice".utf8)
+    static let alice: AccountName = "alice"
     static let uid: UInt32 = 1000
     static let now = Instant(seconds: 1_795_195_440)
     static let reader = Array("virtual".utf8)

@@ -134,7 +134,7 @@ struct KeyringStoreTests {
     func swapped() throws {
         try keep(try entry())
         let record = try fixture.contents(fixture.file("keyring"))
-        let bob = try fixture.state.makeAccount(Array("bob".utf8), uid: 1001, now: Fixture.now)
+        let bob = try fixture.state.makeAccount("bob", uid: 1001, now: Fixture.now)
         try fixture.overwrite(fixture.scratch.at("private/accounts/1001/keyring"), record)
         guard case .kept(let password) = try bob.keyring.state() else { throw Fixture.NotKept() }
         let enrolment = try fixture.account.prints.enrolment()

@@ -34,7 +34,8 @@ struct MACTokenStoreTests {
         let place = ServerRegistration(
             server: Bytes(server.utf8),
             begun: RelayRegistration(
-                registration: .sample(repeating: 2), account: [1], application: [2],
+                registration: .sample(repeating: 2), account: ServerAccountName([1]),
+                application: [2],
                 audience: Bytes("\(server)/shop".utf8), challenge: .sample(repeating: 0), expires: 0
             ))
         return try servers.keep(
@@ -248,7 +249,7 @@ struct MACTokenStoreTests {
         let text = try fixture.contents(path(0xa1))
         try fixture.overwrite(path(0xa2), text)
         #expect(try tokens.list().count == 1)
-        let bob = try fixture.state.makeAccount(Bytes("bob".utf8), uid: 1_001, now: Fixture.now)
+        let bob = try fixture.state.makeAccount("bob", uid: 1_001, now: Fixture.now)
         let foreign = try #require(try tokens.list().first)
         #expect(throws: StoreFault.vault(.doesNotOpen)) { try bob.macTokens.secret(of: foreign) }
         #expect(try opened(foreign) == Bytes(repeating: 1, count: 32))

@@ -15,7 +15,7 @@ import Testing
 
 @Suite("a state directory of version 1")
 struct MigrationTests {
-    private static let daemon = Array("daemon".utf8)
+    private static let daemon: AccountName = "daemon"
     private let scratch: Scratch
 
     init() throws {
@@ -39,13 +39,13 @@ struct MigrationTests {
         let enrolment = try account.prints.enrolment()
         #expect(Set(enrolment.prints.map(\.finger)) == [.rightIndex, .leftIndex])
         #expect(enrolment.damaged.isEmpty && enrolment.state.generation == 2)
-        let bin = try #require(try state.account(Array("bin".utf8), uid: 2))
+        let bin = try #require(try state.account("bin", uid: 2))
         #expect(try bin.prints.enrolment().prints.map(\.finger) == [.rightThumb])
         guard case .disabled = try bin.credential.state() else {
             Issue.record("not disabled")
             return
         }
-        let sys = try #require(try state.account(Array("sys".utf8), uid: 3))
+        let sys = try #require(try state.account("sys", uid: 3))
         #expect(try sys.prints.enrolment().isEmpty && sys.credential.state() == .none)
         #expect(try sys.generation() == 2)
     }
@@ -171,7 +171,7 @@ struct MigrationTests {
         let state = try StateDirectory.open(scratch.path)
         #expect(try state.accounts().map(\.uid) == [1])
         #expect(throws: StoreFault.damaged(path: scratch.at("private/accounts/2/account"))) {
-            try state.account(Array("bin".utf8), uid: 2)
+            try state.account("bin", uid: 2)
         }
         try sign([1], state, daemon(state))
     }
@@ -239,7 +239,7 @@ struct MigrationTests {
             audience: Audience.local, account: Self.daemon, uid: 1, requester: Self.daemon,
             device: state.device,
             credential: credential.identifier, challenge: .sample(repeating: 3),
-            service: Array("sudo".utf8), terminal: [], purpose: [], factor: Factor.fingerprint,
+            service: "sudo", terminal: [], purpose: [], factor: Factor.fingerprint,
             enrolment: 2, counter: place.counter, previous: place.previous, issued: Fixture.now
         ).encoded()
         let namespace = SignatureNamespace.login

@@ -106,7 +106,7 @@ struct PrintStoreTests {
 
     @Test("a print whose file is gone, or is another account's, is damaged; its finger is known")
     func gone() throws {
-        let bob = try fixture.state.makeAccount(Array("bob".utf8), uid: 1001, now: Fixture.now)
+        let bob = try fixture.state.makeAccount("bob", uid: 1001, now: Fixture.now)
         var template: [UInt8] = [1, 2, 3]
         let theirs = try bob.prints.add(
             &template, finger: .leftThumb, reader: Fixture.reader, now: Fixture.now)

@@ -29,10 +29,10 @@ struct ReceiptFixture {
     ) throws -> [UInt8] {
         let enrolment = try fixture.account.prints.enrolment()
         let statement = Statement(
-            audience: Audience.local, account: Array(account.utf8), uid: Fixture.uid,
-            requester: Array(account.utf8),
+            audience: Audience.local, account: AccountName(account), uid: Fixture.uid,
+            requester: AccountName(account),
             device: fixture.state.device, credential: credential.identifier,
-            challenge: .sample(repeating: 3), service: Array(service.utf8),
+            challenge: .sample(repeating: 3), service: ServiceName(service),
             terminal: Array("/dev/pts/3".utf8), purpose: Array("sudo id".utf8),
             factor: Factor.fingerprint, enrolment: enrolment.state.generation,
             counter: place.counter, previous: place.previous, issued: issued

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import SignedFormats
@@ -10,7 +11,7 @@ import Testing
 
 private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 
-private let alice = bytes("alice")
+private let alice: AccountName = "alice"
 
 private func refusal(
     _ verb: Verb = AuthenticateRequest.verb, service: String = "sudo",
@@ -18,13 +19,13 @@ private func refusal(
     _ reason: DenialReason = .noMatch, at moment: UInt64 = 1_800_000_000
 ) -> Refusal {
     Refusal(
-        verb, service: bytes(service), terminal: bytes("/dev/pts/3"),
-        requester: bytes(requester), reason: reason, since: moment, until: moment)
+        verb, service: ServiceName(bytes(service)), terminal: bytes("/dev/pts/3"),
+        requester: AccountName(bytes(requester)), reason: reason, since: moment, until: moment)
 }
 
 extension RefusalList {
     fileprivate func entries(of requester: String) -> [Refusal] {
-        refusals.filter { $0.requester == bytes(requester) }
+        refusals.filter { $0.requester.bytes == bytes(requester) }
     }
 }
 
@@ -43,7 +44,7 @@ struct RefusalListTests {
         list.add(refusal(), to: alice)
         list.add(
             Refusal(
-                SignRequest.verb, requester: bytes("b\nc %"), reason: .lidClosed, since: 1,
+                SignRequest.verb, requester: "b\nc %", reason: .lidClosed, since: 1,
                 until: 1),
             to: alice)
         try store.save(list)
@@ -108,7 +109,7 @@ struct RefusalListTests {
         #expect(list.entries(of: "alice").map(\.reason).contains(.noMatch))
         #expect(list.entries(of: "alice").count == 1 + RefusalList.perReason)
         #expect(list.entries(of: "carol").count == 1)
-        #expect(list.entries(of: "bob").last?.service == bytes("s499"))
+        #expect(list.entries(of: "bob").last?.service == "s499")
     }
 
     @Test("many users who ask leave the account's own alone, and each other a share")
@@ -135,14 +136,14 @@ struct RefusalListTests {
         let reasons = DenialReason.allCases
         for index in 0..<UInt8(120) {
             var own = refusal()
-            own.service = [UInt8](repeating: 1, count: Limit.service - 1) + [index]
+            own.service = ServiceName([UInt8](repeating: 1, count: Limit.service - 1) + [index])
             own.terminal = [UInt8](repeating: 1, count: Limit.label)
-            own.requester = name
+            own.requester = AccountName(name)
             own.reason = reasons[Int(index) % 9]
             (own.since, own.until, own.count) = (.max, .max, .max)
-            list.add(own, to: name)
-            own.requester = name + [index / 20]
-            list.add(own, to: name)
+            list.add(own, to: AccountName(name))
+            own.requester = AccountName(name + [index / 20])
+            list.add(own, to: AccountName(name))
         }
         #expect(list.refusals.count == RefusalList.own + RefusalList.others)
         #expect(list.encoded().count < RefusalList.cap)

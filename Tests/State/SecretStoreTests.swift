@@ -168,7 +168,7 @@ struct SecretStoreTests {
         #expect(try fixture.account.secrets.list().damaged.map(\.name) == [Array("two".utf8)])
         #expect(try fixture.account.secrets.list().intact == [two])
 
-        let bob = try fixture.state.makeAccount(Array("bob".utf8), uid: 1001, now: Fixture.now)
+        let bob = try fixture.state.makeAccount("bob", uid: 1001, now: Fixture.now)
         let theirs = fixture.scratch.at("private/accounts/1001/secrets")
         try #require(unsafe mkdir(theirs, 0o700) == 0)
         try fixture.overwrite("\(theirs)/\(hexadecimal(two.identifier))", second)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -24,7 +25,7 @@ struct StateDirectoryTests {
         let account = try #require(try state.account(Fixture.alice, uid: Fixture.uid))
         #expect(try account.created() == Fixture.now)
         #expect(try state.accounts().map(\.uid) == [Fixture.uid])
-        #expect(try state.account(Array("bob".utf8), uid: 1001) == nil)
+        #expect(try state.account("bob", uid: 1001) == nil)
     }
 
     @Test("public files are for all to read, private ones for root alone")
@@ -95,7 +96,7 @@ struct StateDirectoryTests {
 
     @Test("a uid whose records carry another name is somebody else's")
     func reusedUid() throws {
-        let bob = Array("bob".utf8)
+        let bob: AccountName = "bob"
         #expect(throws: StoreFault.anotherAccount(name: Fixture.alice)) {
             try fixture.state.account(bob, uid: Fixture.uid)
         }
@@ -143,7 +144,7 @@ struct StateDirectoryTests {
 
     @Test("a record moved to another uid is damaged")
     func movedRecord() throws {
-        let bob = Array("bob".utf8)
+        let bob: AccountName = "bob"
         _ = try fixture.state.makeAccount(bob, uid: 1001, now: Fixture.now)
         let mine = fixture.file("account")
         try fixture.overwrite(
@@ -156,7 +157,7 @@ struct StateDirectoryTests {
         arguments: ["", "a b", "a*", "!a", "a,b", "a\"b", "#a", "a\nb", "a%b", "a:b"])
     func names(_ name: String) {
         #expect(throws: StoreFault.unsupportedName) {
-            try fixture.state.makeAccount(Array(name.utf8), uid: 1001, now: Fixture.now)
+            try fixture.state.makeAccount(AccountName(name), uid: 1001, now: Fixture.now)
         }
     }
 

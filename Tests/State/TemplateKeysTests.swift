@@ -228,7 +228,7 @@ struct TemplateKeysTests {
         #expect(try fixture.state.templateKeysInUse().isEmpty)
         let print = try add(1)
         #expect(try fixture.state.templateKeysInUse() == [Self.key])
-        let bob = try fixture.state.makeAccount(Array("bob".utf8), uid: 1001, now: Fixture.now)
+        let bob = try fixture.state.makeAccount("bob", uid: 1001, now: Fixture.now)
         #expect(try bob.prints.count() == 0)
         let path = fixture.file("prints/" + hexadecimal(print))
         let whole = try fixture.contents(path)

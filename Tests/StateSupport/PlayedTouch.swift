@@ -3,6 +3,7 @@ import CommandProtocol
 import Configuration
 import Crypto
 import Dispatch
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -100,8 +101,8 @@ private struct FactsWithoutLogind: PresenceFacts {
     func session(_ id: String) throws(SystemFault) -> LoginSession { try machine.session(id) }
     func displaySession(of uid: UInt32) throws(SystemFault) -> LoginSession? { nil }
     func sessionsInFront() throws(SystemFault) -> [LoginSession] { [] }
-    func name(of uid: UInt32) -> Bytes? { nil }
-    func uid(named name: Bytes) -> UInt32? { nil }
+    func name(of uid: UInt32) -> AccountName? { nil }
+    func uid(named name: AccountName) -> UInt32? { nil }
     func owner(ofSubordinate uid: UInt32) -> UInt32? { nil }
 }
 

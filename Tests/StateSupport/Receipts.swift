@@ -30,7 +30,7 @@ extension AccountState {
                 device: state.device,
                 credential: credential.identifier,
                 challenge: Challenge(random: [UInt8](repeating: 3, count: 32)),
-                service: Array("sudo".utf8), terminal: Array("/dev/pts/3".utf8),
+                service: ServiceName("sudo"), terminal: Array("/dev/pts/3".utf8),
                 purpose: Array("sudo id".utf8), factor: Factor.fingerprint,
                 enrolment: enrolment.state.generation, counter: counter, previous: previous,
                 issued: now

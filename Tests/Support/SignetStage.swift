@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import Synchronization
@@ -164,14 +165,14 @@ package final class SignetStage: Sendable {
     package func enroll(
         _ account: Account, _ finger: Finger = .rightIndex, telling tell: (Notice) throws -> Void
     ) throws -> Answer {
-        let name = Bytes(account.name.utf8)
+        let name = AccountName(account.name)
         return try ask(
             .enroll(account: name, finger: finger, readerID: nil), telling: tell)
     }
 
     /// How things stand for an account.
     package func status(_ account: Account) throws -> StatusAnswer {
-        let answer = try ask(.status(account: Bytes(account.name.utf8)))
+        let answer = try ask(.status(account: AccountName(account.name)))
         guard case .status(let status) = answer else {
             throw TestFault.closed(awaited: "a status", transcript: "\(answer)")
         }

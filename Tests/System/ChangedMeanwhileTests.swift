@@ -51,7 +51,7 @@ struct ChangedMeanwhileTests {
     @Test("all fingers were deleted", arguments: AlicesProgram.allCases)
     func deleted(_ program: AlicesProgram) throws {
         let terminal = try stopped(program)
-        let answer = try signet.ask(.delete(account: Bytes("alice".utf8), finger: nil))
+        let answer = try signet.ask(.delete(account: "alice", finger: nil))
         guard case .done(let done) = answer else {
             Issue.record("\(answer)")
             return

@@ -136,7 +136,7 @@ struct CommandTests {
         try enrollAlice()
         let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
         try terminal.expectInvitation()
-        _ = try signet.ask(.disable(account: Bytes("alice".utf8)))
+        _ = try signet.ask(.disable(account: "alice"))
         try signet.touch(Touch.alice)
         try terminal.passBySudosPrompt()
         try signet.expectDenial("notEnabled")

@@ -120,7 +120,7 @@ struct DisplayManagerTests {
     @Test("without a finger enrolled the password is asked for")
     func notEnrolled() throws {
         shows(.lightdm, .notEnrolled)
-        try signet.ask(.delete(account: Bytes("alice".utf8), finger: nil))
+        try signet.ask(.delete(account: "alice", finger: nil))
         try `do`("user alice")
         try passByPassword()
     }

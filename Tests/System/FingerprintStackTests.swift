@@ -69,7 +69,7 @@ struct FingerprintStackTests {
     @Test("without a finger enrolled it ends at once")
     func notEnrolled() throws {
         shows(.gdm, .notEnrolled)
-        try signet.ask(.delete(account: Bytes("alice".utf8), finger: nil))
+        try signet.ask(.delete(account: "alice", finger: nil))
         try expectRefusal(worker())
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import TestSupport
 import Testing
@@ -66,7 +67,7 @@ struct InvalidationTests {
         try signet.shell("cp -a \(SignetStage.state(of: Stage.alice)) \(Self.kept)")
         if change.cause == .fingerAdded {
             let answer = try signet.ask(
-                .delete(account: Bytes("alice".utf8), finger: .leftIndex))
+                .delete(account: "alice", finger: .leftIndex))
             #expect(answer == .done(DoneAnswer(finger: .leftIndex, prints: 1, state: .valid)))
         }
         try signet.shell(change.line)
@@ -154,7 +155,7 @@ struct InvalidationTests {
     func enable() throws {
         try signet.shell("rm \"$(ls \(Self.prints)/* | head -1)\"")
         #expect(try signet.status(Stage.alice).state == .invalidated)
-        let alice = Bytes("alice".utf8)
+        let alice: AccountName = "alice"
         guard case .denial(let refused) = try signet.ask(.enable(account: alice)) else {
             Issue.record("a key was made for what is left")
             return
@@ -170,7 +171,7 @@ struct InvalidationTests {
     @Test("the old key, put back beside its fingers, is not accepted after a new one was issued")
     func oldKey() throws {
         try signet.shell("cp -a \(SignetStage.state(of: Stage.alice)) \(Self.kept)")
-        _ = try signet.ask(.enable(account: Bytes("alice".utf8)))
+        _ = try signet.ask(.enable(account: "alice"))
         try signet.shell(
             "cp -a \(Self.kept)/credential \(SignetStage.state(of: Stage.alice))/credential")
         let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)

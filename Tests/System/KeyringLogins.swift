@@ -9,7 +9,7 @@ extension SignetStage {
     /// Has a touch open alice's keyring, or ends that.
     func enableKeyring(isOn: Bool = true) throws {
         let client = try connect()
-        try client.send(.enable(account: Bytes("alice".utf8), keyring: isOn))
+        try client.send(.enable(account: "alice", keyring: isOn))
         while let answer = try client.receive() {
             switch answer {
             case .passwordWanted:

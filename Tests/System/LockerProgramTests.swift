@@ -112,7 +112,7 @@ struct LockerProgramTests {
     @Test("without a finger enrolled the password unlocks")
     func notEnrolled() throws {
         shows(.i3lock, .notEnrolled)
-        try signet.ask(.delete(account: Bytes("alice".utf8), finger: nil))
+        try signet.ask(.delete(account: "alice", finger: nil))
         try passByPassword()
     }
 

@@ -150,7 +150,7 @@ struct PolkitTests {
     @Test("without a finger enrolled the password is asked for")
     func notEnrolled() throws {
         shows(.pkexec, .notEnrolled)
-        try signet.ask(.delete(account: Bytes("alice".utf8), finger: nil))
+        try signet.ask(.delete(account: "alice", finger: nil))
         try passByPassword(pkexec())
     }
 

@@ -203,8 +203,8 @@ struct PresenceTests {
     ) throws -> Answer {
         let client = try DaemonClient(path: SignetStage.socket, on: stage, in: place)
         let request = AuthenticateRequest(
-            account: Bytes("alice".utf8), challenge: .sample(repeating: 7),
-            service: Bytes("polkit-1".utf8), timeoutMilliseconds: 10_000, maximumTries: 1,
+            account: "alice", challenge: .sample(repeating: 7),
+            service: "polkit-1", timeoutMilliseconds: 10_000, maximumTries: 1,
             presence: .noTerminal, background: .allow, agent: agent,
             agentUser: account?.uid)
         let answers = try client.answers(to: .authenticate(request)) { notice in

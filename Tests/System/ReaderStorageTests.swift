@@ -56,7 +56,7 @@ struct ReaderStorageTests {
         }
         let said = try stage.run([try Built.program("signet"), "status"], as: Stage.alice)
         #expect(said.output.contains(text))
-        let answer = try signet.ask(.enable(account: Bytes("alice".utf8)))
+        let answer = try signet.ask(.enable(account: "alice"))
         #expect(answer == .done(DoneAnswer(prints: 1, state: .valid)))
         let left = String(decoding: try stage.read(Self.prints), as: UTF8.self)
         if left.contains(Touch.alice) { try expectTouch() }

@@ -116,7 +116,7 @@ struct SecretTests {
         try terminal.expect("assword")
         try terminal.control(.c)
         #expect(try terminal.expectEnd() == .exited(130))
-        let deleted = try signet.ask(.delete(account: Bytes("alice".utf8), finger: nil))
+        let deleted = try signet.ask(.delete(account: "alice", finger: nil))
         guard case .done(let done) = deleted else {
             Issue.record("\(deleted)")
             return

@@ -36,7 +36,7 @@ struct ServerLoginTests {
         let answer = try touching(
             .serverEnable(
                 ServerEnableRequest(
-                    account: Bytes("alice".utf8), server: Bytes(server.url.utf8),
+                    account: "alice", server: Bytes(server.url.utf8),
                     code: Bytes(try server.code().utf8))))
         guard case .serverEnabled = answer else {
             throw TestFault.closed(awaited: "a registration", transcript: "\(answer)")

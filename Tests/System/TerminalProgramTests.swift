@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import TestSupport
 import Testing
@@ -294,7 +295,7 @@ struct TerminalProgramTests {
     func notEnrolled(program: TerminalProgram) throws {
         shows(program.column, .notEnrolled)
         let account = Bytes(program.person.account.name.utf8)
-        let answer = try signet.ask(.delete(account: account, finger: nil))
+        let answer = try signet.ask(.delete(account: AccountName(account), finger: nil))
         guard case .done = answer else {
             throw TestFault.closed(awaited: "a deletion", transcript: "\(answer)")
         }

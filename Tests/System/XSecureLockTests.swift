@@ -124,7 +124,7 @@ struct XSecureLockTests {
     @Test("without a finger enrolled the password unlocks")
     func notEnrolled() throws {
         shows(.xsecurelock, .notEnrolled)
-        try signet.ask(.delete(account: Bytes("alice".utf8), finger: nil))
+        try signet.ask(.delete(account: "alice", finger: nil))
         try passByPassword(lock())
     }
 

@@ -142,7 +142,7 @@ struct DemoSet {
     /// Makes the virtual reader one that is touched: at first it wants a finger to be swiped.
     func makePress() throws {
         let client = try signet.connect()
-        try client.send(.enroll(account: Bytes("alice".utf8), finger: .rightIndex, readerID: nil))
+        try client.send(.enroll(account: "alice", finger: .rightIndex, readerID: nil))
         while let answer = try client.receive() {
             guard case .notice(let notice) = answer, notice.kind == .touch else { continue }
             try signet.reader().send(.scanType("press"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -50,7 +51,7 @@ extension AffectedKeys {
     ///
     /// If the daemon cannot report them, the result is incomplete, because that must not prevent a
     /// change.
-    static func of(_ account: Bytes, run: Invocation) throws(CommandFault) -> AffectedKeys {
+    static func of(_ account: AccountName, run: Invocation) throws(CommandFault) -> AffectedKeys {
         var endings = AffectedKeys()
         do throws(CommandFault) {
             let known = try ServerRequests(run: run).servers(of: account).filter {
@@ -70,7 +71,7 @@ extension AffectedKeys {
 
     /// The tokens that the user created.
     private static func ownTokens(
-        _ account: Bytes, of servers: [Bytes], run: Invocation
+        _ account: AccountName, of servers: [Bytes], run: Invocation
     ) throws(CommandFault) -> [MACTokenAnswer] {
         try MACTokenCommand(run: run).macTokens(of: account).filter {
             $0.name != MACTokenCommand.reserved && servers.contains($0.server)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Doctor
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -36,8 +37,8 @@ package struct CommandEnvironment: Sendable {
     /// The width of the terminal that is standard output, in columns; nil if it is not a terminal.
     package var columns: @Sendable () -> Int? = { terminalColumns(1) }
     /// When an account's home directory was created, in seconds since 1970; nil if unknown.
-    package var homeBirth: @Sendable (Bytes) -> Int64? = { name in
-        let account = try? Account.named(String(decoding: name, as: UTF8.self))
+    package var homeBirth: @Sendable (AccountName) -> Int64? = { name in
+        let account = try? Account.named(String(decoding: name.bytes, as: UTF8.self))
         return account.flatMap { FileLook.birth(of: $0.home) }
     }
     /// The program that shows notices on a desktop, from this installation.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -12,7 +13,7 @@ enum CommandFault: Error, Equatable {
     case noService(Text)
     case fault(Text)
     case password(Text)
-    case denied(Denial, account: Bytes)
+    case denied(Denial, account: AccountName)
     /// Refused by this program itself, not by the daemon.
     case refused(Text)
     case interrupted

@@ -3,6 +3,7 @@ import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import Doctor
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -47,14 +48,14 @@ struct DoctorCommand: Command {
                 return nil
             }
             view.settings = try ConfigCommand(run: run).settings()
-            for name in names { try ask(about: name, view: &view) }
+            for name in names.map({ AccountName($0) }) { try ask(about: name, view: &view) }
             // Any status contains the version; if no account has one, root's own is requested.
             if view.version == nil { view.version = try statusAnswer(ofSelf: machine)?.program }
         } catch { view.reach = reach(error, socket: run.surroundings.socketPath) }
         return view
     }
 
-    private func ask(about name: Bytes, view: inout DaemonView) throws(CommandFault) {
+    private func ask(about name: AccountName, view: inout DaemonView) throws(CommandFault) {
         do throws(CommandFault) {
             let status = try StatusCommand(run: run).status(of: name)
             view.version = status.program
@@ -83,7 +84,7 @@ struct DoctorCommand: Command {
     private func statusAnswer(ofSelf machine: Machine) throws(CommandFault) -> StatusAnswer? {
         guard let own = machine.name(of: machine.uid) else { return nil }
         do throws(CommandFault) {
-            return try StatusCommand(run: run).status(of: own.bytes)
+            return try StatusCommand(run: run).status(of: AccountName(own))
         } catch .denied { return nil }
     }
 
@@ -171,7 +172,7 @@ extension FingerCount {
 
     fileprivate var document: JSON {
         .object([
-            ("account", .bytes(account)), ("reader", .bytes(reader)),
+            ("account", .bytes(account.bytes)), ("reader", .bytes(reader)),
             ("fingers", .number(UInt64(fingers))), ("present", .optional(isThere, JSON.bool)),
         ])
     }

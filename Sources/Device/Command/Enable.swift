@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 
@@ -43,7 +44,7 @@ struct EnableCommand: Command {
     /// Shows which prints the key will be sealed to, before the user enters the password.
     ///
     /// Throws `.printsDamaged` as a denial if one of them is damaged.
-    private func showSealing(_ account: Bytes) throws(CommandFault) {
+    private func showSealing(_ account: AccountName) throws(CommandFault) {
         // If they cannot be listed, the daemon denies the request for the same reason.
         guard let prints = try shared.knownFingers(account)?.prints, !prints.isEmpty else { return }
         if let damaged = prints.first(where: { !$0.intact }) {

@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 
@@ -53,7 +54,7 @@ struct EnrollCommand: Command {
     }
 
     private func freeFinger(
-        _ fingers: (prints: [PrintAnswer], secrets: UInt32?), account: Bytes
+        _ fingers: (prints: [PrintAnswer], secrets: UInt32?), account: AccountName
     ) throws(CommandFault) -> Finger {
         let taken = fingers.prints.compactMap(\.finger)
         guard let free = Self.preference.first(where: { !taken.contains($0) }) else {

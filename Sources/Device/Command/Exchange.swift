@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginProtocol
 import Posix
 import SignedFormats
@@ -78,7 +79,7 @@ struct Exchange {
             case .secretWanted:
                 try sendSecret(over: connection)
                 limit = Exchange.passwordLimit
-            case .denial(let denial): throw .denied(denial, account: request.account ?? [])
+            case .denial(let denial): throw .denied(denial, account: request.account ?? .none)
             case .notice(let notice) where notice.kind == .preparing && !isPreparing:
                 isPreparing = true
                 limit = limitBetween
@@ -181,7 +182,7 @@ struct Exchange {
         }
     }
 
-    private func packet(for account: Bytes) throws(CommandFault) -> Bytes {
+    private func packet(for account: AccountName) throws(CommandFault) -> Bytes {
         guard account == request.account else {
             throw .fault(CommandText.foreignPassword(account))
         }
@@ -192,7 +193,7 @@ struct Exchange {
         do throws(WireFault) {
             return try request.encoded()
         } catch .malformedValue {
-            throw .usage(CommandText.badAccount(request.account ?? []))
+            throw .usage(CommandText.badAccount(request.account ?? .none))
         } catch { throw .usage(CommandText.badValue) }
     }
 }

@@ -15,7 +15,7 @@ struct FingerRequests {
 
     /// The lines that say whether login is enabled after a change, by the credential and by the PAM
     /// services of this machine, and what remains to be done.
-    func loginLines(_ state: CredentialState, account: Bytes) -> [Text] {
+    func loginLines(_ state: CredentialState, account: AccountName) -> [Text] {
         guard state == .valid else { return [CommandOutcome.login(state, account: account)] }
         let module = run.surroundings.machine.moduleUse()
         let (line, step): (Text, LoginStep)
@@ -31,8 +31,8 @@ struct FingerRequests {
 
     /// Performs `signet enable`, `disable` or `unlock`.
     func toggle(
-        _ request: (Bytes) -> Request, kind: String,
-        _ outcome: (Bytes, [PrintAnswer]) -> [Text]
+        _ request: (AccountName) -> Request, kind: String,
+        _ outcome: (AccountName, [PrintAnswer]) -> [Text]
     ) throws(CommandFault) {
         let account = try run.account()
         var prints: [PrintAnswer] = []
@@ -41,7 +41,7 @@ struct FingerRequests {
             .document(
                 kind,
                 members: [
-                    ("account", .bytes(account)),
+                    ("account", .bytes(account.bytes)),
                     ("login", .optional(done.state) { .string($0.word) }),
                     ("keyring", .optional(done.keyring) { .string($0.word) }),
                     ("keptOut", .optional(done.keptOut, JSON.bytes)),
@@ -62,7 +62,7 @@ struct FingerRequests {
 
     /// Requests the fingers, and the number of secrets that are sealed to them.
     func fingers(
-        _ account: Bytes
+        _ account: AccountName
     ) throws(CommandFault) -> (prints: [PrintAnswer], secrets: UInt32?) {
         var done = DoneAnswer()
         let prints: [PrintAnswer] = try run.collect(.list(account: account), last: &done) {
@@ -89,7 +89,7 @@ struct FingerRequests {
     /// Returns nil if the daemon cannot report them, because fingers that can no longer be opened
     /// may still be deleted.
     func knownFingers(
-        _ account: Bytes
+        _ account: AccountName
     ) throws(CommandFault) -> (prints: [PrintAnswer], secrets: UInt32?)? {
         do throws(CommandFault) {
             return try fingers(account)
@@ -99,7 +99,7 @@ struct FingerRequests {
     }
 
     func sayChange(
-        _ kind: String, account: Bytes, finger: String?, done: DoneAnswer,
+        _ kind: String, account: AccountName, finger: String?, done: DoneAnswer,
         endings: AffectedKeys, lines: [Text]
     ) {
         let login: [Text] =
@@ -111,7 +111,8 @@ struct FingerRequests {
             .document(
                 kind,
                 members: [
-                    ("account", .bytes(account)), ("finger", .optional(finger) { .string($0) }),
+                    ("account", .bytes(account.bytes)),
+                    ("finger", .optional(finger) { .string($0) }),
                     ("fingers", .optional(done.prints) { .number(UInt64($0)) }),
                     ("login", .optional(done.state) { .string($0.word) }),
                     ("keyring", .optional(done.keyring) { .string($0.word) }),
@@ -122,11 +123,11 @@ struct FingerRequests {
                 + keptOutLines(done, account: account))
     }
 
-    private func keptOutLines(_ done: DoneAnswer, account: Bytes) -> [Text] {
+    private func keptOutLines(_ done: DoneAnswer, account: AccountName) -> [Text] {
         done.keptOut.map { [CommandStatus.keptOut(account, setting: $0)] } ?? []
     }
 
-    private func keyringLines(_ done: DoneAnswer, account: Bytes) -> [Text] {
+    private func keyringLines(_ done: DoneAnswer, account: AccountName) -> [Text] {
         done.keyring.map { [CommandOutcome.keyring($0, account: account)] } ?? []
     }
 }

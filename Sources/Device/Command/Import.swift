@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -37,7 +38,7 @@ struct ImportCommand: Command {
 
     /// Sends the request and collects the result for each file.
     private func takeOver(
-        _ account: Bytes, prints: inout [ImportedPrintAnswer]
+        _ account: AccountName, prints: inout [ImportedPrintAnswer]
     ) throws(CommandFault) -> DoneAnswer {
         var progress = Progress(run.surroundings, isJSON: run.isJSON)
         defer { progress.end() }
@@ -68,7 +69,7 @@ struct ImportCommand: Command {
     }
 
     /// Shows a file that may be imported, before the user enters the password.
-    private func show(_ print: ImportedPrintAnswer, of account: Bytes, isFirst: Bool) {
+    private func show(_ print: ImportedPrintAnswer, of account: AccountName, isFirst: Bool) {
         guard !run.isJSON else { return }
         if isFirst { run.surroundings.say(CommandImport.decide(account)) }
         run.surroundings.say(
@@ -86,7 +87,7 @@ struct ImportCommand: Command {
     }
 
     private func lines(
-        _ prints: [ImportedPrintAnswer], done: DoneAnswer, account: Bytes
+        _ prints: [ImportedPrintAnswer], done: DoneAnswer, account: AccountName
     ) -> [Text] {
         guard !prints.isEmpty else { return [CommandImport.nothing(account)] }
         let count = prints.count { $0.outcome == .imported }
@@ -110,12 +111,12 @@ struct ImportCommand: Command {
     }
 
     private static func document(
-        _ prints: [ImportedPrintAnswer], done: DoneAnswer, account: Bytes
+        _ prints: [ImportedPrintAnswer], done: DoneAnswer, account: AccountName
     ) -> JSON {
         .document(
             "imported",
             members: [
-                ("account", .bytes(account)), ("prints", .array(prints.map(\.document))),
+                ("account", .bytes(account.bytes)), ("prints", .array(prints.map(\.document))),
                 ("fingers", .optional(done.prints) { .number(UInt64($0)) }),
                 ("login", .optional(done.state) { .string($0.word) }),
                 ("keyring", .optional(done.keyring) { .string($0.word) }),

@@ -4,6 +4,7 @@ import CatalogueFiles
 import CommandMessages
 import CommandProtocol
 import Configuration
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -104,11 +105,13 @@ extension Invocation {
     /// The account that the command is about: the one named, otherwise the caller's own.
     ///
     /// Throws `.usage` if root names none.
-    func account() throws(CommandFault) -> Bytes {
-        if let name = arguments.value(.account) { return name.bytes }
+    func account() throws(CommandFault) -> AccountName {
+        if let name = arguments.value(.account) { return AccountName(name) }
         guard surroundings.uid != 0 else { throw .usage(CommandText.nameAccount) }
         do throws(SystemFault) {
-            if let account = try Account.with(uid: surroundings.uid) { return account.name.bytes }
+            if let account = try Account.with(uid: surroundings.uid) {
+                return AccountName(account.name)
+            }
         } catch { throw .system(error) }
         throw .usage(CommandText.noAccount(uid: surroundings.uid))
     }

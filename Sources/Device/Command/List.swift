@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 
@@ -21,7 +22,7 @@ struct ListCommand: Command {
         let document = JSON.document(
             "fingers",
             members: [
-                ("account", .bytes(account)), ("fingers", .array(prints.map(\.document))),
+                ("account", .bytes(account.bytes)), ("fingers", .array(prints.map(\.document))),
                 ("secrets", .number(UInt64(secrets ?? 0))),
             ])
         guard !prints.isEmpty else { return run.say(document, [CommandOutcome.noFingers(account)]) }

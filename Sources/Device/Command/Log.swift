@@ -45,7 +45,7 @@ struct LogCommand: Command {
         if let damage = answers.damage { throw .denied(damage, account: account) }
     }
 
-    private func logAnswers(_ account: Bytes) throws(CommandFault) -> LogAnswers {
+    private func logAnswers(_ account: AccountName) throws(CommandFault) -> LogAnswers {
         var answers = LogAnswers()
         do throws(CommandFault) {
             try collect(&answers, account: account)
@@ -56,7 +56,7 @@ struct LogCommand: Command {
     }
 
     private func collect(
-        _ answers: inout LogAnswers, account: Bytes
+        _ answers: inout LogAnswers, account: AccountName
     ) throws(CommandFault) {
         let request = Request.log(LogRequest(account: account))
         try run.exchange(request).run { (answer) throws(CommandFault) in
@@ -72,11 +72,11 @@ struct LogCommand: Command {
         }
     }
 
-    private func sayReceipts(_ answers: LogAnswers, account: Bytes) {
+    private func sayReceipts(_ answers: LogAnswers, account: AccountName) {
         let document = JSON.document(
             "log",
             members: [
-                ("account", .bytes(account)),
+                ("account", .bytes(account.bytes)),
                 ("receipts", .array(answers.receipts.map(\.document))),
                 ("refusals", .array(answers.refusals.map(\.document))),
             ])
@@ -94,20 +94,20 @@ struct LogCommand: Command {
         if isAnyUnused && !run.isJSON { run.surroundings.complain(CommandLog.unused) }
     }
 
-    private func saySigners(_ answers: LogAnswers, account: Bytes) {
+    private func saySigners(_ answers: LogAnswers, account: AccountName) {
         let lines = answers.signers.map { Text(escaping: $0) }
         run.say(
             .document(
                 "signers",
                 members: [
-                    ("account", .bytes(account)),
+                    ("account", .bytes(account.bytes)),
                     ("signers", .array(lines.map { .bytes($0.bytes) })),
                 ]),
             lines)
     }
 
     private func export(
-        _ answers: LogAnswers, number: UInt64, account: Bytes
+        _ answers: LogAnswers, number: UInt64, account: AccountName
     ) throws(CommandFault) {
         let found = answers.receipts.first { receipt in
             (try? Statement(parsing: receipt.statement))?.counter == number
@@ -132,7 +132,7 @@ struct LogCommand: Command {
             .document(
                 "exported",
                 members: [
-                    ("account", .bytes(account)), ("counter", .number(number)),
+                    ("account", .bytes(account.bytes)), ("counter", .number(number)),
                     ("files", .array(files.map { .string($0.0) })),
                 ]),
             [
@@ -145,7 +145,7 @@ struct LogCommand: Command {
 extension LogAnswers {
     /// Formats one line per receipt and refusal, in order of time; receipts keep their order in the
     /// log.
-    fileprivate func lines(of account: Bytes) -> [Text] {
+    fileprivate func lines(of account: AccountName) -> [Text] {
         var lines: [Text] = []
         var refusals = refusals[...]
         for (index, receipt) in receipts.enumerated() {
@@ -168,7 +168,7 @@ extension Refusal {
     fileprivate var document: JSON {
         .object([
             ("reason", .string(reason.word)), ("service", .bytes(CommandRefusals.what(self))),
-            ("terminal", .bytes(terminal)), ("requester", .bytes(requester)),
+            ("terminal", .bytes(terminal)), ("requester", .bytes(requester.bytes)),
             ("count", .number(UInt64(count))),
             ("since", .bytes(Instant(seconds: since).text)),
             ("until", .bytes(Instant(seconds: until).text)),
@@ -196,14 +196,14 @@ extension ReceiptAnswer {
             ("readable", .bool(true)), ("counter", .number(statement.counter)),
             ("granted", statement.version > 1 ? .bool(isGranted) : .null),
             ("issued", .bytes(statement.issued.text)), ("audience", .bytes(statement.audience)),
-            ("account", .bytes(statement.account)), ("uid", .number(UInt64(statement.uid))),
+            ("account", .bytes(statement.account.bytes)), ("uid", .number(UInt64(statement.uid))),
             ("requester", .optional(statement.named) { .bytes($0) }),
-            ("service", .bytes(statement.service)), ("terminal", .bytes(statement.terminal)),
+            ("service", .bytes(statement.service.bytes)), ("terminal", .bytes(statement.terminal)),
             ("purpose", .bytes(statement.purpose)),
             ("command", .optional(statement.digest) { .bytes(Hexadecimal.encode($0)) }),
             ("factor", .bytes(statement.factor)),
             ("server", .optional(statement.server) { .bytes($0.url) }),
-            ("serverAccount", .optional(statement.server) { .bytes($0.account) }),
+            ("serverAccount", .optional(statement.server) { .bytes($0.account.bytes) }),
             ("serverMode", .optional(statement.server) { .bytes($0.mode.word.bytes) }),
             ("enrolment", .number(statement.enrolment)),
             ("credential", .bytes(statement.credential.hexadecimal)),
@@ -215,7 +215,7 @@ extension ReceiptAnswer {
 
 extension Statement {
     /// The requester; nil if the statement's version does not record it.
-    fileprivate var named: Bytes? { requester.isEmpty ? nil : requester }
+    fileprivate var named: Bytes? { requester.isEmpty ? nil : requester.bytes }
 
     /// The digest of the command line; nil if there was none or the version does not record it.
     fileprivate var digest: Bytes? { command.isEmpty ? nil : command }

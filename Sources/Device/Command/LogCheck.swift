@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Crypto
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -19,7 +20,7 @@ extension LogCommand {
     /// `signet log --verify`: verifies signatures, keys, counters, the chain and its end.
     ///
     /// Throws `.said(.denied)` after printing, if there is a problem.
-    func check(_ answers: LogAnswers, account: Bytes) throws(CommandFault) {
+    func check(_ answers: LogAnswers, account: AccountName) throws(CommandFault) {
         let fault = try firstFault(answers, account: account)
         let count = UInt64(answers.receipts.count)
         let counter = fault?.index.flatMap { answers.counter(at: $0) }
@@ -33,7 +34,7 @@ extension LogCommand {
             .document(
                 "log-check",
                 members: [
-                    ("account", .bytes(account)), ("receipts", .number(count)),
+                    ("account", .bytes(account.bytes)), ("receipts", .number(count)),
                     ("intact", .bool(fault == nil)), ("position", position),
                     ("counter", .optional(counter) { .number($0) }),
                     ("problem", .optional(text) { .bytes($0.bytes) }),
@@ -43,7 +44,7 @@ extension LogCommand {
     }
 
     private func firstFault(
-        _ answers: LogAnswers, account: Bytes
+        _ answers: LogAnswers, account: AccountName
     ) throws(CommandFault) -> ReceiptFault? {
         guard let head = answers.head else {
             // An account without any state has no chain, so no end is recorded.
@@ -84,9 +85,9 @@ extension LogCommand {
         }
     }
 
-    func uid(of account: Bytes) throws(CommandFault) -> UInt32 {
+    func uid(of account: AccountName) throws(CommandFault) -> UInt32 {
         do throws(SystemFault) {
-            let name = String(validating: account, as: UTF8.self) ?? ""
+            let name = String(validating: account.bytes, as: UTF8.self) ?? ""
             if let found = try Account.named(name) { return found.uid }
         } catch { throw .system(error) }
         throw .denied(Denial(.unknownAccount), account: account)

@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -36,7 +37,9 @@ struct LoginCommand: Command {
         let server = try shared.server(operand)
         let place = try placeForToken(account)
         let known = try shared.servers(of: account)
-        let name = known.first { $0.server == server }?.account ?? account
+        let name =
+            known.first { $0.server == server }?.account
+            ?? ServerAccountName(account.bytes)
         var token = try shared.ask(
             .serverLogin(account: account, server: server, timeoutMilliseconds: 30_000),
             purpose: { CommandServers.loggingIn($0, server: server, as: name) }
@@ -56,7 +59,7 @@ struct LoginCommand: Command {
 
     /// Returns the name of the secret that will store the token; nil if none will. It throws before
     /// a touch is asked for, if the secret could not be stored.
-    private func placeForToken(_ account: Bytes) throws(CommandFault) -> Bytes? {
+    private func placeForToken(_ account: AccountName) throws(CommandFault) -> Bytes? {
         guard let typed = run.arguments.value(.secret) else { return nil }
         let name = try SecretRequests(run: run).secretName(typed)
         let kept = try SecretRequests(run: run).secrets(of: account)
@@ -71,7 +74,7 @@ struct LoginCommand: Command {
     }
 
     private func keep(
-        _ token: TokenAnswer, of server: Bytes, as name: Bytes, account: Bytes
+        _ token: TokenAnswer, of server: Bytes, as name: Bytes, account: AccountName
     ) throws(CommandFault) {
         let secret = SecretBuffer()
         guard secret.append(token.accessToken[...]) else {
@@ -83,15 +86,17 @@ struct LoginCommand: Command {
             .document(
                 "token-kept",
                 members: [
-                    ("account", .bytes(account)), ("server", .bytes(server)),
+                    ("account", .bytes(account.bytes)), ("server", .bytes(server)),
                     ("name", .bytes(name)), ("expiresIn", .number(UInt64(token.seconds))),
                 ]), [CommandServers.kept(server, secret: name, seconds: token.seconds)])
     }
 
-    private func say(_ servers: [ServerAnswer], account: Bytes) {
+    private func say(_ servers: [ServerAnswer], account: AccountName) {
         let document = JSON.document(
             "servers",
-            members: [("account", .bytes(account)), ("servers", .array(servers.map(\.document)))])
+            members: [
+                ("account", .bytes(account.bytes)), ("servers", .array(servers.map(\.document))),
+            ])
         run.say(
             document,
             servers.isEmpty

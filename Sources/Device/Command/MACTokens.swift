@@ -67,7 +67,8 @@ struct MACTokenCommand: Command {
         let until = Text.date(token.expires)
         run.say(
             .document(
-                "mac-token", members: [("account", .bytes(account)), ("token", token.document)]),
+                "mac-token",
+                members: [("account", .bytes(account.bytes)), ("token", token.document)]),
             [CommandMACTokens.added(name, server: server, until: until)])
     }
 
@@ -79,7 +80,9 @@ struct MACTokenCommand: Command {
         let tokens = try macTokens(of: account).filter { $0.server == only ?? $0.server }
         let document = JSON.document(
             "mac-tokens",
-            members: [("account", .bytes(account)), ("tokens", .array(tokens.map(\.document)))])
+            members: [
+                ("account", .bytes(account.bytes)), ("tokens", .array(tokens.map(\.document))),
+            ])
         guard !tokens.isEmpty else { return run.say(document, [CommandMACTokens.none(account)]) }
         run.say(document, Table.lines([CommandMACTokens.heading] + tokens.map(\.row)))
     }
@@ -98,7 +101,7 @@ struct MACTokenCommand: Command {
             .document(
                 "mac-token-removed",
                 members: [
-                    ("account", .bytes(account)), ("token", token.document),
+                    ("account", .bytes(account.bytes)), ("token", token.document),
                     ("serverKnows", .bool(isKnown)),
                 ]),
             [
@@ -139,7 +142,7 @@ struct MACTokenCommand: Command {
     }
 
     /// Lists the account's MAC tokens.
-    func macTokens(of account: Bytes) throws(CommandFault) -> [MACTokenAnswer] {
+    func macTokens(of account: AccountName) throws(CommandFault) -> [MACTokenAnswer] {
         try run.collect(.macTokenList(account: account)) { answer in
             if case .macToken(let token) = answer { token } else { nil }
         }
@@ -147,7 +150,7 @@ struct MACTokenCommand: Command {
 
     /// Finds a token by name; throws if there is none, or if several servers have one.
     private func token(
-        named name: Bytes, account: Bytes
+        named name: Bytes, account: AccountName
     ) throws(CommandFault) -> MACTokenAnswer {
         let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
             try ServerRequests(run: run).server(typed)

@@ -79,7 +79,7 @@ extension OperationAnswer {
     var document: JSON {
         .object([
             ("operation", .bytes(id)), ("server", .bytes(server)),
-            ("application", .bytes(application)), ("name", .bytes(account)),
+            ("application", .bytes(application)), ("name", .bytes(account.bytes)),
             ("template", .bytes(content.template)), ("data", .bytes(content.data)),
             ("state", .string(state.word)), ("created", JSON.instant(content.created)),
             ("expires", JSON.instant(content.expires)),
@@ -94,12 +94,12 @@ extension ServerTroubleAnswer {
     var denial: Denial { Denial(reason, subject: subject) }
 
     /// The line for the user.
-    func line(_ account: Bytes) -> Text {
+    func line(_ account: AccountName) -> Text {
         CommandOperations.trouble(server, why: denial.text(account: account))
     }
 
     /// The trouble in JSON.
-    func document(_ account: Bytes) -> JSON {
+    func document(_ account: AccountName) -> JSON {
         .object([
             ("server", .bytes(server)), ("reason", .string(reason.word)),
             ("text", .bytes(denial.text(account: account).bytes)),

@@ -29,7 +29,7 @@ extension OperationsCommand {
         let document = JSON.document(
             "operations",
             members: [
-                ("account", .bytes(account)),
+                ("account", .bytes(account.bytes)),
                 ("operations", .array(found.operations.map(\.document))),
                 ("troubles", .array(found.troubles.map { $0.document(account) })),
             ])
@@ -97,7 +97,7 @@ extension OperationsCommand {
         let document = JSON.document(
             "operation-decided",
             members: [
-                ("account", .bytes(account)), ("server", .bytes(wanted.server)),
+                ("account", .bytes(account.bytes)), ("server", .bytes(wanted.server)),
                 ("operation", .bytes(wanted.operation.hexadecimal)),
                 ("state", .string(state.word)),
             ])
@@ -115,7 +115,7 @@ extension OperationsCommand {
     /// Prints why servers gave no answer, and throws, because the command was not fully carried
     /// out.
     private func tell(
-        _ troubles: [ServerTroubleAnswer], account: Bytes
+        _ troubles: [ServerTroubleAnswer], account: AccountName
     ) throws(CommandFault) {
         for trouble in troubles { run.surroundings.complain(trouble.line(account)) }
         if let code = troubles.map(\.denial.exitCode).first { throw .said(code) }
@@ -143,7 +143,7 @@ extension OperationsCommand {
     /// It may ask for a touch first, to obtain the token that reads operations, unless `mayTouch`
     /// is false.
     func awaited(
-        _ account: Bytes, mayTouch: Bool = true
+        _ account: AccountName, mayTouch: Bool = true
     ) throws(CommandFault) -> AwaitedOperations {
         let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
             try ServerRequests(run: run).server(typed)
@@ -169,7 +169,7 @@ extension OperationsCommand {
     }
 
     /// Throws `.refused` if there is no server that could be asked, and says why.
-    private func requireServer(_ account: Bytes) throws(CommandFault) {
+    private func requireServer(_ account: AccountName) throws(CommandFault) {
         let known = try ServerRequests(run: run).servers(of: account)
         guard !known.contains(where: { $0.state == .good }) else { return }
         guard let first = known.first else { throw .refused(CommandServers.none(account)) }
@@ -181,7 +181,7 @@ extension OperationsCommand {
     /// It searches the pending operations; a complete id may also be of one that is no longer
     /// pending.
     private func place(
-        of typed: String, account: Bytes
+        of typed: String, account: AccountName
     ) throws(CommandFault) -> OperationKey {
         let digits = typed.lowercased().bytes
         let isHexadecimal = digits.allSatisfy { byte in
@@ -206,7 +206,7 @@ extension OperationsCommand {
 
     /// Finds the server of an operation that is no longer pending.
     private func placeElsewhere(
-        _ digits: Bytes, account: Bytes
+        _ digits: Bytes, account: AccountName
     ) throws(CommandFault) -> OperationKey? {
         guard let operation = OperationID(hexadecimal: digits) else { return nil }
         let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
@@ -221,7 +221,7 @@ extension OperationsCommand {
     }
 
     private func show(
-        _ place: OperationKey, account: Bytes
+        _ place: OperationKey, account: AccountName
     ) throws(CommandFault) -> OperationAnswer {
         let request = OperationShowRequest(
             account: account, timeoutMilliseconds: 30_000, server: place.server,

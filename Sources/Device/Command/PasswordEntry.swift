@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import Posix
@@ -14,7 +15,7 @@ enum PasswordSource {
 
     /// Reads the password and returns the frame to send. The caller must wipe it.
     func packet(
-        for account: Bytes, in surroundings: CommandEnvironment
+        for account: AccountName, in surroundings: CommandEnvironment
     ) throws(CommandFault) -> Bytes {
         var password: Bytes
         switch self {

@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -94,7 +95,9 @@ struct Progress {
         if let total = notice.total { members.append(("total", .number(UInt64(total)))) }
         if let left = notice.triesLeft { members.append(("triesLeft", .number(UInt64(left)))) }
         if let subject = notice.subject { members.append(("subject", .bytes(subject))) }
-        if let requester = notice.requester { members.append(("requester", .bytes(requester))) }
+        if let requester = notice.requester {
+            members.append(("requester", .bytes(requester.bytes)))
+        }
         if let text = text(notice) { members.append(("text", .bytes(text.bytes))) }
         return .document("progress", members: members)
     }

@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -96,7 +97,7 @@ extension StoredPrintAnswer {
 
     fileprivate var document: JSON {
         .object([
-            ("reader", .bytes(readerID)), ("account", .optional(account) { .bytes($0) }),
+            ("reader", .bytes(readerID)), ("account", .optional(account) { .bytes($0.bytes) }),
             ("finger", .optional(finger) { .string($0.word) }),
             ("name", .optional(subject) { .bytes($0) }),
         ])

@@ -3,6 +3,7 @@ import ArgumentSyntax
 import Authorization
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -75,7 +76,7 @@ struct SecretRequests {
     /// Sends a secret to the daemon, which stores it; `replaces` permits replacing one of the same
     /// name.
     func keep(
-        _ secret: SecretBuffer, name: Bytes, account: Bytes, replaces: Bool
+        _ secret: SecretBuffer, name: Bytes, account: AccountName, replaces: Bool
     ) throws(CommandFault) {
         let request = SecretSetRequest(
             account: account, size: UInt32(clamping: secret.count), name: name,
@@ -117,13 +118,15 @@ struct SecretRequests {
         let secrets = try secrets(of: account)
         let document = JSON.document(
             "secrets",
-            members: [("account", .bytes(account)), ("secrets", .array(secrets.map(\.document)))])
+            members: [
+                ("account", .bytes(account.bytes)), ("secrets", .array(secrets.map(\.document))),
+            ])
         guard !secrets.isEmpty else { return run.say(document, [CommandSecrets.none(account)]) }
         run.say(document, Table.lines([CommandSecrets.heading] + secrets.map(\.row)))
     }
 
     /// Lists the account's secrets, without their contents.
-    func secrets(of account: Bytes) throws(CommandFault) -> [SecretAnswer] {
+    func secrets(of account: AccountName) throws(CommandFault) -> [SecretAnswer] {
         try run.collect(.secretList(account: account)) { answer in
             if case .secret(let secret) = answer { secret } else { nil }
         }
@@ -139,9 +142,10 @@ struct SecretRequests {
             line: CommandSecrets.deleted(name, account: account))
     }
 
-    private func saySecret(_ kind: String, name: Bytes, account: Bytes, line: Text) {
+    private func saySecret(_ kind: String, name: Bytes, account: AccountName, line: Text) {
         run.say(
-            .document(kind, members: [("account", .bytes(account)), ("name", .bytes(name))]), [line]
+            .document(kind, members: [("account", .bytes(account.bytes)), ("name", .bytes(name))]),
+            [line]
         )
     }
 
@@ -180,7 +184,7 @@ extension SecretRequests {
     }
 
     /// Shows a notice on standard error, because standard output is for the secret.
-    private func tell(_ notice: Notice, name: Bytes, account: Bytes) {
+    private func tell(_ notice: Notice, name: Bytes, account: AccountName) {
         if notice.kind == .touch {
             let purpose = CommandSecrets.purpose(name)
             return run.surroundings.complain(

@@ -3,6 +3,7 @@ import ArgumentSyntax
 import Authorization
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -34,8 +35,9 @@ struct ServerRequests {
         let document = JSON.document(
             "registered",
             members: [
-                ("account", .bytes(account)), ("server", .bytes(server)),
-                ("name", .bytes(enabled.account)), ("application", .bytes(enabled.application)),
+                ("account", .bytes(account.bytes)), ("server", .bytes(server)),
+                ("name", .bytes(enabled.account.bytes)),
+                ("application", .bytes(enabled.application)),
                 ("fingerprint", .bytes(enabled.fingerprint)),
                 ("pending", .bool(enabled.progress == .pendingCommit)),
             ])
@@ -72,13 +74,13 @@ struct ServerRequests {
             .document(
                 "unregistered",
                 members: [
-                    ("account", .bytes(account)), ("server", .bytes(server)),
+                    ("account", .bytes(account.bytes)), ("server", .bytes(server)),
                     ("serverKnows", .bool(isKnown)),
                 ]), [text])
     }
 
     /// Lists the servers at which an account is registered.
-    func servers(of account: Bytes) throws(CommandFault) -> [ServerAnswer] {
+    func servers(of account: AccountName) throws(CommandFault) -> [ServerAnswer] {
         try run.collect(.serverList(account: account)) { answer in
             if case .server(let server) = answer { server } else { nil }
         }
@@ -148,7 +150,7 @@ extension ServerAnswer {
     /// The server in JSON.
     var document: JSON {
         .object([
-            ("server", .bytes(server)), ("name", .bytes(account)),
+            ("server", .bytes(server)), ("name", .bytes(account.bytes)),
             ("application", .bytes(application)), ("state", .string(state.word)),
             ("since", JSON.instant(since)), ("fingerprint", .bytes(fingerprint)),
         ])

@@ -3,6 +3,7 @@ import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import Crypto
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -61,7 +62,7 @@ struct SignCommand: Command {
                 .document(
                     "challenge-signed",
                     members: [
-                        ("account", .bytes(account)), ("audience", .bytes(audience)),
+                        ("account", .bytes(account.bytes)), ("audience", .bytes(audience)),
                         ("statement", .bytes(text)), ("signature", .bytes(armoured)),
                     ]))
         }
@@ -103,7 +104,7 @@ struct SignCommand: Command {
                 .document(
                     "request-signed",
                     members: [
-                        ("account", .bytes(account)), ("server", .bytes(server)),
+                        ("account", .bytes(account.bytes)), ("server", .bytes(server)),
                         ("method", .bytes(method)), ("resource", .bytes(resource)),
                         ("authorization", .bytes(header)),
                     ]))
@@ -112,7 +113,7 @@ struct SignCommand: Command {
     }
 
     /// Returns the server whose key signs a request: the one named, or the only one registered.
-    private func signingServer(_ account: Bytes) throws(CommandFault) -> Bytes {
+    private func signingServer(_ account: AccountName) throws(CommandFault) -> Bytes {
         if run.arguments.has(.server) {
             return try ServerRequests(run: run).server(run.arguments.value(.server))
         }
@@ -128,7 +129,7 @@ struct SignCommand: Command {
 
 extension SignCommand {
     func sign(
-        _ matter: SigningMatter, account: Bytes, _ purpose: (Text) -> Text
+        _ matter: SigningMatter, account: AccountName, _ purpose: (Text) -> Text
     ) throws(CommandFault) -> SignedAnswer {
         let request = SignRequest(
             account: account, timeoutMilliseconds: Self.patience, matter: matter)

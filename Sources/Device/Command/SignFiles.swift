@@ -3,6 +3,7 @@ import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
 import Crypto
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -63,7 +64,7 @@ extension SignCommand {
     }
 
     func sign(
-        _ file: SignedFile, digest: Bytes, account: Bytes
+        _ file: SignedFile, digest: Bytes, account: AccountName
     ) throws(CommandFault) -> Bytes {
         let start = Hexadecimal.encode(Bytes(digest.prefix(8)))
         let name = Bytes(file.name.suffix(Limit.fileName))
@@ -77,7 +78,7 @@ extension SignCommand {
 
     /// Signs several files with one touch; returns the signatures in the order of the files.
     func sign(
-        _ files: [SignedFile], digests: [Bytes], account: Bytes
+        _ files: [SignedFile], digests: [Bytes], account: AccountName
     ) throws(CommandFault) -> [Bytes] {
         let list = zip(files, digests).map { FileDigest(name: $0.name, digest: $1) }
         let request = SignRequest(
@@ -122,13 +123,13 @@ extension SignCommand {
     }
 
     private func sayFile(
-        _ file: SignedFile, digest: Bytes, armoured: Bytes, account: Bytes
+        _ file: SignedFile, digest: Bytes, armoured: Bytes, account: AccountName
     ) {
         run.say(
             .document(
                 "file-signed",
                 members: [
-                    ("account", .bytes(account)),
+                    ("account", .bytes(account.bytes)),
                     ("file", file.isInput ? .null : .string(file.path)),
                     ("signatureFile", file.isInput ? .null : .string(file.signature)),
                     ("sha256", .bytes(Hexadecimal.encode(digest))),

@@ -32,7 +32,7 @@ struct SigningKeyRequests {
         let account = try run.account()
         _ = try run.follow(.signingDisable(account: account), awaitsTouch: false)
         run.say(
-            .document("signing-disabled", members: [("account", .bytes(account))]),
+            .document("signing-disabled", members: [("account", .bytes(account.bytes))]),
             [CommandSigning.disabled(account)])
     }
 
@@ -48,7 +48,7 @@ struct SigningKeyRequests {
     }
 
     /// Requests the account's signing key.
-    func signingKey(of account: Bytes) throws(CommandFault) -> SigningKeyAnswer {
+    func signingKey(of account: AccountName) throws(CommandFault) -> SigningKeyAnswer {
         var key: SigningKeyAnswer?
         try run.exchange(.signingKey(account: account)).run { (answer) throws(CommandFault) in
             guard case .signingKey(let found) = answer else {
@@ -69,10 +69,10 @@ struct PublicLines {
     /// A line for an `allowed_signers` file, without a line end.
     let signer: Bytes
     private let answer: SigningKeyAnswer
-    private let account: Bytes
+    private let account: AccountName
     private let fingerprint: Bytes
 
-    init(_ answer: SigningKeyAnswer, account: Bytes) throws(CommandFault) {
+    init(_ answer: SigningKeyAnswer, account: AccountName) throws(CommandFault) {
         guard let point = SSHPublicKey(point: answer.publicKey) else {
             throw .fault(CommandText.malformed)
         }
@@ -83,12 +83,12 @@ struct PublicLines {
                 .filter { $0 != UInt8(ascii: "=") }
         } catch { throw .fault(CommandText.failed("\(error)".bytes)) }
         let comment =
-            Bytes("signet:".utf8) + PercentEncoding.encode(account) + Bytes(":".utf8)
+            Bytes("signet:".utf8) + PercentEncoding.encode(account.bytes) + Bytes(":".utf8)
             + answer.credential.hexadecimal
         key = point.line(comment: comment).dropLast()
         let namespaces = [SignatureNamespace.file.bytes, SignatureNamespace.challenge.bytes]
         signer =
-            account + Bytes(" namespaces=\"".utf8) + namespaces.joined(separator: [0x2C])
+            account.bytes + Bytes(" namespaces=\"".utf8) + namespaces.joined(separator: [0x2C])
             + Bytes("\" ".utf8) + key
         self.answer = answer
         self.account = account
@@ -99,7 +99,7 @@ struct PublicLines {
         .document(
             "signing-key",
             members: [
-                ("account", .bytes(account)), ("publicKey", .bytes(key)),
+                ("account", .bytes(account.bytes)), ("publicKey", .bytes(key)),
                 ("allowedSigners", .bytes(signer)), ("fingerprint", .bytes(fingerprint)),
                 ("since", JSON.instant(answer.since)), ("vault", .bytes(answer.vault)),
             ])

@@ -26,13 +26,13 @@ struct StatusCommand: Command {
             readers: try knownReaders(), module: run.surroundings.machine.moduleUse(),
             servers: try knownServers(account), signing: try knownSigningKey(account),
             demands: run.surroundings.machine.serverDemands())
-        let named = run.arguments.value(.account)?.bytes
+        let named = run.arguments.value(.account).map { AccountName($0) }
         run.say(report.document(naming: named), report.lines(naming: named))
         guard report.obstacles.isEmpty else { throw .said(.denied) }
     }
 
     /// Requests the status of an account.
-    func status(of account: Bytes) throws(CommandFault) -> StatusAnswer {
+    func status(of account: AccountName) throws(CommandFault) -> StatusAnswer {
         var status: StatusAnswer?
         try run.exchange(.status(account: account)).run { (answer) throws(CommandFault) in
             switch answer {
@@ -49,7 +49,7 @@ struct StatusCommand: Command {
     }
 
     /// Requests the damaged prints.
-    private func damaged(_ account: Bytes) throws(CommandFault) -> [PrintAnswer] {
+    private func damaged(_ account: AccountName) throws(CommandFault) -> [PrintAnswer] {
         try run.collect(.list(account: account)) { answer -> PrintAnswer? in
             if case .print(let print) = answer { return print }
             return nil
@@ -57,14 +57,14 @@ struct StatusCommand: Command {
     }
 
     /// Requests the servers; nil if the daemon denies that, for a reason that other lines show.
-    func knownServers(_ account: Bytes) throws(CommandFault) -> [ServerAnswer]? {
+    func knownServers(_ account: AccountName) throws(CommandFault) -> [ServerAnswer]? {
         do throws(CommandFault) {
             return try ServerRequests(run: run).servers(of: account)
         } catch .denied { return nil }
     }
 
     /// Requests the signing key; nil if there is none or the daemon denies that.
-    private func knownSigningKey(_ account: Bytes) throws(CommandFault) -> SigningKeyAnswer? {
+    private func knownSigningKey(_ account: AccountName) throws(CommandFault) -> SigningKeyAnswer? {
         do throws(CommandFault) {
             return try SigningKeyRequests(run: run).signingKey(of: account)
         } catch .denied { return nil }
@@ -86,7 +86,7 @@ struct StatusCommand: Command {
 }
 
 extension StatusReport {
-    fileprivate func lines(naming account: Bytes?) -> [Text] {
+    fileprivate func lines(naming account: AccountName?) -> [Text] {
         var rows: [[Text]] = [
             [CommandStatus.account, "\(status.account)"],
             [CommandStatus.login, CommandStatus.login(status)],
@@ -165,11 +165,11 @@ extension StatusReport {
         ])
     }
 
-    fileprivate func document(naming account: Bytes?) -> JSON {
+    fileprivate func document(naming account: AccountName?) -> JSON {
         .document(
             "status",
             members: [
-                ("account", .bytes(status.account)), ("works", .bool(obstacles.isEmpty)),
+                ("account", .bytes(status.account.bytes)), ("works", .bool(obstacles.isEmpty)),
                 ("obstacles", .array(obstacles.map { .string($0.rawValue) })),
                 (
                     "login",

@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import SignedFormats
@@ -49,7 +50,7 @@ struct VaultCommand: Command {
             .document(
                 "migrated",
                 members: [
-                    ("account", .bytes(account)), ("vault", .string(name)),
+                    ("account", .bytes(account.bytes)), ("vault", .string(name)),
                     ("login", .optional(done.state) { .string($0.word) }),
                 ]),
             [CommandOutcome.migrated(name.bytes, account: account)])

@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import JSONFormat
 import LoginMessages
 import LoginProtocol
@@ -32,7 +33,8 @@ struct VerifyCommand: Command {
             .document(
                 "verified",
                 members: [
-                    ("account", .bytes(account)), ("finger", .optional(finger) { .string($0) }),
+                    ("account", .bytes(account.bytes)),
+                    ("finger", .optional(finger) { .string($0) }),
                 ]),
             [CommandOutcome.matched(finger?.bytes)])
     }

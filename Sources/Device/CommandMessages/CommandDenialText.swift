@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import SignedFormats
 
 extension Denial {
     /// What happened, why, and what to do now, for the person who asked about `account`.
-    package func text(account: Bytes) -> Text {
+    package func text(account: AccountName) -> Text {
         switch reason {
         case .enrolmentPaused: enrolmentPausedText
         case .enrolmentYielded:
@@ -57,7 +58,7 @@ extension Denial {
         return subject
     }
 
-    private func noPasswordText(_ account: Bytes) -> Text {
+    private func noPasswordText(_ account: AccountName) -> Text {
         if told == Detail.passwordLocked.bytes {
             return """
                 the password of \(account) is locked, so no password is accepted. An administrator \
@@ -70,7 +71,7 @@ extension Denial {
             """
     }
 
-    private func expiredText(_ account: Bytes) -> Text {
+    private func expiredText(_ account: AccountName) -> Text {
         guard reason == .accountExpired else {
             return """
                 the password of \(account) has expired. Set a new one with 'passwd', then run this \
@@ -83,7 +84,7 @@ extension Denial {
             """
     }
 
-    private func damagedText(_ account: Bytes) -> Text {
+    private func damagedText(_ account: AccountName) -> Text {
         guard let finger else {
             return """
                 a stored fingerprint of \(account) is damaged, so no key can be created. To start \

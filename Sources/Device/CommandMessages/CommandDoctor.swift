@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginMessages
 import LoginProtocol
 
@@ -104,7 +105,7 @@ package enum CommandDoctor {
     package static let enrolled: Text = "enrolled fingers"
     /// How many fingers an account has on a reader; nil where it is not known whether that is there.
     package static func fingers(
-        _ account: Bytes, count: UInt8, on reader: Bytes, isThere: Bool?
+        _ account: AccountName, count: UInt8, on reader: Bytes, isThere: Bool?
     ) -> Text {
         let fingers = CommandOutcome.fingers(count)
         return switch isThere {

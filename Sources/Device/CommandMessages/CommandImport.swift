@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import SignedFormats
@@ -12,7 +13,7 @@ package enum CommandImport {
     ]
 
     /// Above what fprintd keeps, before the password is asked for.
-    package static func decide(_ account: Bytes) -> Text {
+    package static func decide(_ account: AccountName) -> Text {
         """
         fprintd has stored these fingers under the name \(account), which may have belonged to \
         another account before. Continue only if they are yours: anyone with one of these fingers \
@@ -25,7 +26,7 @@ package enum CommandImport {
         return "\(finger), written on \(written) (\(place))"
     }
     /// A file of fprintd's is older than the account's home directory.
-    package static func olderThanHome(_ account: Bytes, born: Text) -> Text {
+    package static func olderThanHome(_ account: AccountName, born: Text) -> Text {
         """
         this is older than the home directory of \(account), created on \(born): does it belong to \
         a former account of this name?
@@ -33,14 +34,14 @@ package enum CommandImport {
     }
 
     /// There is nothing to take over.
-    package static func nothing(_ account: Bytes) -> Text {
+    package static func nothing(_ account: AccountName) -> Text {
         """
         fprintd has stored no fingerprints of \(account) in /var/lib/fprint. Run 'signet enroll' \
         to add a finger
         """
     }
     /// How many were taken over, and how many there are now.
-    package static func takenOver(_ count: UInt8, account: Bytes, prints: UInt8) -> Text {
+    package static func takenOver(_ count: UInt8, account: AccountName, prints: UInt8) -> Text {
         count == 1
             ? "1 finger was imported for \(account): \(CommandOutcome.fingers(prints)) in total"
             : """
@@ -49,7 +50,7 @@ package enum CommandImport {
             """
     }
     /// What is left of fprintd, and what to do about it.
-    package static func leftovers(_ account: Bytes) -> Text {
+    package static func leftovers(_ account: AccountName) -> Text {
         """
         fprintd's own files are unchanged. Once a touch works, turn fprintd off with 'sudo \
         pam-auth-update --disable fprintd' and 'sudo systemctl mask fprintd', and remove the files \

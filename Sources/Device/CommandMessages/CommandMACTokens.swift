@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginMessages
 import LoginProtocol
 
@@ -49,7 +50,7 @@ package enum CommandMACTokens {
         """
     }
     /// There is none.
-    package static func none(_ account: Bytes) -> Text {
+    package static func none(_ account: AccountName) -> Text {
         "\(account) has no MAC token. Run 'signet mac-token add URL NAME' to get one"
     }
     /// Above the tokens.

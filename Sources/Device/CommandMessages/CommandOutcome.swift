@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import SignedFormats
@@ -7,11 +8,11 @@ import SignedFormats
 /// What the command `signet` says when it has done what it was told.
 package enum CommandOutcome {
     /// A finger was added.
-    package static func enrolled(_ finger: Bytes, account: Bytes, prints: UInt8) -> Text {
+    package static func enrolled(_ finger: Bytes, account: AccountName, prints: UInt8) -> Text {
         "\(finger) is enrolled for \(account): \(fingers(prints)) in total"
     }
     /// A finger was removed, or all.
-    package static func deleted(_ finger: Bytes?, account: Bytes, prints: UInt8) -> Text {
+    package static func deleted(_ finger: Bytes?, account: AccountName, prints: UInt8) -> Text {
         guard let finger else {
             return "all fingers of \(account) were deleted: \(fingers(prints)) left"
         }
@@ -23,18 +24,18 @@ package enum CommandOutcome {
         return "the finger matched: \(finger)"
     }
     /// Login was turned on.
-    package static func enabled(_ account: Bytes) -> Text {
+    package static func enabled(_ account: AccountName) -> Text {
         "fingerprint login is on for \(account)"
     }
     /// The key is made, and no service asks for a finger.
-    package static func readyUnused(_ account: Bytes) -> Text {
+    package static func readyUnused(_ account: AccountName) -> Text {
         """
         the key of \(account) is ready, but fingerprint login is not on yet: no service in \
         /etc/pam.d uses pam_signet
         """
     }
     /// The key is made, and the services that ask for a finger do not find the module.
-    package static func readyMissing(_ account: Bytes) -> Text {
+    package static func readyMissing(_ account: AccountName) -> Text {
         """
         the key of \(account) is ready, but fingerprint login does not work: the services in \
         /etc/pam.d cannot find pam_signet.so
@@ -45,14 +46,14 @@ package enum CommandOutcome {
         "the key opens for \(finger), enrolled on \(reader)"
     }
     /// In front of the fingers that a key is about to be sealed to.
-    package static func sealing(_ account: Bytes) -> Text {
+    package static func sealing(_ account: AccountName) -> Text {
         """
         these fingers will open the key of \(account). Continue only if all of them are yours: \
         anyone with one of them can log in as \(account)
         """
     }
     /// Whether a touch opens the keyring now.
-    package static func keyring(_ state: KeyringState, account: Bytes) -> Text {
+    package static func keyring(_ state: KeyringState, account: AccountName) -> Text {
         switch state {
         case .on: "a touch at login opens the keyring of \(account)"
         case .off: "a touch does not open the keyring of \(account)"
@@ -61,11 +62,11 @@ package enum CommandOutcome {
         }
     }
     /// Login was turned off.
-    package static func disabled(_ account: Bytes) -> Text {
+    package static func disabled(_ account: AccountName) -> Text {
         "fingerprint login is off for \(account). Run 'signet enable' to turn it on again"
     }
     /// The credential was issued anew in another vault.
-    package static func migrated(_ vault: Bytes, account: Bytes) -> Text {
+    package static func migrated(_ vault: Bytes, account: AccountName) -> Text {
         "the key of \(account) is now in the vault '\(vault)', and the old one is gone"
     }
     /// The TPM's root key is known now.
@@ -76,11 +77,11 @@ package enum CommandOutcome {
         """
     }
     /// The lockout was lifted.
-    package static func unlocked(_ account: Bytes) -> Text {
+    package static func unlocked(_ account: AccountName) -> Text {
         "fingerprint login is unlocked for \(account)"
     }
     /// After a change of fingers: whether login is on.
-    package static func login(_ state: CredentialState, account: Bytes) -> Text {
+    package static func login(_ state: CredentialState, account: AccountName) -> Text {
         switch state {
         case .valid: enabled(account)
         case .none: "fingerprint login is off for \(account). Run 'signet enable' to turn it on"
@@ -89,7 +90,7 @@ package enum CommandOutcome {
     }
 
     /// Nothing to list.
-    package static func noFingers(_ account: Bytes) -> Text {
+    package static func noFingers(_ account: AccountName) -> Text {
         "no finger is enrolled for \(account). Run 'signet enroll' to add one"
     }
     /// Nothing to list.
@@ -111,7 +112,7 @@ package enum CommandOutcome {
         "fingerprints deleted from readers: \(number: count)"
     }
     /// Nothing to list.
-    package static func noReceipts(_ account: Bytes) -> Text {
+    package static func noReceipts(_ account: AccountName) -> Text {
         "there are no receipts for \(account)"
     }
 
@@ -174,7 +175,7 @@ package enum CommandOutcome {
         "receipt #\(number: number) is in \(directory). To check it, run in that directory:"
     }
     /// The stock command that checks it.
-    package static func checkCommand(_ account: Bytes, namespace: Bytes) -> Text {
+    package static func checkCommand(_ account: AccountName, namespace: Bytes) -> Text {
         // Untranslated: a command.
         """
         ssh-keygen -Y verify -f signers -I \(account) -n \(namespace) \
@@ -182,7 +183,7 @@ package enum CommandOutcome {
         """
     }
     /// No such receipt.
-    package static func noReceipt(_ number: UInt64, account: Bytes) -> Text {
+    package static func noReceipt(_ number: UInt64, account: AccountName) -> Text {
         "there is no receipt #\(number: number) for \(account). See 'signet log'"
     }
     /// A file is in the way.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import SignedFormats
@@ -7,7 +8,7 @@ import SignedFormats
 /// The lines of `signet log` about refused attempts.
 package enum CommandRefusals {
     /// Refused attempts, all alike.
-    package static func line(_ refusal: Refusal, of account: Bytes) -> Text {
+    package static func line(_ refusal: Refusal, of account: AccountName) -> Text {
         let terminal = CommandLog.short(refusal.terminal)
         let what = what(refusal)
         let words: Text = what.isEmpty ? aLogin : "\(what)"
@@ -23,7 +24,7 @@ package enum CommandRefusals {
 
     /// The service that asked, or the command; empty where neither is known.
     package static func what(_ refusal: Refusal) -> Bytes {
-        guard refusal.service.isEmpty else { return refusal.service }
+        guard refusal.service.isEmpty else { return refusal.service.bytes }
         let command = Request.type(kind: refusal.verb.rawValue)?.loggedCommand ?? ""
         return Bytes(command.utf8)
     }
@@ -36,7 +37,7 @@ package enum CommandRefusals {
         "\(number: refusal.count) times since \(CommandLog.time(refusal.since))"
     }
 
-    private static func reason(_ reason: DenialReason, account: Bytes) -> Text {
+    private static func reason(_ reason: DenialReason, account: AccountName) -> Text {
         switch reason {
         case .lockedForNow, .lockedUntilPassword:
             "too many failed scans"

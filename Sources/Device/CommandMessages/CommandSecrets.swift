@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginMessages
 import LoginProtocol
 
@@ -14,15 +15,15 @@ package enum CommandSecrets {
     package static let damaged: Text = "damaged: delete it, or set it again"
 
     /// It was kept.
-    package static func kept(_ name: Bytes, account: Bytes) -> Text {
+    package static func kept(_ name: Bytes, account: AccountName) -> Text {
         "the secret \(name) is stored for \(account): 'signet secret get' releases it after a touch"
     }
     /// It is gone.
-    package static func deleted(_ name: Bytes, account: Bytes) -> Text {
+    package static func deleted(_ name: Bytes, account: AccountName) -> Text {
         "the secret \(name) of \(account) was deleted"
     }
     /// Nothing to list.
-    package static func none(_ account: Bytes) -> Text {
+    package static func none(_ account: AccountName) -> Text {
         "no secrets are stored for \(account). Run 'signet secret set NAME' to store one"
     }
 

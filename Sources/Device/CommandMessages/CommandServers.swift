@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 
@@ -24,7 +25,7 @@ package enum CommandServers {
         "\(text) is not the URL of a server. A valid one looks like https://id.example.org"
     }
     /// `login` without one, and none is known.
-    package static func none(_ account: Bytes) -> Text {
+    package static func none(_ account: AccountName) -> Text {
         """
         \(account) is not registered at any server. Run 'signet enable --server URL' with an \
         activation code
@@ -36,12 +37,16 @@ package enum CommandServers {
         "\(action) to register this device at \(server)"
     }
     /// What the touch is for.
-    package static func loggingIn(_ action: Text, server: Bytes, as account: Bytes) -> Text {
+    package static func loggingIn(_ action: Text, server: Bytes, as account: ServerAccountName)
+        -> Text
+    {
         "\(action) to log in to \(server) as \(account)"
     }
 
     /// It is done.
-    package static func enabled(_ server: Bytes, as account: Bytes, application: Bytes) -> Text {
+    package static func enabled(_ server: Bytes, as account: ServerAccountName, application: Bytes)
+        -> Text
+    {
         """
         this device is registered at \(server) as \(account), for \(application): 'signet login' \
         logs in with a touch

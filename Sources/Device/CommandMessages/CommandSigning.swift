@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 
 /// What `signet sign` says, and the other commands about the signing key.
 package enum CommandSigning {
     /// The key was made.
-    package static func enabled(_ account: Bytes) -> Text {
+    package static func enabled(_ account: AccountName) -> Text {
         """
         \(account) has a signing key: 'signet sign' signs files and challenges with a touch. This \
         is its public key:
         """
     }
     /// It is gone.
-    package static func disabled(_ account: Bytes) -> Text {
+    package static func disabled(_ account: AccountName) -> Text {
         "the signing key of \(account) was destroyed. Existing signatures remain valid"
     }
 

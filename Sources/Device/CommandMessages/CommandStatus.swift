@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import SignedFormats
@@ -56,7 +57,7 @@ package enum CommandStatus {
     }
 
     /// The administrator's lists keep the account out.
-    package static func keptOut(_ account: Bytes, setting: Bytes) -> Text {
+    package static func keptOut(_ account: AccountName, setting: Bytes) -> Text {
         "fingerprint login is turned off for \(account) by \(setting) in signet.conf"
     }
 
@@ -141,12 +142,12 @@ package enum CommandStatus {
         "\(services): no touch is accepted, because the module \(path) does not exist"
     }
     /// The one command that is left to run.
-    package static func next(_ step: LoginStep, for account: Bytes?) -> Text? {
+    package static func next(_ step: LoginStep, for account: AccountName?) -> Text? {
         guard let command = step.command(for: account) else { return nil }
         return step.isForRoot ? "next, run as root: \(command)" : "next, run: \(command)"
     }
     /// A server has to say yes to logins, and does not know the account.
-    package static func notRegistered(_ services: Bytes, url: Bytes, account: Bytes) -> Text {
+    package static func notRegistered(_ services: Bytes, url: Bytes, account: AccountName) -> Text {
         """
         \(services): no touch is accepted, because \(url) must approve it, and \(account) is not \
         registered there. Run 'signet enable --server \(url)' with an activation code
@@ -154,7 +155,7 @@ package enum CommandStatus {
     }
     /// The same where the key for it is gone.
     package static func registrationEnded(
-        _ services: Bytes, url: Bytes, account: Bytes
+        _ services: Bytes, url: Bytes, account: AccountName
     ) -> Text {
         """
         \(services): no touch is accepted, because \(url) must approve it, and the fingers have \
@@ -179,7 +180,7 @@ package enum CommandStatus {
     /// After a refused configuration.
     package static let checkHint: Text = "run 'signet config --check' after fixing it"
     /// The last line.
-    package static func verdict(works: Bool, account: Bytes) -> Text {
+    package static func verdict(works: Bool, account: AccountName) -> Text {
         works
             ? "fingerprint login works for \(account)"
             : "fingerprint login does not work for \(account) now. The password works"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginMessages
 import LoginProtocol
 import SignedFormats
@@ -10,7 +11,7 @@ package enum CommandText {
     package static let program: Text = "signet: "
 
     /// A touch that another user asks for than the account itself.
-    package static func asked(_ text: Text, by requester: Bytes) -> Text {
+    package static func asked(_ text: Text, by requester: AccountName) -> Text {
         "\(text) (asked by \(requester))"
     }
     /// A touch, and what the program that wants it says of it: its own words come last.
@@ -30,7 +31,7 @@ package enum CommandText {
         "\(option) needs the number of a receipt, not \(word). See 'signet log'"
     }
     /// An account's name that cannot be one.
-    package static func badAccount(_ name: Bytes) -> Text {
+    package static func badAccount(_ name: AccountName) -> Text {
         "\(name) is not a valid account name"
     }
     /// `readers --clear` alone.
@@ -103,7 +104,9 @@ package enum CommandText {
         "[\(bar)] \(number: done) of \(number: total)"
     }
     /// Before the cursor when the password is wanted.
-    package static func passwordPrompt(_ account: Bytes) -> Text { "Password of \(account): " }
+    package static func passwordPrompt(_ account: AccountName) -> Text {
+        "Password of \(account): "
+    }
     /// The password cannot be asked for.
     package static let noTerminal: Text =
         "the password is needed, but there is no terminal. Give it with '--password-stdin'"
@@ -114,7 +117,7 @@ package enum CommandText {
     /// Another try.
     package static let tryAgain: Text = "the password was wrong: try again"
     /// The daemon asks for a password that has nothing to do with the request.
-    package static func foreignPassword(_ account: Bytes) -> Text {
+    package static func foreignPassword(_ account: AccountName) -> Text {
         "the fingerprint service unexpectedly asked for the password of \(account): it was not sent"
     }
 }

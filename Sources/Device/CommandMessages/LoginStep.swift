@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginMessages
 import LoginProtocol
 import SignedFormats
@@ -25,8 +26,8 @@ package enum LoginStep: Equatable, Sendable {
     case register(Bytes)
 
     /// The command, as it is typed; `account` where it has to be named.
-    package func command(for account: Bytes?) -> Bytes? {
-        let named = account.map { Bytes(" --account ".utf8) + $0 } ?? []
+    package func command(for account: AccountName?) -> Bytes? {
+        let named = account.map { Bytes(" --account ".utf8) + $0.bytes } ?? []
         switch self {
         case .enroll: return Bytes("signet enroll".utf8) + named
         case .enrollAgain(let finger):
@@ -52,7 +53,7 @@ package enum LoginStep: Equatable, Sendable {
     }
 
     /// The same as the doctor says it: as root, and all of it at once.
-    package func mend(of account: Bytes) -> Text {
+    package func mend(of account: AccountName) -> Text {
         switch self {
         case .startAnew:
             // Untranslated: a command

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import SignedFormats
@@ -25,7 +26,7 @@ extension Denial {
     }
 
     /// The texts about the signing key.
-    func signingText(_ account: Bytes) -> Text {
+    func signingText(_ account: AccountName) -> Text {
         switch reason {
         case .noSigningKey:
             "\(account) has no signing key. Run 'signet enable --signing' to create one"

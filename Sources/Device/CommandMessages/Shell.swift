@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// Words of a command that somebody copies.
@@ -19,4 +20,7 @@ package enum Shell {
         let quote = UInt8(ascii: "'")
         return [quote] + word.flatMap { $0 == quote ? Bytes("'\\''".utf8) : [$0] } + [quote]
     }
+
+    /// An account's name as a shell takes it.
+    package static func word(_ name: AccountName) -> Bytes { word(name.bytes) }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// The kinds of the daemon's answers; the raw value is the kind of the frame.
@@ -74,7 +75,7 @@ package enum Answer: Equatable, Sendable {
     case notice(Notice)
     case assertion(Assertion)
     case denial(Denial)
-    case passwordWanted(account: Bytes)
+    case passwordWanted(account: AccountName)
     case done(DoneAnswer)
     case status(StatusAnswer)
     case print(PrintAnswer)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 extension Answer {
@@ -171,7 +172,7 @@ extension Assertion {
 
 extension Notice {
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.requester, ifPresent: requester)
+        try frame.put(.requester, ifPresent: requester?.bytes)
         try frame.put(.subject, ifPresent: subject)
         try frame.put(.notice, number: kind.rawValue)
         try frame.put(.scan, numberIfPresent: scan?.rawValue)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// A request of a client to the daemon: its verb, its rule, its fields on the wire, and facts about
@@ -22,7 +23,7 @@ package protocol DaemonRequest: Equatable, Sendable {
     static var loggedCommand: String { get }
 
     /// The account that it is about; nil if it is about no account.
-    var accountName: Bytes? { get }
+    var accountName: AccountName? { get }
     /// The details that the journal and receipts show; none unless stated otherwise.
     var context: RequestContext { get }
     /// The state that a server may be in if the user interrupts it; `none` unless stated otherwise.
@@ -50,14 +51,14 @@ package protocol AccountRequest: DaemonRequest {
     /// It is true unless stated otherwise.
     static var readsPrints: Bool { get }
     /// The account.
-    var account: Bytes { get }
+    var account: AccountName { get }
     /// Whether the password itself will be stored, so that even root must give it.
     var keepsPassword: Bool { get }
 }
 
 extension AccountRequest {
     package static var readsPrints: Bool { true }
-    package var accountName: Bytes? { account }
+    package var accountName: AccountName? { account }
     package var keepsPassword: Bool { false }
 }
 
@@ -65,7 +66,7 @@ extension AccountRequest {
 package protocol MachineRequest: DaemonRequest {}
 
 extension MachineRequest {
-    package var accountName: Bytes? { nil }
+    package var accountName: AccountName? { nil }
 }
 
 /// A frame that belongs to the request in progress on its connection, and does not begin one.
@@ -73,13 +74,13 @@ package protocol ContinuingRequest: DaemonRequest {}
 
 extension ContinuingRequest {
     package static var rule: VerbRule { VerbRule(.anyone, beginsRequest: false) }
-    package var accountName: Bytes? { nil }
+    package var accountName: AccountName? { nil }
 }
 
 /// A request whose only field is the account.
 package protocol PlainAccountRequest: AccountRequest {
     /// Creates a request for this account.
-    init(account: Bytes)
+    init(account: AccountName)
 }
 
 extension PlainAccountRequest {
@@ -109,7 +110,7 @@ extension PlainRequest {
 /// The texts are the client's, and are not escaped here.
 package struct RequestContext: Equatable, Sendable {
     /// The PAM service of a login.
-    package var service: Bytes = []
+    package var service: ServiceName = .none
     /// The terminal of a login.
     package var terminal: Bytes = []
     /// The purpose of a login or touch, or the secret, token or server that the request is about.

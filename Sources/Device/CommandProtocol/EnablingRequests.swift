@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// Issues a credential for the enrolled fingers: answered by `print` for each, then `done`.
@@ -7,7 +8,7 @@ package struct EnableRequest: AccountRequest {
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
 
     /// The account.
-    package let account: Bytes
+    package let account: AccountName
     /// Turns the release of the login password on or off; nil leaves it unchanged.
     package let keyring: Bool?
 
@@ -32,9 +33,9 @@ package struct DisableRequest: PlainAccountRequest {
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
     package static let readsPrints = false
 
-    package let account: Bytes
+    package let account: AccountName
 
-    package init(account: Bytes) { self.account = account }
+    package init(account: AccountName) { self.account = account }
 }
 
 /// Lifts a lockout.
@@ -43,9 +44,9 @@ package struct UnlockRequest: PlainAccountRequest {
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
     package static let readsPrints = false
 
-    package let account: Bytes
+    package let account: AccountName
 
-    package init(account: Bytes) { self.account = account }
+    package init(account: AccountName) { self.account = account }
 }
 
 /// Issues the credential again, in another vault.
@@ -54,7 +55,7 @@ package struct MigrateRequest: AccountRequest {
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
 
     /// The account.
-    package let account: Bytes
+    package let account: AccountName
     /// The vault to use, `file` or `tpm`.
     package let vault: Bytes
 }
@@ -72,19 +73,19 @@ extension MigrateRequest {
 }
 
 extension Request {
-    package static func enable(account: Bytes, keyring: Bool? = nil) -> Request {
+    package static func enable(account: AccountName, keyring: Bool? = nil) -> Request {
         Request(EnableRequest(account: account, keyring: keyring))
     }
 
-    package static func disable(account: Bytes) -> Request {
+    package static func disable(account: AccountName) -> Request {
         Request(DisableRequest(account: account))
     }
 
-    package static func unlock(account: Bytes) -> Request {
+    package static func unlock(account: AccountName) -> Request {
         Request(UnlockRequest(account: account))
     }
 
-    package static func migrate(account: Bytes, vault: Bytes) -> Request {
+    package static func migrate(account: AccountName, vault: Bytes) -> Request {
         Request(MigrateRequest(account: account, vault: vault))
     }
 }

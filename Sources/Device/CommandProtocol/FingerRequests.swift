@@ -11,7 +11,7 @@ package struct VerifyRequest: AccountRequest {
     package static let command = "signet verify"
 
     /// The account whose finger is tested.
-    package let account: Bytes
+    package let account: AccountName
     /// How long to wait for the touch, in milliseconds.
     package let timeoutMilliseconds: UInt32
     /// The caller's reason in the caller's own words; nil if none was given.
@@ -45,7 +45,7 @@ package struct EnrollRequest: AccountRequest {
     package static let command = "signet enroll"
 
     /// The account.
-    package let account: Bytes
+    package let account: AccountName
     /// The finger to add.
     package let finger: Finger
     /// The reader to use; nil for the first one.
@@ -72,7 +72,7 @@ package struct DeleteRequest: AccountRequest {
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
 
     /// The account.
-    package let account: Bytes
+    package let account: AccountName
     /// The finger to delete; nil for all fingers of the account.
     package let finger: Finger?
 }
@@ -94,9 +94,9 @@ package struct ListRequest: PlainAccountRequest {
     package static let verb = Verb(9, name: "list")
     package static let rule = VerbRule(.rootOrAccount)
 
-    package let account: Bytes
+    package let account: AccountName
 
-    package init(account: Bytes) { self.account = account }
+    package init(account: AccountName) { self.account = account }
 }
 
 /// One enrolled finger.
@@ -146,20 +146,22 @@ package struct PrintAnswer: Equatable, Sendable {
 
 extension Request {
     package static func verify(
-        account: Bytes, timeoutMilliseconds: UInt32, reason: Bytes? = nil
+        account: AccountName, timeoutMilliseconds: UInt32, reason: Bytes? = nil
     ) -> Request {
         Request(
             VerifyRequest(
                 account: account, timeoutMilliseconds: timeoutMilliseconds, reason: reason))
     }
 
-    package static func enroll(account: Bytes, finger: Finger, readerID: Bytes?) -> Request {
+    package static func enroll(account: AccountName, finger: Finger, readerID: Bytes?) -> Request {
         Request(EnrollRequest(account: account, finger: finger, readerID: readerID))
     }
 
-    package static func delete(account: Bytes, finger: Finger?) -> Request {
+    package static func delete(account: AccountName, finger: Finger?) -> Request {
         Request(DeleteRequest(account: account, finger: finger))
     }
 
-    package static func list(account: Bytes) -> Request { Request(ListRequest(account: account)) }
+    package static func list(account: AccountName) -> Request {
+        Request(ListRequest(account: account))
+    }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 extension FrameWriter {
@@ -17,16 +18,16 @@ extension FrameReader {
     }
 
     /// Reads an account's name; throws if passwd(5) cannot contain it.
-    mutating func accountName() throws(WireFault) -> Bytes {
-        let name = try bytes(.account)
-        guard name.isAccountName else { throw .malformedValue }
+    mutating func accountName() throws(WireFault) -> AccountName {
+        let name: AccountName = try name(.account)
+        guard name.isPlausible else { throw .malformedValue }
         return name
     }
 
     /// Reads an account's name; nil if the field is absent.
-    mutating func accountNameIfPresent() throws(WireFault) -> Bytes? {
-        guard let name = try bytesIfPresent(.account) else { return nil }
-        guard name.isAccountName else { throw .malformedValue }
+    mutating func accountNameIfPresent() throws(WireFault) -> AccountName? {
+        guard let name = try bytesIfPresent(.account).map(AccountName.init) else { return nil }
+        guard name.isPlausible else { throw .malformedValue }
         return name
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// Imports the account's prints from fprintd: answered by `importedPrint` for each file, then
@@ -9,9 +10,9 @@ package struct ImportPrintRequest: PlainAccountRequest {
     package static let verb = Verb(26, name: "importPrint")
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
 
-    package let account: Bytes
+    package let account: AccountName
 
-    package init(account: Bytes) { self.account = account }
+    package init(account: AccountName) { self.account = account }
 }
 
 /// The result for one file in fprintd's store; the raw value is on the wire.
@@ -108,7 +109,7 @@ package struct ImportedPrintAnswer: Equatable, Sendable {
 }
 
 extension Request {
-    package static func importPrint(account: Bytes) -> Request {
+    package static func importPrint(account: AccountName) -> Request {
         Request(ImportPrintRequest(account: account))
     }
 }

@@ -21,10 +21,10 @@ extension AuthenticateRequest: AccountRequest {
         self.init(
             account: try frame.accountName(),
             challenge: try frame.fixed(.challenge),
-            service: try frame.bytes(.service),
+            service: try frame.name(.service),
             terminal: try frame.bytes(.terminal),
             remoteHost: try frame.bytes(.remoteHost),
-            requester: try frame.bytes(.requester),
+            requester: try frame.name(.requester),
             purpose: try frame.bytes(.purpose),
             timeoutMilliseconds: try frame.number(.timeoutMilliseconds),
             maximumTries: try frame.number(.maximumTries))
@@ -71,7 +71,7 @@ package struct ConfirmRequest: AccountRequest {
     package static let readsPrints = false
 
     /// The account of the login.
-    package let account: Bytes
+    package let account: AccountName
     /// The challenge of the login, 32 bytes.
     package let challenge: Challenge
 }
@@ -94,9 +94,9 @@ package struct PasswordAcceptedRequest: AccountRequest {
     package static let readsPrints = false
 
     /// The account that logged in.
-    package let account: Bytes
+    package let account: AccountName
     /// The PAM service.
-    package let service: Bytes
+    package let service: ServiceName
 }
 
 extension PasswordAcceptedRequest {
@@ -106,7 +106,7 @@ extension PasswordAcceptedRequest {
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
-        service = try frame.bytes(.service)
+        service = try frame.name(.service)
     }
 }
 
@@ -120,7 +120,7 @@ extension OfferRequest: AccountRequest {
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         self.init(
-            account: try frame.accountName(), service: try frame.bytes(.service),
+            account: try frame.accountName(), service: try frame.name(.service),
             presence: try frame.choice(.presence))
     }
 }
@@ -139,9 +139,9 @@ package struct PasswordChangedRequest: AccountRequest {
     package static let rule = VerbRule(.root)
 
     /// The account.
-    package let account: Bytes
+    package let account: AccountName
     /// The PAM service.
-    package let service: Bytes
+    package let service: ServiceName
     /// The new password.
     ///
     /// The daemon takes it out of the packet before decoding, so that it is all zeros there.
@@ -156,7 +156,7 @@ extension PasswordChangedRequest {
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
-        service = try frame.bytes(.service)
+        service = try frame.name(.service)
         password = try frame.bytes(.password)
     }
 }
@@ -166,18 +166,18 @@ extension Request {
         Request(request)
     }
 
-    package static func confirm(account: Bytes, challenge: Challenge) -> Request {
+    package static func confirm(account: AccountName, challenge: Challenge) -> Request {
         Request(ConfirmRequest(account: account, challenge: challenge))
     }
 
-    package static func passwordAccepted(account: Bytes, service: Bytes) -> Request {
+    package static func passwordAccepted(account: AccountName, service: ServiceName) -> Request {
         Request(PasswordAcceptedRequest(account: account, service: service))
     }
 
     package static func offer(_ request: OfferRequest) -> Request { Request(request) }
 
     package static func passwordChanged(
-        account: Bytes, service: Bytes, password: Bytes
+        account: AccountName, service: ServiceName, password: Bytes
     ) -> Request {
         Request(PasswordChangedRequest(account: account, service: service, password: password))
     }

@@ -12,7 +12,7 @@ package struct MACTokenAddRequest: AccountRequest {
     package static let loggedCommand = "signet mac-token add"
 
     /// The account whose finger is used.
-    package var account: Bytes
+    package var account: AccountName
     /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
     /// The server's URL.
@@ -24,7 +24,7 @@ package struct MACTokenAddRequest: AccountRequest {
     package var interruption: ServerInterruption { .shown(by: "mac-token list") }
 
     /// Creates a request; sizes are checked when it is encoded.
-    package init(account: Bytes, timeoutMilliseconds: UInt32, server: Bytes, name: Bytes) {
+    package init(account: AccountName, timeoutMilliseconds: UInt32, server: Bytes, name: Bytes) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
         self.server = server
@@ -52,9 +52,9 @@ package struct MACTokenListRequest: PlainAccountRequest {
     package static let verb = Verb(39, name: "macTokenList")
     package static let rule = VerbRule(.rootOrAccount)
 
-    package let account: Bytes
+    package let account: AccountName
 
-    package init(account: Bytes) { self.account = account }
+    package init(account: AccountName) { self.account = account }
 }
 
 /// Deletes a MAC token from this device and from its server.
@@ -64,7 +64,7 @@ package struct MACTokenRemoveRequest: AccountRequest {
     package static let readsPrints = false
 
     /// The account that owns the token.
-    package let account: Bytes
+    package let account: AccountName
     /// The URL of the server that issued the token.
     package let server: Bytes
     /// The token's name.
@@ -96,7 +96,7 @@ package struct MACTokenHeaderRequest: AccountRequest {
     package static let rule = VerbRule(.account)
 
     /// The account that owns the token.
-    package var account: Bytes
+    package var account: AccountName
     /// The URL of the server that issued the token.
     package var server: Bytes
     /// The token's name.
@@ -112,7 +112,7 @@ package struct MACTokenHeaderRequest: AccountRequest {
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
-        account: Bytes, server: Bytes, name: Bytes, method: Bytes, resource: Bytes,
+        account: AccountName, server: Bytes, name: Bytes, method: Bytes, resource: Bytes,
         bodyDigest: Bytes
     ) {
         self.account = account
@@ -225,11 +225,12 @@ package struct RelayMACToken: Equatable, Sendable {
 extension Request {
     package static func macTokenAdd(_ request: MACTokenAddRequest) -> Request { Request(request) }
 
-    package static func macTokenList(account: Bytes) -> Request {
+    package static func macTokenList(account: AccountName) -> Request {
         Request(MACTokenListRequest(account: account))
     }
 
-    package static func macTokenRemove(account: Bytes, server: Bytes, name: Bytes) -> Request {
+    package static func macTokenRemove(account: AccountName, server: Bytes, name: Bytes) -> Request
+    {
         Request(MACTokenRemoveRequest(account: account, server: server, name: name))
     }
 

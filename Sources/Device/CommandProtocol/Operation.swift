@@ -35,7 +35,7 @@ package struct OperationListRequest: AccountRequest {
     package static let command = "signet operations"
 
     /// The account.
-    package var account: Bytes
+    package var account: AccountName
     /// How long to wait for a touch if one is required, in milliseconds; nil if none may be
     /// requested.
     package var timeoutMilliseconds: UInt32?
@@ -43,7 +43,7 @@ package struct OperationListRequest: AccountRequest {
     package var server: Bytes?
 
     /// Creates a request; sizes are checked when it is encoded.
-    package init(account: Bytes, timeoutMilliseconds: UInt32?, server: Bytes? = nil) {
+    package init(account: AccountName, timeoutMilliseconds: UInt32?, server: Bytes? = nil) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
         self.server = server
@@ -69,7 +69,7 @@ package struct OperationShowRequest: AccountRequest {
     package static let command = "signet operations"
 
     /// The account.
-    package var account: Bytes
+    package var account: AccountName
     /// How long to wait for a touch if one is required, in milliseconds; nil if none may be
     /// requested.
     package var timeoutMilliseconds: UInt32?
@@ -84,7 +84,7 @@ package struct OperationShowRequest: AccountRequest {
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
-        account: Bytes, timeoutMilliseconds: UInt32?, server: Bytes, operation: OperationID
+        account: AccountName, timeoutMilliseconds: UInt32?, server: Bytes, operation: OperationID
     ) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
@@ -114,7 +114,7 @@ package struct OperationDecideRequest: AccountRequest {
     package static let command = "signet operations"
 
     /// The account whose finger is used.
-    package var account: Bytes
+    package var account: AccountName
     /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
     /// The URL of the operation's server.
@@ -136,7 +136,7 @@ package struct OperationDecideRequest: AccountRequest {
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
-        account: Bytes, timeoutMilliseconds: UInt32, server: Bytes, operation: OperationID,
+        account: AccountName, timeoutMilliseconds: UInt32, server: Bytes, operation: OperationID,
         decision: OperationChoice
     ) {
         self.account = account
@@ -236,7 +236,7 @@ package struct OperationFailures: Equatable, Sendable {
 /// One operation, as shown to the user.
 package struct OperationAnswer: Equatable, Sendable {
     /// The account's name at the server.
-    package var account: Bytes
+    package var account: ServerAccountName
     /// The URL of its server.
     package var server: Bytes
     /// The application that created it.
@@ -250,7 +250,7 @@ package struct OperationAnswer: Equatable, Sendable {
 
     /// Creates an answer.
     package init(
-        account: Bytes, server: Bytes, application: Bytes, content: OperationContent,
+        account: ServerAccountName, server: Bytes, application: Bytes, content: OperationContent,
         state: OperationState, failures: OperationFailures? = nil
     ) {
         self.account = account
@@ -262,7 +262,7 @@ package struct OperationAnswer: Equatable, Sendable {
     }
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.account, account)
+        try frame.put(.account, name: account)
         try frame.put(.since, number: content.created)
         try frame.put(.server, server)
         try frame.put(.application, application)
@@ -272,7 +272,7 @@ package struct OperationAnswer: Equatable, Sendable {
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.bytes(.account)
+        account = try frame.name(.account)
         let created: UInt64 = try frame.number(.since)
         server = try frame.bytes(.server)
         application = try frame.bytes(.application)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// The action on the prints that readers store; the raw value is on the wire.
@@ -42,7 +43,7 @@ package struct ReaderPrintsRequest: MachineRequest {
 /// One print that a reader stores.
 package struct StoredPrintAnswer: Equatable, Sendable {
     /// The account on this machine that owns the print; nil if none does.
-    package var account: Bytes?
+    package var account: AccountName?
     /// The finger according to that account; without one, according to the reader.
     package var finger: Finger?
     /// The id of the reader.
@@ -51,7 +52,7 @@ package struct StoredPrintAnswer: Equatable, Sendable {
     package var subject: Bytes?
 
     /// Creates an answer.
-    package init(account: Bytes?, finger: Finger?, readerID: Bytes, subject: Bytes? = nil) {
+    package init(account: AccountName?, finger: Finger?, readerID: Bytes, subject: Bytes? = nil) {
         self.account = account
         self.finger = finger
         self.readerID = readerID

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// Refused attempts of the same kind at an account, combined into one record for its owner.
@@ -6,11 +7,11 @@ package struct Refusal: Equatable, Sendable {
     /// The verb of the request.
     package var verb: Verb
     /// The PAM service; empty for a command.
-    package var service: Bytes
+    package var service: ServiceName
     /// The terminal, PAM_TTY; empty if there is none.
     package var terminal: Bytes
     /// The login name of the user who made the attempts.
-    package var requester: Bytes
+    package var requester: AccountName
     /// The reason of the denial.
     package var reason: DenialReason
     /// The number of attempts, at least 1.
@@ -22,7 +23,7 @@ package struct Refusal: Equatable, Sendable {
 
     /// Creates a record.
     package init(
-        _ verb: Verb, service: Bytes = [], terminal: Bytes = [], requester: Bytes,
+        _ verb: Verb, service: ServiceName = .none, terminal: Bytes = [], requester: AccountName,
         reason: DenialReason, count: UInt32 = 1, since: UInt64, until: UInt64
     ) {
         self.verb = verb
@@ -36,9 +37,9 @@ package struct Refusal: Equatable, Sendable {
     }
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.service, ifPresent: service.isEmpty ? nil : service)
+        try frame.put(.service, ifPresent: service.isEmpty ? nil : service.bytes)
         try frame.put(.terminal, terminal)
-        try frame.put(.requester, requester)
+        try frame.put(.requester, name: requester)
         try frame.put(.count, number: count)
         try frame.put(.reason, number: reason.rawValue)
         try frame.put(.since, number: since)
@@ -47,9 +48,9 @@ package struct Refusal: Equatable, Sendable {
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
-        service = try frame.bytesIfPresent(.service) ?? []
+        service = ServiceName(try frame.bytesIfPresent(.service) ?? [])
         terminal = try frame.bytes(.terminal)
-        requester = try frame.bytes(.requester)
+        requester = try frame.name(.requester)
         count = try frame.number(.count)
         reason = try frame.choice(.reason)
         since = try frame.number(.since)

@@ -43,7 +43,7 @@ package struct RelayRegistration: Equatable, Sendable {
     /// The registration's id.
     package var registration: RegistrationID
     /// The account's name at the server.
-    package var account: Bytes
+    package var account: ServerAccountName
     /// The application that the registration is for.
     package var application: Bytes
     /// The audience that statements must name.
@@ -55,7 +55,8 @@ package struct RelayRegistration: Equatable, Sendable {
 
     /// Creates a registration.
     package init(
-        registration: RegistrationID, account: Bytes, application: Bytes, audience: Bytes,
+        registration: RegistrationID, account: ServerAccountName, application: Bytes,
+        audience: Bytes,
         challenge: Challenge, expires: UInt64
     ) {
         self.registration = registration
@@ -157,7 +158,7 @@ extension RelayAnswer {
         var frame = FrameWriter(kind: kind.rawValue)
         switch self {
         case .registered(let begun):
-            try frame.put(.account, begun.account)
+            try frame.put(.account, name: begun.account)
             try frame.put(.challenge, begun.challenge)
             try frame.put(.application, begun.application)
             try frame.put(.registration, begun.registration)
@@ -231,7 +232,7 @@ extension RelayAnswer {
 
 extension RelayRegistration {
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let account = try frame.bytes(.account)
+        let account: ServerAccountName = try frame.name(.account)
         let challenge: Challenge = try frame.fixed(.challenge)
         let application = try frame.bytes(.application)
         let registration: RegistrationID = try frame.fixed(.registration)

@@ -58,7 +58,7 @@ package struct RelayAwaited: Equatable, Sendable {
 /// An operation, with everything that the statement of a decision must name.
 package struct RelayOperation: Equatable, Sendable {
     /// The account's name at the server.
-    package var account: Bytes
+    package var account: ServerAccountName
     /// The challenge that the decision must answer.
     package var challenge: Challenge
     /// The application that created it.
@@ -74,7 +74,7 @@ package struct RelayOperation: Equatable, Sendable {
 
     /// Creates an operation.
     package init(
-        account: Bytes, challenge: Challenge, application: Bytes, audience: Bytes,
+        account: ServerAccountName, challenge: Challenge, application: Bytes, audience: Bytes,
         content: OperationContent, state: OperationState, failures: OperationFailures
     ) {
         self.account = account
@@ -87,7 +87,7 @@ package struct RelayOperation: Equatable, Sendable {
     }
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.account, account)
+        try frame.put(.account, name: account)
         try frame.put(.challenge, challenge)
         try frame.put(.since, number: content.created)
         try frame.put(.application, application)
@@ -98,7 +98,7 @@ package struct RelayOperation: Equatable, Sendable {
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.bytes(.account)
+        account = try frame.name(.account)
         challenge = try frame.fixed(.challenge)
         let created: UInt64 = try frame.number(.since)
         application = try frame.bytes(.application)

@@ -60,7 +60,7 @@ package struct RelayChallengeRequest: Equatable, Sendable {
     /// The server's URL.
     package var server: Bytes
     /// The account's name at the server.
-    package var account: Bytes
+    package var account: ServerAccountName
     /// This device's id.
     package var device: DeviceID
     /// The application that the challenge is for.
@@ -72,7 +72,8 @@ package struct RelayChallengeRequest: Equatable, Sendable {
 
     /// Creates a request.
     package init(
-        server: Bytes, account: Bytes, device: DeviceID, application: Bytes, action: Bytes,
+        server: Bytes, account: ServerAccountName, device: DeviceID, application: Bytes,
+        action: Bytes,
         milliseconds: UInt32? = nil
     ) {
         self.milliseconds = milliseconds
@@ -89,10 +90,10 @@ package struct RelayModule: Equatable, Sendable {
     /// The module's own challenge.
     package var challenge: Challenge
     /// The account's name on this device.
-    package var account: Bytes
+    package var account: AccountName
 
     /// Creates the values.
-    package init(challenge: Challenge, account: Bytes) {
+    package init(challenge: Challenge, account: AccountName) {
         self.challenge = challenge
         self.account = account
     }
@@ -185,7 +186,7 @@ extension RelayRequest {
             try frame.put(.registration, proof.registration)
             try frame.put(.publicKey, proof.publicKey)
         case .challenge(let challenge):
-            try frame.put(.account, challenge.account)
+            try frame.put(.account, name: challenge.account)
             try frame.put(.timeoutMilliseconds, numberIfPresent: challenge.milliseconds)
             try frame.put(.device, challenge.device)
             try frame.put(.server, challenge.server)
@@ -197,7 +198,7 @@ extension RelayRequest {
             try frame.put(.server, login.server)
             if let module = login.module {
                 try frame.put(.moduleChallenge, module.challenge)
-                try frame.put(.localAccount, module.account)
+                try frame.put(.localAccount, name: module.account)
             }
         case .remove(let server, let registration, let statement, let signature):
             try frame.put(.statement, statement)
@@ -279,7 +280,7 @@ extension RelayProof {
 
 extension RelayChallengeRequest {
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let account = try frame.bytes(.account)
+        let account: ServerAccountName = try frame.name(.account)
         let milliseconds: UInt32? = try frame.numberIfPresent(.timeoutMilliseconds)
         let device: DeviceID = try frame.fixed(.device)
         self.init(
@@ -297,7 +298,7 @@ extension RelayLogin {
             server: try frame.bytes(.server), statement: statement, signature: signature)
         if let bytes = try frame.bytesIfPresent(.moduleChallenge) {
             guard let challenge = Challenge(bytes) else { throw .malformedValue }
-            module = RelayModule(challenge: challenge, account: try frame.bytes(.localAccount))
+            module = RelayModule(challenge: challenge, account: try frame.name(.localAccount))
         }
     }
 }

@@ -7,9 +7,9 @@ package struct StatusRequest: PlainAccountRequest {
     package static let verb = Verb(8, name: "status")
     package static let rule = VerbRule(.rootOrAccount)
 
-    package let account: Bytes
+    package let account: AccountName
 
-    package init(account: Bytes) { self.account = account }
+    package init(account: AccountName) { self.account = account }
 }
 
 /// The state of an account's credential; the raw value is on the wire.
@@ -44,7 +44,7 @@ package enum LockState: UInt8, CaseIterable, Sendable {
 /// The status of an account.
 package struct StatusAnswer: Equatable, Sendable {
     /// The account.
-    package var account: Bytes
+    package var account: AccountName
     /// The remaining time of the lockout in seconds, if `lock` is `forNow`.
     package var seconds: UInt32?
     /// Why the credential was invalidated.
@@ -85,7 +85,7 @@ package struct StatusAnswer: Equatable, Sendable {
 
     /// Creates an answer.
     package init(
-        account: Bytes, seconds: UInt32? = nil, cause: InvalidationCause? = nil,
+        account: AccountName, seconds: UInt32? = nil, cause: InvalidationCause? = nil,
         since: UInt64? = nil, configurationFault: Bytes? = nil, closed: Bytes? = nil,
         prints: UInt8, damaged: UInt8, state: CredentialState, generation: UInt64,
         lock: LockState, program: Bytes, vault: Bytes, device: DeviceID, secrets: UInt32? = nil,
@@ -169,14 +169,14 @@ package struct LogRequest: AccountRequest {
     package static let readsPrints = false
 
     /// The account.
-    package var account: Bytes
+    package var account: AccountName
     /// The number of receipts to skip at the beginning.
     package var first: UInt64
     /// The maximum number of receipts; 0 for all.
     package var count: UInt32
 
     /// Creates a request.
-    package init(account: Bytes, first: UInt64 = 0, count: UInt32 = 0) {
+    package init(account: AccountName, first: UInt64 = 0, count: UInt32 = 0) {
         self.account = account
         self.first = first
         self.count = count
@@ -230,9 +230,9 @@ package struct WatchRequest: PlainAccountRequest {
     package static let rule = VerbRule(.rootOrAccount)
     package static let readsPrints = false
 
-    package let account: Bytes
+    package let account: AccountName
 
-    package init(account: Bytes) { self.account = account }
+    package init(account: AccountName) { self.account = account }
 }
 
 /// The beginning or the end of a touch that is requested without a terminal.
@@ -240,11 +240,11 @@ package struct WatchRequest: PlainAccountRequest {
 /// It is sent to clients that watch.
 package struct EventAnswer: Equatable, Sendable {
     /// The account whose finger is requested.
-    package var account: Bytes
+    package var account: AccountName
     /// The PAM service that requests it.
-    package var service: Bytes
+    package var service: ServiceName
     /// The requesting user, PAM_RUSER; empty if there is none.
-    package var requester: Bytes
+    package var requester: AccountName
     /// The command or action that the touch authorises, empty if unknown.
     package var purpose: Bytes
     /// Whether the touch has ended: it was confirmed, refused or given up.
@@ -254,7 +254,8 @@ package struct EventAnswer: Equatable, Sendable {
 
     /// Creates an answer.
     package init(
-        account: Bytes, service: Bytes, requester: Bytes = [], purpose: Bytes = [],
+        account: AccountName, service: ServiceName, requester: AccountName = .none,
+        purpose: Bytes = [],
         isOver: Bool, number: UInt64
     ) {
         self.account = account
@@ -267,8 +268,8 @@ package struct EventAnswer: Equatable, Sendable {
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
-        try frame.put(.service, service)
-        try frame.put(.requester, requester)
+        try frame.put(.service, name: service)
+        try frame.put(.requester, name: requester)
         try frame.put(.purpose, purpose)
         try frame.put(.done, number: UInt8(isOver ? 1 : 0))
         try frame.put(.counter, number: number)
@@ -276,8 +277,8 @@ package struct EventAnswer: Equatable, Sendable {
 
     init(from frame: inout FrameReader) throws(WireFault) {
         let account = try frame.accountName()
-        let service = try frame.bytes(.service)
-        let requester = try frame.bytes(.requester)
+        let service: ServiceName = try frame.name(.service)
+        let requester: AccountName = try frame.name(.requester)
         let purpose = try frame.bytes(.purpose)
         guard let isOver = try frame.flagIfPresent(.done) else { throw .unexpectedField }
         self.init(
@@ -287,13 +288,13 @@ package struct EventAnswer: Equatable, Sendable {
 }
 
 extension Request {
-    package static func status(account: Bytes) -> Request {
+    package static func status(account: AccountName) -> Request {
         Request(StatusRequest(account: account))
     }
 
     package static func log(_ request: LogRequest) -> Request { Request(request) }
 
-    package static func watch(account: Bytes) -> Request {
+    package static func watch(account: AccountName) -> Request {
         Request(WatchRequest(account: account))
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// One frame from a client to the daemon: a request of any type.
@@ -56,7 +57,7 @@ extension Request {
     /// The rule of the request.
     package var rule: VerbRule { type.rule }
     /// The account that the request is about; nil if it is about none.
-    package var account: Bytes? { content.accountName }
+    package var account: AccountName? { content.accountName }
 
     /// Encodes the request; throws if a value does not fit its field.
     package func encoded() throws(WireFault) -> Bytes {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// Stores a secret, which follows in parts: answered by `secretWanted`, then `done`.
@@ -7,7 +8,7 @@ package struct SecretSetRequest: AccountRequest {
     package static let rule = VerbRule(.rootOrAccount)
 
     /// The account.
-    package var account: Bytes
+    package var account: AccountName
     /// The number of bytes that follow.
     package var size: UInt32
     /// The name of the secret.
@@ -18,7 +19,7 @@ package struct SecretSetRequest: AccountRequest {
     package var context: RequestContext { RequestContext(secret: name) }
 
     /// Creates a request.
-    package init(account: Bytes, size: UInt32, name: Bytes, replaces: Bool) {
+    package init(account: AccountName, size: UInt32, name: Bytes, replaces: Bool) {
         self.account = account
         self.size = size
         self.name = name
@@ -66,7 +67,7 @@ package struct SecretGetRequest: AccountRequest {
     package static let command = "signet secret get"
 
     /// The account.
-    package let account: Bytes
+    package let account: AccountName
     /// How long to wait for the touch, in milliseconds.
     package let timeoutMilliseconds: UInt32
     /// The name of the secret.
@@ -94,9 +95,9 @@ package struct SecretListRequest: PlainAccountRequest {
     package static let verb = Verb(19, name: "secretList")
     package static let rule = VerbRule(.rootOrAccount)
 
-    package let account: Bytes
+    package let account: AccountName
 
-    package init(account: Bytes) { self.account = account }
+    package init(account: AccountName) { self.account = account }
 }
 
 /// Deletes a secret.
@@ -106,7 +107,7 @@ package struct SecretDeleteRequest: AccountRequest {
     package static let readsPrints = false
 
     /// The account.
-    package let account: Bytes
+    package let account: AccountName
     /// The name of the secret.
     package let name: Bytes
 
@@ -188,18 +189,18 @@ extension Request {
     }
 
     package static func secretGet(
-        account: Bytes, name: Bytes, timeoutMilliseconds: UInt32
+        account: AccountName, name: Bytes, timeoutMilliseconds: UInt32
     ) -> Request {
         Request(
             SecretGetRequest(
                 account: account, timeoutMilliseconds: timeoutMilliseconds, name: name))
     }
 
-    package static func secretList(account: Bytes) -> Request {
+    package static func secretList(account: AccountName) -> Request {
         Request(SecretListRequest(account: account))
     }
 
-    package static func secretDelete(account: Bytes, name: Bytes) -> Request {
+    package static func secretDelete(account: AccountName, name: Bytes) -> Request {
         Request(SecretDeleteRequest(account: account, name: name))
     }
 }

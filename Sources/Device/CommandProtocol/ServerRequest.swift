@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 
 /// Registers this device at a server for an account, after a touch; ends with `serverEnabled`.
@@ -10,7 +11,7 @@ package struct ServerEnableRequest: AccountRequest {
     package static let loggedCommand = "signet enable --server"
 
     /// The account on this machine.
-    package var account: Bytes
+    package var account: AccountName
     /// The server's URL in normal form.
     package var server: Bytes
     /// The activation code.
@@ -20,7 +21,7 @@ package struct ServerEnableRequest: AccountRequest {
     package var interruption: ServerInterruption { .shown(by: "login") }
 
     /// Creates a request; sizes are checked when it is encoded.
-    package init(account: Bytes, server: Bytes, code: Bytes) {
+    package init(account: AccountName, server: Bytes, code: Bytes) {
         self.account = account
         self.server = server
         self.code = code
@@ -42,7 +43,7 @@ package struct ServerEnableRequest: AccountRequest {
 /// A successful registration at a server.
 package struct ServerEnabledAnswer: Equatable, Sendable {
     /// The account's name at the server.
-    package var account: Bytes
+    package var account: ServerAccountName
     /// The application that the registration is for.
     package var application: Bytes
     /// The key's fingerprint as this device computed it.
@@ -52,7 +53,8 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
 
     /// Creates an answer.
     package init(
-        account: Bytes, application: Bytes, fingerprint: Bytes, progress: RegistrationProgress
+        account: ServerAccountName, application: Bytes, fingerprint: Bytes,
+        progress: RegistrationProgress
     ) {
         self.account = account
         self.application = application
@@ -61,14 +63,14 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
     }
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.account, account)
+        try frame.put(.account, name: account)
         try frame.put(.application, application)
         try frame.put(.fingerprint, fingerprint)
         try frame.put(.registrationState, number: progress.rawValue)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.bytes(.account)
+        account = try frame.name(.account)
         application = try frame.bytes(.application)
         fingerprint = try frame.bytes(.fingerprint)
         progress = try frame.choice(.registrationState)
@@ -81,7 +83,7 @@ package struct ServerDisableRequest: AccountRequest {
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
 
     /// The account.
-    package let account: Bytes
+    package let account: AccountName
     /// The server's URL.
     package let server: Bytes
 
@@ -109,7 +111,7 @@ package struct LoginAtServerRequest: AccountRequest {
     package static let command = "signet login"
 
     /// The account.
-    package let account: Bytes
+    package let account: AccountName
     /// How long to wait for the touch, in milliseconds.
     package let timeoutMilliseconds: UInt32
     /// The server's URL.
@@ -193,9 +195,9 @@ package struct ServerListRequest: PlainAccountRequest {
     package static let verb = Verb(33, name: "serverList")
     package static let rule = VerbRule(.rootOrAccount)
 
-    package let account: Bytes
+    package let account: AccountName
 
-    package init(account: Bytes) { self.account = account }
+    package init(account: AccountName) { self.account = account }
 }
 
 /// The state of an account's key for a server; the raw value is on the wire.
@@ -211,7 +213,7 @@ package enum ServerKeyState: UInt8, CaseIterable, Sendable {
 /// One server at which an account is registered.
 package struct ServerAnswer: Equatable, Sendable {
     /// The account's name at the server.
-    package var account: Bytes
+    package var account: ServerAccountName
     /// When it was registered, in seconds since 1970.
     package var since: UInt64
     /// The state of the key.
@@ -225,7 +227,8 @@ package struct ServerAnswer: Equatable, Sendable {
 
     /// Creates an answer.
     package init(
-        account: Bytes, since: UInt64, state: ServerKeyState, server: Bytes, application: Bytes,
+        account: ServerAccountName, since: UInt64, state: ServerKeyState, server: Bytes,
+        application: Bytes,
         fingerprint: Bytes
     ) {
         self.account = account
@@ -237,7 +240,7 @@ package struct ServerAnswer: Equatable, Sendable {
     }
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.account, account)
+        try frame.put(.account, name: account)
         try frame.put(.since, number: since)
         try frame.put(.state, number: state.rawValue)
         try frame.put(.server, server)
@@ -246,7 +249,7 @@ package struct ServerAnswer: Equatable, Sendable {
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
-        account = try frame.bytes(.account)
+        account = try frame.name(.account)
         since = try frame.number(.since)
         state = try frame.choice(.state)
         server = try frame.bytes(.server)
@@ -258,19 +261,19 @@ package struct ServerAnswer: Equatable, Sendable {
 extension Request {
     package static func serverEnable(_ request: ServerEnableRequest) -> Request { Request(request) }
 
-    package static func serverDisable(account: Bytes, server: Bytes) -> Request {
+    package static func serverDisable(account: AccountName, server: Bytes) -> Request {
         Request(ServerDisableRequest(account: account, server: server))
     }
 
     package static func serverLogin(
-        account: Bytes, server: Bytes, timeoutMilliseconds: UInt32
+        account: AccountName, server: Bytes, timeoutMilliseconds: UInt32
     ) -> Request {
         Request(
             LoginAtServerRequest(
                 account: account, timeoutMilliseconds: timeoutMilliseconds, server: server))
     }
 
-    package static func serverList(account: Bytes) -> Request {
+    package static func serverList(account: AccountName) -> Request {
         Request(ServerListRequest(account: account))
     }
 }

@@ -83,7 +83,7 @@ package struct SignRequest: AccountRequest {
     package static let command = "signet sign"
 
     /// The account whose finger and key are used.
-    package var account: Bytes
+    package var account: AccountName
     /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
     /// The content to be signed.
@@ -92,7 +92,7 @@ package struct SignRequest: AccountRequest {
     package var context: RequestContext { RequestContext(purpose: matter.purpose) }
 
     /// Creates a request; sizes are checked when it is encoded.
-    package init(account: Bytes, timeoutMilliseconds: UInt32, matter: SigningMatter) {
+    package init(account: AccountName, timeoutMilliseconds: UInt32, matter: SigningMatter) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
         self.matter = matter
@@ -236,9 +236,9 @@ package struct SigningEnableRequest: PlainAccountRequest {
     package static let command = "signet enable"
     package static let loggedCommand = "signet enable --signing"
 
-    package let account: Bytes
+    package let account: AccountName
 
-    package init(account: Bytes) { self.account = account }
+    package init(account: AccountName) { self.account = account }
 }
 
 /// Destroys the account's signing key.
@@ -247,9 +247,9 @@ package struct SigningDisableRequest: PlainAccountRequest {
     package static let rule = VerbRule(.rootOrAccount, proof: .password)
     package static let readsPrints = false
 
-    package let account: Bytes
+    package let account: AccountName
 
-    package init(account: Bytes) { self.account = account }
+    package init(account: AccountName) { self.account = account }
 }
 
 /// Reports the account's signing key, as `signingKey`.
@@ -257,9 +257,9 @@ package struct SigningKeyRequest: PlainAccountRequest {
     package static let verb = Verb(37, name: "signingKey")
     package static let rule = VerbRule(.rootOrAccount)
 
-    package let account: Bytes
+    package let account: AccountName
 
-    package init(account: Bytes) { self.account = account }
+    package init(account: AccountName) { self.account = account }
 }
 
 /// The account's signing key, without its private key.
@@ -307,15 +307,15 @@ package struct SigningKeyAnswer: Equatable, Sendable {
 extension Request {
     package static func sign(_ request: SignRequest) -> Request { Request(request) }
 
-    package static func signingEnable(account: Bytes) -> Request {
+    package static func signingEnable(account: AccountName) -> Request {
         Request(SigningEnableRequest(account: account))
     }
 
-    package static func signingDisable(account: Bytes) -> Request {
+    package static func signingDisable(account: AccountName) -> Request {
         Request(SigningDisableRequest(account: account))
     }
 
-    package static func signingKey(account: Bytes) -> Request {
+    package static func signingKey(account: AccountName) -> Request {
         Request(SigningKeyRequest(account: account))
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 
 /// The daemon's report about one account.
 package struct AccountView: Sendable {
     /// The account's name.
-    package let name: Bytes
+    package let name: AccountName
     /// The account's status.
     package let status: StatusAnswer
     /// The prints; empty if they cannot be listed.
@@ -19,7 +20,7 @@ package struct AccountView: Sendable {
 
     /// Describes an account by its values.
     package init(
-        name: Bytes, status: StatusAnswer, prints: [PrintAnswer], secrets: [SecretAnswer],
+        name: AccountName, status: StatusAnswer, prints: [PrintAnswer], secrets: [SecretAnswer],
         servers: [ServerAnswer]? = nil
     ) {
         self.name = name
@@ -54,7 +55,7 @@ package struct DaemonView: Sendable {
     /// The accounts that it reported on.
     package var accounts: [AccountView] = []
     /// The accounts that it refused to report on, and why.
-    package var denied: [(name: Bytes, reason: Text)] = []
+    package var denied: [(name: AccountName, reason: Text)] = []
     /// Whether there are more accounts than were asked about.
     package var isCut = false
     /// The readers; nil if it did not report them.
@@ -73,7 +74,7 @@ package struct DaemonView: Sendable {
 /// The number of an account's fingers that were enrolled on one reader.
 package struct FingerCount: Equatable, Sendable {
     /// The account's name.
-    package let account: Bytes
+    package let account: AccountName
     /// The reader's id.
     package let reader: Bytes
     /// The number of intact prints.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
+import Domain
 import LoginMessages
 import LoginProtocol
 
@@ -22,7 +23,7 @@ enum Remedy {
 
     /// Shows the fingers, and behind a `#` has the command that makes a key for them: a stranger's
     /// finger must be seen before.
-    static func lookThenEnable(_ account: Bytes) -> Text {
+    static func lookThenEnable(_ account: AccountName) -> Text {
         let account = Shell.word(account)
         return "signet list --account \(account) # signet enable --account \(account)"
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import ModuleOptions
 
@@ -76,7 +77,7 @@ package struct ServerDemands: Sendable {
     /// The servers that must approve an account's logins.
     ///
     /// A file with a mistake counts for every account, because no touch authenticates anyone then.
-    package func demands(on account: Bytes) -> [ServerDemand] {
+    package func demands(on account: AccountName) -> [ServerDemand] {
         files.compactMap { file in
             switch file.content {
             case .mistake(let place):
@@ -104,23 +105,23 @@ package struct ServerDemands: Sendable {
     }
 
     /// The accounts that the files name; groups are left out.
-    var named: [Bytes] {
-        var names: [Bytes] = []
+    var named: [AccountName] {
+        var names: [AccountName] = []
         for file in files {
             guard case .server(let server, _) = file.content else { continue }
-            names += server.accounts.filter {
-                $0.first != UInt8(ascii: "@") && !names.contains($0)
-            }
+            names += server.accounts.filter { $0.first != UInt8(ascii: "@") }.map {
+                AccountName($0)
+            }.filter { !names.contains($0) }
         }
         return names
     }
 
     /// Whether a file applies to an account; a group that cannot be looked up does not match.
-    private func isMeant(_ account: Bytes, server: LoginServer) -> Bool {
+    private func isMeant(_ account: AccountName, server: LoginServer) -> Bool {
         guard !server.accounts.isEmpty else { return true }
-        let name = String(decoding: account, as: UTF8.self)
+        let name = String(decoding: account.bytes, as: UTF8.self)
         return server.accounts.contains { word in
-            guard word.first == UInt8(ascii: "@") else { return word == account }
+            guard word.first == UInt8(ascii: "@") else { return word == account.bytes }
             let group = String(decoding: word.dropFirst(), as: UTF8.self)
             return (try? nameService.isMember(name, group)) == true
         }

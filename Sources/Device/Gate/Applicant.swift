@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginMessages
 import LoginProtocol
 import MainContext
@@ -75,7 +76,7 @@ package struct Asker: Equatable, Sendable {
     /// The description names the requester, not the account that the touch is for. `purpose` may be
     /// empty.
     package init(
-        service: Bytes, terminal: Bytes, purpose: Bytes, by requester: Requester
+        service: ServiceName, terminal: Bytes, purpose: Bytes, by requester: Requester
     ) {
         self.requester = requester
         let who = Prompt.who(account: requester.name, terminal: terminal)

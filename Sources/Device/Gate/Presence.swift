@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Configuration
+import Domain
 import LoginProtocol
 import Posix
 import Systemd
@@ -197,7 +198,7 @@ package struct PresenceExaminer: Sendable {
         guard case .place(.session(let id)) = client.placement, let process = client.process,
             inquiry.isRoot || client.credentials.uid == account.uid,
             inquiry.claims.requester.isEmpty
-                || inquiry.claims.requester == Bytes(account.name.utf8),
+                || inquiry.claims.requester == AccountName(account.name),
             let traces = facts.traces(of: process, in: id),
             traces.realUID == 0 || traces.realUID == account.uid
         else { return nil }
@@ -352,7 +353,7 @@ package struct PresenceExaminer: Sendable {
     /// itself.
     private func claimed(by inquiry: Inquiry) -> Requester? {
         let name = inquiry.claims.requester
-        guard inquiry.isRoot, !name.isEmpty, name != Bytes(inquiry.account.name.utf8) else {
+        guard inquiry.isRoot, !name.isEmpty, name != AccountName(inquiry.account.name) else {
             return nil
         }
         let uid = facts.uid(named: name)
@@ -362,7 +363,7 @@ package struct PresenceExaminer: Sendable {
     }
 
     private func requester(_ uid: UInt32) -> Requester {
-        Requester(uid: uid, name: facts.name(of: uid) ?? Bytes(String(uid).utf8))
+        Requester(uid: uid, name: facts.name(of: uid) ?? AccountName(String(uid)))
     }
 
     // MARK: The process that counts
@@ -379,7 +380,7 @@ package struct PresenceExaminer: Sendable {
             throw .notAtMachine(
                 process.hasEnded ? Detail.programEnded : Detail.programMoved)
         }
-        guard inquiry.isRoot, inquiry.claims.service == Bytes(Self.polkit.service.utf8) else {
+        guard inquiry.isRoot, inquiry.claims.service == ServiceName(Self.polkit.service) else {
             return Subject(
                 process: process, placement: client.placement, isRoot: inquiry.isRoot)
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import Posix
 import Systemd
@@ -46,9 +47,9 @@ package protocol PresenceFacts: Sendable {
     /// Returns the active session of each seat that has one.
     func sessionsInFront() throws(SystemFault) -> [LoginSession]
     /// Returns the login name of a user; nil if the machine does not know the uid.
-    func name(of uid: UInt32) -> Bytes?
+    func name(of uid: UInt32) -> AccountName?
     /// Returns the uid of a login name; nil if there is none.
-    func uid(named name: Bytes) -> UInt32?
+    func uid(named name: AccountName) -> UInt32?
     /// Returns the user that a subordinate uid is assigned to; nil if it is in no range.
     ///
     /// See subuid(5).
@@ -129,13 +130,13 @@ package struct MachineFacts: PresenceFacts {
         try LoginSession.inFront()
     }
 
-    package func name(of uid: UInt32) -> Bytes? {
+    package func name(of uid: UInt32) -> AccountName? {
         guard let account = try? Account.with(uid: uid) else { return nil }
-        return Bytes(account.name.utf8)
+        return AccountName(account.name)
     }
 
-    package func uid(named name: Bytes) -> UInt32? {
-        guard let text = String(validating: name, as: UTF8.self) else { return nil }
+    package func uid(named name: AccountName) -> UInt32? {
+        guard let text = String(validating: name.bytes, as: UTF8.self) else { return nil }
         return (try? Account.named(text))?.uid
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Configuration
+import Domain
 import LoginMessages
 import LoginProtocol
 import Systemd
@@ -66,11 +67,11 @@ package enum OtherAccounts: Sendable {
 /// agent; those fields are ignored for other clients.
 package struct PresenceClaims: Equatable, Sendable {
     /// The name of the PAM service.
-    package var service: Bytes
+    package var service: ServiceName
     /// The remote host, PAM_RHOST.
     package var remoteHost: Bytes
     /// The requesting user, PAM_RUSER; ignored unless the client is root.
-    package var requester: Bytes
+    package var requester: AccountName
     /// The pid of polkit's agent; ignored unless the client is root.
     package var agent: UInt32?
     /// The agent's uid when it connected to its helper; set if the helper runs as a system service.
@@ -78,7 +79,8 @@ package struct PresenceClaims: Equatable, Sendable {
 
     /// Creates claims from their values.
     package init(
-        service: Bytes = [], remoteHost: Bytes = [], requester: Bytes = [], agent: UInt32? = nil,
+        service: ServiceName = .none, remoteHost: Bytes = [], requester: AccountName = .none,
+        agent: UInt32? = nil,
         agentUser: UInt32? = nil
     ) {
         self.service = service
@@ -98,7 +100,7 @@ extension Denial {
 
     /// The request is for an account other than the requester's, and may not be.
     static func other(_ requester: Requester) -> Denial {
-        Denial(.otherRequester, subject: requester.name)
+        Denial(.otherRequester, subject: requester.name.bytes)
     }
 
     /// The evidence from before a touch no longer holds after it.

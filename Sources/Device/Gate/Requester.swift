@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import Posix
 import Systemd
@@ -8,16 +9,16 @@ package struct Requester: Equatable, Sendable {
     /// The user's uid.
     package let uid: UInt32
     /// The login name, or the uid in decimal if the account database does not know the uid.
-    package let name: Bytes
+    package let name: AccountName
 
     /// Creates a requester from uid and name.
-    package init(uid: UInt32, name: Bytes) {
+    package init(uid: UInt32, name: AccountName) {
         self.uid = uid
         self.name = name
     }
 
     init(_ account: Account) {
-        self.init(uid: account.uid, name: Bytes(account.name.utf8))
+        self.init(uid: account.uid, name: AccountName(account.name))
     }
 }
 

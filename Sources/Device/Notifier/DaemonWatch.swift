@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import MainContext
@@ -24,7 +25,7 @@ final class DaemonWatch {
     }
 
     private let paths: NotifierPaths
-    private let account: Bytes
+    private let account: AccountName
     private let tell: (News) -> Void
     private var marker: Marker?
     private var line: Line?
@@ -44,7 +45,7 @@ final class DaemonWatch {
     }
 
     /// Prepares to watch for an account's touches; `tell` is called with the news after `begin()`.
-    init(_ paths: NotifierPaths, account: Bytes, tell: @escaping (News) -> Void) {
+    init(_ paths: NotifierPaths, account: AccountName, tell: @escaping (News) -> Void) {
         self.paths = paths
         self.account = account
         self.tell = tell

@@ -2,6 +2,7 @@
 import CatalogueFiles
 import CommandMessages
 import DBus
+import Domain
 import LoginMessages
 import LoginProtocol
 import MainContext
@@ -77,7 +78,7 @@ package final class Notifier {
                     address: paths.bus, limit: .seconds(10))
                 let notifier = Notifier(bus, paths: paths, end: finish)
                 status.notifier = notifier
-                notifier.begin(Bytes(account.name.utf8))
+                notifier.begin(AccountName(account.name))
             } catch {
                 paths.say(NotificationText.noBus(Bytes("\(error)".utf8)))
                 finish(1)
@@ -87,7 +88,7 @@ package final class Notifier {
         return status.value
     }
 
-    private func begin(_ account: Bytes) {
+    private func begin(_ account: AccountName) {
         signals = Signals([.terminate, .interrupt]) { [weak self] _ in self?.stop(0) }
         desktop = Desktop(bus, catalogue: paths.catalogue) { [paths] fault in
             paths.say(NotificationText.unshown(Bytes("\(fault)".utf8)))

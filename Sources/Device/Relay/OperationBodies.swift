@@ -102,7 +102,7 @@ extension RelayAnswer {
         else { return nil }
         return .operation(
             RelayOperation(
-                account: Bytes(told.account.utf8), challenge: challenge,
+                account: ServerAccountName(told.account), challenge: challenge,
                 application: Bytes(told.application.utf8), audience: Bytes(told.audience.utf8),
                 content: OperationContent(
                     operation: operation, template: Bytes(told.template.utf8),

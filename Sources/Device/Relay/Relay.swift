@@ -224,7 +224,7 @@ private struct Call {
 extension ChallengeBody {
     fileprivate init?(_ request: RelayChallengeRequest) {
         guard let application = String(validating: request.application, as: UTF8.self),
-            let account = String(validating: request.account, as: UTF8.self),
+            let account = String(validating: request.account.bytes, as: UTF8.self),
             let action = String(validating: request.action, as: UTF8.self)
         else { return nil }
         self.init(
@@ -237,7 +237,9 @@ extension SignedBody {
     fileprivate init?(_ login: RelayLogin) {
         self.init(statement: base64(login.statement), signature: base64(login.signature))
         guard let module = login.module else { return }
-        guard let account = String(validating: module.account, as: UTF8.self) else { return nil }
+        guard let account = String(validating: module.account.bytes, as: UTF8.self) else {
+            return nil
+        }
         self.module = Module(challenge: base64(module.challenge.bytes), account: account)
     }
 }
@@ -258,7 +260,7 @@ extension RelayAnswer {
         else { return nil }
         return .registered(
             RelayRegistration(
-                registration: registration, account: Bytes(begun.account.utf8),
+                registration: registration, account: ServerAccountName(begun.account),
                 application: Bytes(begun.application.utf8), audience: Bytes(begun.audience.utf8),
                 challenge: challenge, expires: begun.expires))
     }

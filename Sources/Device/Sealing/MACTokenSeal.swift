@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Posix
 
 /// Seals the secrets of MAC tokens at rest, with AES-256-GCM under a key derived from the host
@@ -30,7 +31,7 @@ package struct MACTokenSeal: Sendable {
     /// `record` holds all other fields of the token's record in encoded form. Throws `.malformed`
     /// for a secret of any other length.
     package func seal(
-        _ secret: SecretBytes, account: [UInt8], uid: UInt32, record: [UInt8]
+        _ secret: SecretBytes, account: AccountName, uid: UInt32, record: [UInt8]
     ) throws(VaultError) -> [UInt8] {
         guard secret.count == Self.secretCount else { throw .malformed }
         let bound = Self.bound(account, uid: uid, record: record)
@@ -43,7 +44,7 @@ package struct MACTokenSeal: Sendable {
     ///
     /// Throws `.doesNotOpen` if any of them is different, or if the bytes were altered.
     package func open(
-        _ sealed: [UInt8], account: [UInt8], uid: UInt32, record: [UInt8]
+        _ sealed: [UInt8], account: AccountName, uid: UInt32, record: [UInt8]
     ) throws(VaultError) -> SecretBytes {
         guard sealed.count == Self.sealedCount else { throw .doesNotOpen }
         let bound = Self.bound(account, uid: uid, record: record)
@@ -52,9 +53,9 @@ package struct MACTokenSeal: Sendable {
         }
     }
 
-    private static func bound(_ account: [UInt8], uid: UInt32, record: [UInt8]) -> [UInt8] {
+    private static func bound(_ account: AccountName, uid: UInt32, record: [UInt8]) -> [UInt8] {
         var fields = LengthPrefixed(label: "signet mac token 1")
-        fields.append(account)
+        fields.append(account.bytes)
         fields.append(UInt64(uid))
         fields.append(record)
         return fields.bytes

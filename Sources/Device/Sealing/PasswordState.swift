@@ -27,14 +27,14 @@ package struct PasswordState: Equatable, Sendable {
     ///
     /// `item` is the id of the item that the digest is stored with.
     package init(
-        of entry: ShadowEntry?, account: [UInt8], item: KeyringItemID, host: HostSecret
+        of entry: ShadowEntry?, account: AccountName, item: KeyringItemID, host: HostSecret
     ) throws(VaultError) {
         guard let entry else {
             digest = nil
             return
         }
         var fields = LengthPrefixed(label: "signet password state 1")
-        fields.append(account)
+        fields.append(account.bytes)
         fields.append(UInt64(bitPattern: Int64(entry.changed)))
         let info = fields.bytes
         let derived = try crypto { () throws(CryptoFault) in

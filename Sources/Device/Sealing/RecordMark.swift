@@ -26,7 +26,7 @@ package struct RecordMark: Sendable {
 
     /// Returns the mark of a record of an account, in the file with this id.
     package func make(
-        _ record: [UInt8], account: [UInt8], uid: UInt32, item: some FixedBytes
+        _ record: [UInt8], account: AccountName, uid: UInt32, item: some FixedBytes
     ) throws(VaultError) -> [UInt8] {
         let place = Self.place(record, account: account, uid: uid, item: item)
         return try crypto { () throws(CryptoFault) in
@@ -38,7 +38,7 @@ package struct RecordMark: Sendable {
     ///
     /// Throws `.doesNotOpen` unless it was made for exactly this record and location.
     package func check(
-        _ mark: [UInt8], record: [UInt8], account: [UInt8], uid: UInt32, item: some FixedBytes
+        _ mark: [UInt8], record: [UInt8], account: AccountName, uid: UInt32, item: some FixedBytes
     ) throws(VaultError) {
         guard mark.count == Self.count else { throw .doesNotOpen }
         let place = Self.place(record, account: account, uid: uid, item: item)
@@ -48,10 +48,10 @@ package struct RecordMark: Sendable {
     }
 
     private static func place(
-        _ record: [UInt8], account: [UInt8], uid: UInt32, item: some FixedBytes
+        _ record: [UInt8], account: AccountName, uid: UInt32, item: some FixedBytes
     ) -> [UInt8] {
         var fields = LengthPrefixed(label: "signet record 1")
-        fields.append(account)
+        fields.append(account.bytes)
         fields.append(UInt64(uid))
         fields.append(item.bytes)
         fields.append(record)

@@ -26,7 +26,7 @@ package enum SealingUse: Equatable, Sendable {
 /// awaited is noticed.
 package struct SealingContext: Equatable, Sendable {
     /// The account's login name, as bytes.
-    package let account: [UInt8]
+    package let account: AccountName
     /// The account's uid.
     package let uid: UInt32
     /// The id of the credential or other item.
@@ -40,10 +40,10 @@ package struct SealingContext: Equatable, Sendable {
 
     /// Creates a context. Returns nil unless the name and the relying party have 1 to 255 bytes each.
     package init?(
-        account: [UInt8], uid: UInt32, item: some FixedBytes, relyingParty: String,
+        account: AccountName, uid: UInt32, item: some FixedBytes, relyingParty: String,
         use: SealingUse = .credential, enrolment: EnrolmentState
     ) {
-        guard (1...255).contains(account.count), (1...255).contains(relyingParty.utf8.count)
+        guard (1...255).contains(account.bytes.count), (1...255).contains(relyingParty.utf8.count)
         else { return nil }
         self.account = account
         self.uid = uid
@@ -59,7 +59,7 @@ package struct SealingContext: Equatable, Sendable {
         let none = [UInt8](repeating: 0, count: SHA256.digestCount)
         guard let enrolment = EnrolmentState(generation: 0, digest: none) else { return nil }
         return SealingContext(
-            account: Array("root".utf8), uid: 0, item: identifier, relyingParty: "local",
+            account: AccountName("root"), uid: 0, item: identifier, relyingParty: "local",
             use: .templates, enrolment: enrolment)
     }
 
@@ -83,7 +83,7 @@ package struct SealingContext: Equatable, Sendable {
         var fields = LengthPrefixed(label: label)
         fields.append(Array(relyingParty.utf8))
         fields.append(UInt64(uid))
-        fields.append(account)
+        fields.append(account.bytes)
         fields.append(item)
         return fields
     }

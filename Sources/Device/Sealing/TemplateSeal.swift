@@ -6,7 +6,7 @@ import Posix
 /// The description of a print that its template is bound to.
 package struct TemplateContext: Equatable, Sendable {
     /// The account's login name, as bytes.
-    package let account: [UInt8]
+    package let account: AccountName
     /// The account's uid.
     package let uid: UInt32
     /// The print's id.
@@ -18,7 +18,7 @@ package struct TemplateContext: Equatable, Sendable {
 
     /// Creates a description from its values.
     package init(
-        account: [UInt8], uid: UInt32, identifier: PrintID, finger: String, reader: String
+        account: AccountName, uid: UInt32, identifier: PrintID, finger: String, reader: String
     ) {
         self.account = account
         self.uid = uid
@@ -29,7 +29,7 @@ package struct TemplateContext: Equatable, Sendable {
 
     var encoded: [UInt8] {
         var fields = LengthPrefixed(label: "signet template 1")
-        fields.append(account)
+        fields.append(account.bytes)
         fields.append(UInt64(uid))
         fields.append(identifier.bytes)
         fields.append(Array(finger.utf8))

@@ -16,7 +16,7 @@ struct AccountRecord: LineRecord, Equatable {
     /// Version 1, without the list of prints, can still be read.
     private static let version: UInt64 = 2
 
-    let name: [UInt8]
+    let name: AccountName
     let uid: UInt32
     /// The number of changes made to the set of prints.
     var generation: UInt64
@@ -24,7 +24,7 @@ struct AccountRecord: LineRecord, Equatable {
     /// The listed prints, sorted by id, without duplicates, at most `PrintStore.limit`.
     private(set) var prints: [ListedPrint]
 
-    init(name: [UInt8], uid: UInt32, generation: UInt64, created: Instant) {
+    init(name: AccountName, uid: UInt32, generation: UInt64, created: Instant) {
         self.name = name
         self.uid = uid
         self.generation = generation
@@ -40,7 +40,7 @@ struct AccountRecord: LineRecord, Equatable {
     func encoded() -> [UInt8] {
         var lines = LineWriter()
         lines.put("signet-account", number: Self.version)
-        lines.put("name", name)
+        lines.put("name", name: name)
         lines.put("uid", number: UInt64(uid))
         lines.put("generation", number: generation)
         lines.put("created", created.text)
@@ -75,7 +75,7 @@ struct AccountRecord: LineRecord, Equatable {
 
     private init(parsing lines: inout LineReader, version: UInt64) throws(LineFault) {
         guard try lines.number("signet-account") == version else { throw .malformed }
-        name = try lines.value("name", cap: 255)
+        name = try lines.name("name", cap: 255)
         uid = try lines.uid()
         generation = try lines.number("generation")
         created = try lines.instant("created")
@@ -88,11 +88,12 @@ struct AccountRecord: LineRecord, Equatable {
     /// The name must have 1 to 255 bytes that need no percent-encoding, and no space or character
     /// of `*?!,:"#/`, which that file uses for patterns, lists, quotes and comments. passwd(5)
     /// should not contain other names anyway.
-    static func isSupported(name: [UInt8]) -> Bool {
-        guard (1...255).contains(name.count), PercentEncoding.encode(name) == name else {
+    static func isSupported(name: AccountName) -> Bool {
+        guard (1...255).contains(name.bytes.count), PercentEncoding.encode(name.bytes) == name.bytes
+        else {
             return false
         }
-        return !name.contains { $0 == 0x20 || Array("*?!,:\"#/".utf8).contains($0) }
+        return !name.bytes.contains { $0 == 0x20 || Array("*?!,:\"#/".utf8).contains($0) }
     }
 }
 

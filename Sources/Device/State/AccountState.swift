@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
+import Domain
 import Posix
 import Sealing
 import SignedFormats
@@ -10,7 +11,7 @@ import SignedFormats
 /// Opening an account and reading its state repairs nothing: see `recover`.
 package struct AccountState: Sendable {
     /// The account's login name, as bytes.
-    package let name: [UInt8]
+    package let name: AccountName
     /// The account's uid.
     package let uid: UInt32
 
@@ -24,7 +25,7 @@ package struct AccountState: Sendable {
     private let openedPrints: Directory?
 
     init(
-        name: [UInt8], uid: UInt32, accounts: Directory, directory: Directory, keys: Directory,
+        name: AccountName, uid: UInt32, accounts: Directory, directory: Directory, keys: Directory,
         host: HostSecret, templates: TemplateKeys, rootPin: RootPinFile
     ) {
         self.name = name
@@ -138,7 +139,7 @@ package struct AccountState: Sendable {
     /// lockout or counter that is missing later must therefore have been removed, and counts as
     /// such.
     static func begin(
-        _ directory: Directory, name: [UInt8], uid: UInt32, now: Instant
+        _ directory: Directory, name: AccountName, uid: UInt32, now: Instant
     ) throws(StoreFault) -> AccountRecord {
         let record = AccountRecord(name: name, uid: uid, generation: 0, created: now)
         try LockoutStore(directory: directory).save(.init())

@@ -287,7 +287,7 @@ package struct CredentialStore: Sendable {
     /// Returns the line that the PAM module reads: the key, and the comment
     /// `signet:ACCOUNT:CREDENTIAL`.
     func publicLine(of credential: SealedCredential) -> [UInt8] {
-        let name = PercentEncoding.encode(account.name)
+        let name = PercentEncoding.encode(account.name.bytes)
         let colon = UInt8(ascii: ":")
         return credential.publicKey.line(
             comment: StaticString("signet:").bytes + name + [colon]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import Posix
 import SignedFormats
@@ -30,7 +31,7 @@ package struct RefusalList: Equatable, Sendable {
     /// Returns whether the attempt got a new entry. Entries beyond the limits are dropped, oldest
     /// first; if the other users together have too many, the user with the most entries loses one.
     @discardableResult
-    package mutating func add(_ refusal: Refusal, to account: [UInt8]) -> Bool {
+    package mutating func add(_ refusal: Refusal, to account: AccountName) -> Bool {
         if let index = refusals.lastIndex(where: { $0.includes(refusal) }) {
             var entry = refusals.remove(at: index)
             entry.count = max(entry.count, entry.count &+ 1)
@@ -61,8 +62,8 @@ package struct RefusalList: Equatable, Sendable {
     }
 
     /// Removes the oldest entry of the user with the most entries, apart from the account itself.
-    private mutating func removeOfMostFrequent(but account: [UInt8]) {
-        var counts: [[UInt8]: Int] = [:]
+    private mutating func removeOfMostFrequent(but account: AccountName) {
+        var counts: [AccountName: Int] = [:]
         for refusal in refusals where refusal.requester != account {
             counts[refusal.requester, default: 0] += 1
         }
@@ -91,9 +92,9 @@ extension RefusalList: LineRecord {
         lines.put("refusals", number: UInt64(refusals.count))
         for refusal in refusals {
             lines.put("verb", number: UInt64(refusal.verb.rawValue))
-            lines.put("service", refusal.service)
+            lines.put("service", name: refusal.service)
             lines.put("terminal", refusal.terminal)
-            lines.put("requester", refusal.requester)
+            lines.put("requester", name: refusal.requester)
             lines.put("reason", number: UInt64(refusal.reason.rawValue))
             lines.put("count", number: UInt64(refusal.count))
             lines.put("since", number: refusal.since)
@@ -113,9 +114,9 @@ extension RefusalList: LineRecord {
 extension Refusal {
     fileprivate init(parsing lines: inout LineReader) throws(LineFault) {
         let verb = UInt8(exactly: try lines.number("verb")).flatMap(Verb.init)
-        let service = try lines.value("service", cap: Limit.service)
+        let service: ServiceName = try lines.name("service", cap: Limit.service)
         let terminal = try lines.value("terminal", cap: Limit.label)
-        let requester = try lines.value("requester", cap: Limit.account)
+        let requester: AccountName = try lines.name("requester", cap: Limit.account)
         let reason = UInt8(exactly: try lines.number("reason")).flatMap(DenialReason.init)
         let count = UInt32(exactly: try lines.number("count"))
         let since = try lines.number("since")

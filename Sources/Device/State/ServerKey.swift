@@ -37,7 +37,7 @@ package struct ServerKey: Equatable, Sendable {
     /// The server's URL in canonical form.
     package let server: [UInt8]
     /// The account's name at the server.
-    package let account: [UInt8]
+    package let account: ServerAccountName
     /// The application that the key is registered for.
     package let application: [UInt8]
     /// The audience of statements for the server.
@@ -98,7 +98,7 @@ extension ServerKey: LineRecord {
         var lines = LineWriter()
         lines.put("signet-server-key", number: 1)
         lines.put("server", server)
-        lines.put("account", account)
+        lines.put("account", name: account)
         lines.put("application", application)
         lines.put("audience", audience)
         lines.put("registration", id: registration)
@@ -119,7 +119,7 @@ extension ServerKey: LineRecord {
     init(parsing lines: inout LineReader) throws(LineFault) {
         try lines.version("signet-server-key")
         server = try lines.value("server", cap: 256)
-        account = try lines.value("account", cap: 256)
+        account = try lines.name("account", cap: 256)
         application = try lines.value("application", cap: 256)
         audience = try lines.value("audience", cap: 256)
         registration = try lines.identifier("registration")

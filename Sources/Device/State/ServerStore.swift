@@ -11,7 +11,7 @@ package struct ServerRegistration: Equatable, Sendable {
     /// The server's URL in canonical form.
     package let server: [UInt8]
     /// The account's name at the server.
-    package let account: [UInt8]
+    package let account: ServerAccountName
     /// The application.
     package let application: [UInt8]
     /// The audience of statements for the server.
@@ -20,14 +20,15 @@ package struct ServerRegistration: Equatable, Sendable {
     package let registration: RegistrationID
 
     /// Returns the values for an account's signing key, which is registered at no server.
-    package static func signing(_ account: [UInt8]) -> ServerRegistration {
+    package static func signing(_ account: AccountName) -> ServerRegistration {
         ServerRegistration(
-            server: ServerKey.signing, account: account, application: [], audience: [],
+            server: ServerKey.signing, account: ServerAccountName(account.bytes), application: [],
+            audience: [],
             registration: .zero)
     }
 
     private init(
-        server: [UInt8], account: [UInt8], application: [UInt8], audience: [UInt8],
+        server: [UInt8], account: ServerAccountName, application: [UInt8], audience: [UInt8],
         registration: RegistrationID
     ) {
         self.server = server

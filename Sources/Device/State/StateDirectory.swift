@@ -144,7 +144,7 @@ package struct StateDirectory: Sendable {
     ///
     /// Throws `.anotherAccount` if the records of the uid bear another name, as after a uid was
     /// reused.
-    package func account(_ name: [UInt8], uid: UInt32) throws(StoreFault) -> AccountState? {
+    package func account(_ name: AccountName, uid: UInt32) throws(StoreFault) -> AccountState? {
         guard let found = try account(uid: uid) else { return nil }
         guard found.name == name else { throw .anotherAccount(name: found.name) }
         return found
@@ -154,7 +154,7 @@ package struct StateDirectory: Sendable {
     ///
     /// Throws as `account(_:uid:)` does, and `.unsupportedName` for a name that cannot be stored.
     package func makeAccount(
-        _ name: [UInt8], uid: UInt32, now: Instant
+        _ name: AccountName, uid: UInt32, now: Instant
     ) throws(StoreFault) -> AccountState {
         if let found = try account(name, uid: uid) { return found }
         guard AccountRecord.isSupported(name: name) else { throw .unsupportedName }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Posix
 import Sealing
 
@@ -14,7 +15,7 @@ package enum StoreFault: Error, Equatable, Sendable {
     /// A later version of Signet wrote the directory.
     case newerVersion(UInt64)
     /// The records of the uid belong to an account with another name.
-    case anotherAccount(name: [UInt8])
+    case anotherAccount(name: AccountName)
     /// The account's name is empty, too long, or cannot be written into an allowed_signers file.
     case unsupportedName
     /// There is no print with this id.
@@ -60,7 +61,7 @@ extension StoreFault: CustomStringConvertible {
         case .newerVersion(let version):
             "the state directory has version \(version), which this program does not know"
         case .anotherAccount(let name):
-            "the records of this uid belong to the account \(String(decoding: name, as: UTF8.self))"
+            "the records of this uid belong to the account \(String(decoding: name.bytes, as: UTF8.self))"
         case .unsupportedName: "the account's name has characters that cannot be kept"
         case .unknownPrint: "there is no such print"
         case .tooManyPrints: "no more prints fit"

@@ -29,7 +29,7 @@ extension Logins {
         let fresh = try tokens.freshTokens()
         let now = core.now
         let module = fields.module.map { module in
-            ModulePurpose.text(module.challenge, local: [UInt8](module.account.text.utf8))
+            ModulePurpose.text(module.challenge, local: AccountName(module.account.text))
         }
         let (signer, statement) = try await challenges.settle(
             fields.proof, action: .login, event: .login, from: call.origin
@@ -64,7 +64,7 @@ extension Logins {
     ) throws(Problem) -> SignedVerdict {
         let verdict = Verdict(
             audience: statement.head.audience, account: statement.head.account,
-            local: [UInt8](module.account.text.utf8), device: statement.head.device,
+            local: AccountName(module.account.text), device: statement.head.device,
             challenge: statement.challenge, module: module.challenge, decision: .allow,
             issued: instant(now), expires: instant(now + ChallengeBinding.seconds))
         let text = verdict.encoded()

@@ -42,7 +42,7 @@ extension Transaction {
             registration.status == .created,
             registration.device == head.device,
             let account = try accounts.account(registration.account), !account.isBlocked,
-            [UInt8](account.name.utf8) == head.account,
+            ServerAccountName(account.name) == head.account,
             let application = try applications.application(ofAccount: account.id),
             [UInt8](application.audience.utf8) == head.audience
         else { return .failure(.refused) }

@@ -39,7 +39,7 @@ extension SignerRows {
     func signer(_ head: StatementHead) throws(DatabaseFault) -> Signer? {
         guard let signer = try signer(credential: head.credential),
             signer.registration.device == head.device,
-            [UInt8](signer.account.name.utf8) == head.account,
+            ServerAccountName(signer.account.name) == head.account,
             [UInt8](signer.application.audience.utf8) == head.audience
         else { return nil }
         return signer

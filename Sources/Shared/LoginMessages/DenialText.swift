@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import SignedFormats
 
 extension LoginDenial {
     /// What happened, why, and what to do now, for the person who logs in as `account`. What
     /// commands alone are refused for has its words in `Denial.text(account:)`.
-    package func loginText(account: Bytes) -> Text {
+    package func loginText(account: AccountName) -> Text {
         switch reason {
         case .notEnrolled:
             "no finger is enrolled for \(account). Run 'signet enroll' to add one"
@@ -76,7 +77,7 @@ extension LoginDenial {
         return "a fingerprint is not accepted here: \(detail: told). Use the password"
     }
 
-    private func otherRequesterText(_ account: Bytes) -> Text {
+    private func otherRequesterText(_ account: AccountName) -> Text {
         guard let told else {
             return "a fingerprint confirms only requests by \(account): use the password"
         }
@@ -86,7 +87,7 @@ extension LoginDenial {
             """
     }
 
-    private func notServedText(_ account: Bytes) -> Text {
+    private func notServedText(_ account: AccountName) -> Text {
         guard let told else {
             return """
                 fingerprint login is turned off for \(account) in signet.conf
@@ -127,7 +128,7 @@ extension LoginDenial {
         return "\(told) is using the reader, and the queue is full. Try again later"
     }
 
-    private func invalidatedText(_ account: Bytes) -> Text {
+    private func invalidatedText(_ account: AccountName) -> Text {
         if cause == .tpmExchanged {
             return """
                 fingerprint login is off for \(account): \(causeText). Start over with 'signet \

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import SignedFormats
 
@@ -79,14 +80,15 @@ package enum Prompt {
     }
 
     /// Who asks: account and terminal, without `/dev/`.
-    package static func who(account: Bytes, terminal: Bytes) -> Text {
+    package static func who(account: AccountName, terminal: Bytes) -> Text {
         let device = StaticString("/dev/").bytes
         let short = terminal.starts(with: device) ? Bytes(terminal.dropFirst(5)) : terminal
         return short.isEmpty ? "\(account)" : "\(account), \(short)"
     }
 
     /// Who asks for an account, where that is not the account itself: `alice, asked by bob, pts/1`.
-    package static func who(account: Bytes, terminal: Bytes, requester: Bytes?) -> Text {
+    package static func who(account: AccountName, terminal: Bytes, requester: AccountName?) -> Text
+    {
         guard let requester else { return who(account: account, terminal: terminal) }
         return "\(account), asked by \(who(account: requester, terminal: terminal))"
     }

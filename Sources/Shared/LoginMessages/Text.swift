@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import SignedFormats
 
@@ -196,6 +197,11 @@ extension Text {
         @inline(never)
         package mutating func appendInterpolation(_ outside: Bytes) {
             append(.words(Text.escaped(outside)))
+        }
+
+        /// Appends a name from outside, made harmless.
+        package mutating func appendInterpolation(_ name: EntityName<some Any>) {
+            appendInterpolation(name.bytes)
         }
 
         /// Appends another text.

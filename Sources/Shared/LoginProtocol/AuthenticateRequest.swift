@@ -7,17 +7,17 @@ import Domain
 /// `Limit` when the request is encoded. The daemon believes `agent` and `agentUser` only from root.
 package struct AuthenticateRequest: Equatable, Sendable {
     /// The account to authenticate.
-    package var account: Bytes
+    package var account: AccountName
     /// The relying party's challenge, 32 fresh random bytes.
     package var challenge: Challenge
     /// The PAM service, for example `sudo`.
-    package var service: Bytes
+    package var service: ServiceName
     /// The terminal, empty if there is none.
     package var terminal: Bytes
     /// PAM_RHOST; a non-empty one means a remote login, which is denied.
     package var remoteHost: Bytes
     /// PAM_RUSER, empty if there is none.
-    package var requester: Bytes
+    package var requester: AccountName
     /// The command or action that the touch authorises, empty if unknown.
     package var purpose: Bytes
     /// How long to wait for the touch, in milliseconds.
@@ -43,8 +43,8 @@ package struct AuthenticateRequest: Equatable, Sendable {
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
-        account: Bytes, challenge: Challenge, service: Bytes, terminal: Bytes = [],
-        remoteHost: Bytes = [], requester: Bytes = [], purpose: Bytes = [],
+        account: AccountName, challenge: Challenge, service: ServiceName, terminal: Bytes = [],
+        remoteHost: Bytes = [], requester: AccountName = .none, purpose: Bytes = [],
         timeoutMilliseconds: UInt32, maximumTries: UInt8, wantsKeyring: Bool = false,
         presence: TerminalPosition = .foreground, background: BackgroundPolicy = .refuse,
         commandDigest: Bytes = [], agent: UInt32? = nil, agentUser: UInt32? = nil,
@@ -72,10 +72,10 @@ package struct AuthenticateRequest: Equatable, Sendable {
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.challenge, challenge)
-        try frame.put(.service, service)
+        try frame.put(.service, name: service)
         try frame.put(.terminal, terminal)
         try frame.put(.remoteHost, remoteHost)
-        try frame.put(.requester, requester)
+        try frame.put(.requester, name: requester)
         try frame.put(.purpose, purpose)
         try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
         guard maximumTries > 0 else { throw .malformedValue }

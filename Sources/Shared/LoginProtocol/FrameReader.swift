@@ -33,6 +33,11 @@ package struct FrameReader {
         return value
     }
 
+    /// The name in the next field; throws `.unexpectedField` unless it is this one.
+    package mutating func name<Subject>(_ field: Field) throws(WireFault) -> EntityName<Subject> {
+        EntityName(try bytes(field))
+    }
+
     /// The value of the next field if it is this one; otherwise nil, and nothing is consumed.
     package mutating func bytesIfPresent(_ field: Field) throws(WireFault) -> Bytes? {
         try bytesIfPresent(tag: field.rawValue, size: field.size)

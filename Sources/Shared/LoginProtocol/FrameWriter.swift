@@ -27,6 +27,11 @@ package struct FrameWriter {
         try put(field, value.bytes)
     }
 
+    /// Appends a field that holds a name.
+    package mutating func put(_ field: Field, name: EntityName<some Any>) throws(WireFault) {
+        try put(field, name.bytes)
+    }
+
     /// Appends a field without making another copy of its value.
     package mutating func put(_ field: Field, _ value: Span<UInt8>) throws(WireFault) {
         try put(tag: field.rawValue, size: field.size, value)

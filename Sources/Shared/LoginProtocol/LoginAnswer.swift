@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// The daemon's answers to `authenticate` and `confirm`; `Answer` has these and all others.
 package enum LoginAnswer: Equatable, Sendable {
     case notice(Notice)
@@ -60,7 +62,7 @@ extension ServerProof {
 
 extension Notice {
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let requester = try frame.bytesIfPresent(.requester)
+        let requester = try frame.bytesIfPresent(.requester).map(AccountName.init)
         let subject = try frame.bytesIfPresent(.subject)
         self.init(try frame.choice(.notice))
         self.requester = requester

@@ -14,7 +14,9 @@ package enum LoginRequest {
     }
 
     /// Asks whether the touch that signed this challenge is still valid.
-    package static func confirm(account: Bytes, challenge: Challenge) throws(WireFault) -> Bytes {
+    package static func confirm(account: AccountName, challenge: Challenge) throws(WireFault)
+        -> Bytes
+    {
         var frame = FrameWriter(kind: LoginVerb.confirm.rawValue)
         try frame.put(account: account, challenge: challenge)
         return frame.bytes
@@ -25,7 +27,7 @@ package enum LoginRequest {
 
     /// Reports that a password was accepted in a login.
     package static func passwordAccepted(
-        account: Bytes, service: Bytes
+        account: AccountName, service: ServiceName
     ) throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: LoginVerb.passwordAccepted.rawValue)
         try frame.put(account: account, service: service)
@@ -41,11 +43,12 @@ package enum LoginRequest {
 
     /// Reports an account's new password. The caller must wipe the returned frame.
     package static func passwordChanged(
-        account: Bytes, service: Bytes, password: Span<UInt8>
+        account: AccountName, service: ServiceName, password: Span<UInt8>
     ) throws(WireFault) -> Bytes {
         // Reserve the full length, so that no reallocation leaves a copy of the password behind.
         let room =
-            Frame.headerLength + 3 * Frame.fieldHeaderLength + account.count + service.count
+            Frame.headerLength + 3 * Frame.fieldHeaderLength + account.bytes.count
+            + service.bytes.count
             + password.count
         var frame = FrameWriter(kind: LoginVerb.passwordChanged.rawValue, capacity: room)
         try frame.put(account: account, service: service)
@@ -54,10 +57,10 @@ package enum LoginRequest {
     }
 }
 
-extension Bytes {
+extension AccountName {
     /// Whether it has no control characters, `/` or `:`, which never occur in names of passwd(5).
-    package var isAccountName: Bool {
-        for byte in self where byte < 0x20 || byte == 0x7F || byte == 0x2F || byte == 0x3A {
+    package var isPlausible: Bool {
+        for byte in bytes where byte < 0x20 || byte == 0x7F || byte == 0x2F || byte == 0x3A {
             return false
         }
         return true
@@ -66,21 +69,21 @@ extension Bytes {
 
 extension FrameWriter {
     /// Appends an account's name; throws for a name that the reader would reject.
-    package mutating func put(accountName name: Bytes) throws(WireFault) {
-        guard name.isAccountName else { throw .malformedValue }
-        try put(.account, name)
+    package mutating func put(accountName name: AccountName) throws(WireFault) {
+        guard name.isPlausible else { throw .malformedValue }
+        try put(.account, name: name)
     }
 
     /// Appends the fields of `confirm`.
-    package mutating func put(account: Bytes, challenge: Challenge) throws(WireFault) {
+    package mutating func put(account: AccountName, challenge: Challenge) throws(WireFault) {
         try put(accountName: account)
         try put(.challenge, challenge)
     }
 
     /// Appends the fields that reports about a login begin with.
     @inline(never)
-    package mutating func put(account: Bytes, service: Bytes) throws(WireFault) {
+    package mutating func put(account: AccountName, service: ServiceName) throws(WireFault) {
         try put(accountName: account)
-        try put(.service, service)
+        try put(.service, name: service)
     }
 }

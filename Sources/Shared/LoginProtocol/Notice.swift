@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// How a reader scans a finger; the raw value is on the wire.
 package enum ScanType: UInt8, CaseIterable, Sendable {
     case press = 1
@@ -75,7 +77,7 @@ package struct Notice: Equatable, Sendable {
     /// A text for people, depending on the kind: the reader's name, or another request.
     package var subject: Bytes?
     /// The user who asked, for `touch`, if that is not the account itself.
-    package var requester: Bytes?
+    package var requester: AccountName?
     /// Whether the client must send `shown` once the notice has been shown.
     package var wantsAcknowledgement: Bool
 
@@ -83,7 +85,7 @@ package struct Notice: Equatable, Sendable {
     package init(
         _ kind: NoticeKind, scan: ScanType? = nil, retry: RetryReason? = nil, done: UInt8? = nil,
         total: UInt8? = nil, triesLeft: UInt8? = nil, subject: Bytes? = nil,
-        requester: Bytes? = nil, wantsAcknowledgement: Bool = false
+        requester: AccountName? = nil, wantsAcknowledgement: Bool = false
     ) {
         self.kind = kind
         self.scan = scan

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import SignedFormats
 
@@ -63,9 +64,9 @@ package struct ModuleOptions: Equatable, Sendable {
     ///
     /// The default refuses services that grant privileges immediately, such as sudo, because the
     /// touch could be meant for another program.
-    package func background(for service: [UInt8]) -> BackgroundPolicy {
+    package func background(for service: ServiceName) -> BackgroundPolicy {
         if let statedBackground { return statedBackground }
-        for name in ModuleOptions.attended where name.bytes == service { return .refuse }
+        for name in ModuleOptions.attended where name.bytes == service.bytes { return .refuse }
         return .allow
     }
 

@@ -9,15 +9,15 @@ package struct Expectation: Sendable {
     /// The relying party's own name.
     package var audience: [UInt8]
     /// The name of the account that it requested a touch for.
-    package var account: [UInt8]
+    package var account: AccountName
     /// That account's uid.
     package var uid: UInt32
     /// The requester that the application named (PAM_RUSER); empty if it named none.
-    package var requester: [UInt8]
+    package var requester: AccountName
     /// The random challenge that the relying party sent with its request.
     package var challenge: Challenge
     /// The PAM service in the request.
-    package var service: [UInt8]
+    package var service: ServiceName
     /// The terminal in the request.
     package var terminal: [UInt8]
     /// The purpose in the request.
@@ -31,8 +31,9 @@ package struct Expectation: Sendable {
 
     /// Creates an expectation.
     package init(
-        audience: [UInt8], account: [UInt8], uid: UInt32, requester: [UInt8], challenge: Challenge,
-        service: [UInt8], terminal: [UInt8], purpose: [UInt8], command: [UInt8],
+        audience: [UInt8], account: AccountName, uid: UInt32, requester: AccountName,
+        challenge: Challenge,
+        service: ServiceName, terminal: [UInt8], purpose: [UInt8], command: [UInt8],
         credential: CredentialID, server: ServerExpectation? = nil
     ) {
         self.audience = audience
@@ -107,7 +108,7 @@ package struct Expectation: Sendable {
     /// It must not be empty, and if the application named a user other than the account, it must
     /// not be the account itself. It need not be the user that the application named, because the
     /// daemon knows better: after `su bob`, sudo names bob, but the session is alice's.
-    private func isRequester(_ said: [UInt8]) -> Bool {
+    private func isRequester(_ said: AccountName) -> Bool {
         let isOther = !requester.isEmpty && requester != account
         return !said.isEmpty && (!isOther || said != account)
     }
@@ -121,7 +122,7 @@ package struct Expectation: Sendable {
         guard let server, let said else { return self.server == nil && said == nil }
         guard said.url == server.url else { return false }
         guard said.mode == .online || server.mayBeOffline else { return false }
-        return server.mayDiffer || said.account == account
+        return server.mayDiffer || said.account.bytes == account.bytes
     }
 }
 
@@ -150,7 +151,7 @@ package struct VerdictExpectation: Sendable {
     /// The server's name, as the configuration has it.
     package var audience: [UInt8]
     /// The account's name on this machine.
-    package var local: [UInt8]
+    package var local: AccountName
     /// The random challenge of the PAM module for this login.
     package var challenge: Challenge
     /// How long an earlier verdict is accepted while the server is unreachable, in seconds; 0 for
@@ -162,7 +163,7 @@ package struct VerdictExpectation: Sendable {
 
     /// Creates an expectation.
     package init(
-        audience: [UInt8], local: [UInt8], challenge: Challenge, offlineSeconds: UInt64
+        audience: [UInt8], local: AccountName, challenge: Challenge, offlineSeconds: UInt64
     ) {
         self.audience = audience
         self.local = local

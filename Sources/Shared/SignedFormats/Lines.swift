@@ -42,6 +42,11 @@ package struct LineWriter {
         put(name, id.hexadecimal)
     }
 
+    /// Appends a line with a name.
+    package mutating func put(_ line: StaticString, name: EntityName<some Any>) {
+        put(line, name.bytes)
+    }
+
     /// Appends a line with a challenge in base64url.
     package mutating func put(_ name: StaticString, challenge: Challenge) {
         put(name, Base64.encode(challenge.bytes, alphabet: .url))
@@ -84,6 +89,13 @@ package struct LineReader {
         guard let value = PercentEncoding.decode(written) else { throw .malformed }
         guard value.count <= cap else { throw .tooLong }
         return value
+    }
+
+    /// Reads the name in the next line, like `value(_:cap:)`.
+    package mutating func name<Subject>(
+        _ line: StaticString, cap: Int
+    ) throws(LineFault) -> EntityName<Subject> {
+        EntityName(try value(line, cap: cap))
     }
 
     /// Reads the decimal number in the next line, which must have this name.

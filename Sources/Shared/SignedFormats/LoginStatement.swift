@@ -19,7 +19,7 @@ package struct LoginStatement: CanonicalText {
     /// lower-case letters, digits and hyphens.
     package var action: [UInt8]
     /// The service that the user logs in to, 0 to 64 bytes.
-    package var service: [UInt8]
+    package var service: ServiceName
     /// The terminal; empty if there was none.
     package var terminal: [UInt8]
     /// The command or action that was authorised, or `ModulePurpose` for a PAM module's verdict;
@@ -30,7 +30,7 @@ package struct LoginStatement: CanonicalText {
 
     /// Creates a statement; sizes are checked only by `init(parsing:)`.
     package init(
-        head: StatementHead, challenge: Challenge, action: [UInt8], service: [UInt8],
+        head: StatementHead, challenge: Challenge, action: [UInt8], service: ServiceName,
         terminal: [UInt8], purpose: [UInt8], claims: StatementClaims
     ) {
         self.head = head
@@ -47,7 +47,7 @@ package struct LoginStatement: CanonicalText {
         head.write(to: &lines)
         lines.put("challenge", challenge: challenge)
         lines.put("action", action)
-        lines.put("service", service)
+        lines.put("service", name: service)
         lines.put("terminal", terminal)
         lines.put("purpose", purpose)
         claims.write(to: &lines)
@@ -58,7 +58,7 @@ package struct LoginStatement: CanonicalText {
         head = try StatementHead(reading: &lines)
         challenge = try lines.challenge("challenge")
         action = try lines.value("action", cap: 32, allowed: LoginAction.isAllowed)
-        service = try lines.value("service", cap: 64)
+        service = try lines.name("service", cap: 64)
         terminal = try lines.value("terminal", cap: 256)
         purpose = try lines.value("purpose", cap: 1_024)
         claims = try StatementClaims(reading: &lines)
@@ -71,8 +71,9 @@ package struct LoginStatement: CanonicalText {
 /// the device, so that no process between the module and the server can change either.
 package enum ModulePurpose {
     /// The text `module CHALLENGE NAME`, with the challenge in base64url.
-    package static func text(_ challenge: Challenge, local: [UInt8]) -> [UInt8] {
-        Array("module ".utf8) + Base64.encode(challenge.bytes, alphabet: .url) + [0x20] + local
+    package static func text(_ challenge: Challenge, local: AccountName) -> [UInt8] {
+        Array("module ".utf8) + Base64.encode(challenge.bytes, alphabet: .url) + [0x20]
+            + local.bytes
     }
 }
 

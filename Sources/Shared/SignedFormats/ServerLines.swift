@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// Whether the server was asked about a login, or an earlier verdict takes its place.
 package enum ServerMode: LineWord {
     /// The server was asked, and its verdict must be about this login.
@@ -23,12 +25,12 @@ package struct ServerLines: Equatable, Sendable {
     /// The server's URL in normal form.
     package var url: [UInt8]
     /// The account's name at the server.
-    package var account: [UInt8]
+    package var account: ServerAccountName
     /// Whether the server was asked or an earlier verdict is used.
     package var mode: ServerMode
 
     /// Creates the lines; sizes are checked only when a text is parsed.
-    package init(url: [UInt8], account: [UInt8], mode: ServerMode) {
+    package init(url: [UInt8], account: ServerAccountName, mode: ServerMode) {
         self.url = url
         self.account = account
         self.mode = mode
@@ -36,13 +38,13 @@ package struct ServerLines: Equatable, Sendable {
 
     func write(to lines: inout LineWriter) {
         lines.put("server", url)
-        lines.put("server-account", account)
+        lines.put("server-account", name: account)
         lines.put("server-mode", word: mode)
     }
 
     init(reading lines: inout LineReader) throws(LineFault) {
         url = try lines.value("server", cap: 256)
-        account = try lines.value("server-account", cap: 256)
+        account = try lines.name("server-account", cap: 256)
         mode = try lines.word("server-mode")
     }
 }

@@ -17,11 +17,11 @@ package struct Statement: Equatable, Sendable {
     /// The relying party; `local` is the PAM module of this machine.
     package var audience: [UInt8]
     /// The account's name.
-    package var account: [UInt8]
+    package var account: AccountName
     /// The account's uid.
     package var uid: UInt32
     /// The login name of the user who requested the touch, 1 to 256 bytes; empty in version 1.
-    package var requester: [UInt8]
+    package var requester: AccountName
     /// This machine's id.
     package var device: DeviceID
     /// The credential's id.
@@ -29,7 +29,7 @@ package struct Statement: Equatable, Sendable {
     /// The relying party's challenge, 32 bytes; for a released secret, the daemon's own.
     package var challenge: Challenge
     /// The PAM service.
-    package var service: [UInt8]
+    package var service: ServiceName
     /// The terminal; empty if there was none.
     package var terminal: [UInt8]
     /// The command or action that was authorised; empty if unknown.
@@ -55,8 +55,9 @@ package struct Statement: Equatable, Sendable {
     ///
     /// The caller must respect the sizes given above, which only `init(parsing:)` checks.
     package init(
-        audience: [UInt8], account: [UInt8], uid: UInt32, requester: [UInt8], device: DeviceID,
-        credential: CredentialID, challenge: Challenge, service: [UInt8], terminal: [UInt8],
+        audience: [UInt8], account: AccountName, uid: UInt32, requester: AccountName,
+        device: DeviceID,
+        credential: CredentialID, challenge: Challenge, service: ServiceName, terminal: [UInt8],
         purpose: [UInt8], command: [UInt8] = [], server: ServerLines? = nil, factor: [UInt8],
         enrolment: UInt64, counter: UInt64, previous: [UInt8], issued: Instant
     ) {
@@ -84,13 +85,13 @@ package struct Statement: Equatable, Sendable {
         var lines = LineWriter()
         lines.put("signet-statement", number: version)
         lines.put("audience", audience)
-        lines.put("account", account)
+        lines.put("account", name: account)
         lines.put("uid", number: UInt64(uid))
-        if version > 1 { lines.put("requester", requester) }
+        if version > 1 { lines.put("requester", name: requester) }
         lines.put("device", id: device)
         lines.put("credential", id: credential)
         lines.put("challenge", challenge: challenge)
-        lines.put("service", service)
+        lines.put("service", name: service)
         lines.put("terminal", terminal)
         lines.put("purpose", purpose)
         if version > 1 { lines.put("command", Base64.encode(command, alphabet: .url)) }
@@ -117,8 +118,8 @@ package struct Statement: Equatable, Sendable {
     /// An empty statement to read into.
     private init() {
         self.init(
-            audience: [], account: [], uid: 0, requester: [], device: .zero,
-            credential: .zero, challenge: .zero, service: [],
+            audience: [], account: .none, uid: 0, requester: .none, device: .zero,
+            credential: .zero, challenge: .zero, service: .none,
             terminal: [], purpose: [], factor: [], enrolment: 0,
             counter: 0, previous: [], issued: Instant(seconds: 0))
     }
@@ -131,15 +132,16 @@ package struct Statement: Equatable, Sendable {
         version = try lines.number("signet-statement")
         guard (1...Statement.currentVersion).contains(version) else { throw .malformed }
         audience = try lines.value("audience", cap: 256)
-        account = try lines.value("account", cap: 256)
+        account = try lines.name("account", cap: 256)
         uid = try lines.uid()
         if version > 1 {
-            requester = try lines.value("requester", cap: 256, allowed: Statement.isNameByte)
+            requester = AccountName(
+                try lines.value("requester", cap: 256, allowed: Statement.isNameByte))
         }
         device = try lines.identifier("device")
         credential = try lines.identifier("credential")
         challenge = try lines.challenge("challenge")
-        service = try lines.value("service", cap: 64)
+        service = try lines.name("service", cap: 64)
         terminal = try lines.value("terminal", cap: 256)
         purpose = try lines.value("purpose", cap: 1_024)
         if version > 1 { command = try lines.digestOrNothing("command") }

@@ -6,14 +6,16 @@ package struct StatementHead: Equatable, Sendable {
     /// The relying party's name.
     package var audience: [UInt8]
     /// The account's name at the relying party.
-    package var account: [UInt8]
+    package var account: ServerAccountName
     /// The device's id.
     package var device: DeviceID
     /// The credential's id.
     package var credential: CredentialID
 
     /// Creates the lines; sizes are checked only when a text is parsed.
-    package init(audience: [UInt8], account: [UInt8], device: DeviceID, credential: CredentialID) {
+    package init(
+        audience: [UInt8], account: ServerAccountName, device: DeviceID, credential: CredentialID
+    ) {
         self.audience = audience
         self.account = account
         self.device = device
@@ -22,14 +24,14 @@ package struct StatementHead: Equatable, Sendable {
 
     func write(to lines: inout LineWriter) {
         lines.put("audience", audience)
-        lines.put("account", account)
+        lines.put("account", name: account)
         lines.put("device", id: device)
         lines.put("credential", id: credential)
     }
 
     init(reading lines: inout LineReader) throws(LineFault) {
         audience = try lines.value("audience", cap: 256)
-        account = try lines.value("account", cap: 256)
+        account = try lines.name("account", cap: 256)
         device = try lines.identifier("device")
         credential = try lines.identifier("credential")
     }

@@ -29,9 +29,9 @@ package struct Verdict: CanonicalText {
     /// The server's name.
     package var audience: [UInt8]
     /// The account's name at the server.
-    package var account: [UInt8]
+    package var account: ServerAccountName
     /// The account's name on the device.
-    package var local: [UInt8]
+    package var local: AccountName
     /// The device's id.
     package var device: DeviceID
     /// The server's challenge, which the device answered.
@@ -47,7 +47,8 @@ package struct Verdict: CanonicalText {
 
     /// Creates a verdict; sizes are checked only by `init(parsing:)`.
     package init(
-        audience: [UInt8], account: [UInt8], local: [UInt8], device: DeviceID, challenge: Challenge,
+        audience: [UInt8], account: ServerAccountName, local: AccountName, device: DeviceID,
+        challenge: Challenge,
         module: Challenge, decision: VerdictDecision, issued: Instant, expires: Instant
     ) {
         self.audience = audience
@@ -64,8 +65,8 @@ package struct Verdict: CanonicalText {
     /// Writes every line after the first.
     package func write(to lines: inout LineWriter) {
         lines.put("audience", audience)
-        lines.put("account", account)
-        lines.put("local", local)
+        lines.put("account", name: account)
+        lines.put("local", name: local)
         lines.put("device", id: device)
         lines.put("challenge", challenge: challenge)
         lines.put("module", challenge: module)
@@ -77,8 +78,8 @@ package struct Verdict: CanonicalText {
     /// Reads every line after the first.
     package init(reading lines: inout LineReader) throws(LineFault) {
         audience = try lines.value("audience", cap: 256)
-        account = try lines.value("account", cap: 256)
-        local = try lines.value("local", cap: 256)
+        account = try lines.name("account", cap: 256)
+        local = try lines.name("local", cap: 256)
         device = try lines.identifier("device")
         challenge = try lines.challenge("challenge")
         module = try lines.challenge("module")

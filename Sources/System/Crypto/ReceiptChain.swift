@@ -50,7 +50,7 @@ package struct ReceiptChain {
         SignatureNamespace.login.bytes, SignatureNamespace.secret.bytes,
     ]
 
-    private let account: [UInt8]
+    private let account: AccountName
     private let uid: UInt32
     private let signers: [RegisteredSigner]
     private let head: (counter: UInt64, digest: [UInt8])
@@ -66,7 +66,7 @@ package struct ReceiptChain {
     ///   - headCounter: The counter of the newest known receipt, 0 for none.
     ///   - headDigest: The SHA-256 of that receipt's entry, 32 bytes.
     package init(
-        account: [UInt8], uid: UInt32, signers: [RegisteredSigner], headCounter: UInt64,
+        account: AccountName, uid: UInt32, signers: [RegisteredSigner], headCounter: UInt64,
         headDigest: [UInt8]
     ) {
         self.account = account
@@ -144,8 +144,8 @@ extension RegisteredSigner {
     /// ones.
     ///
     /// Lines of another account or with other options are unchanged.
-    package static func upgraded(file: [UInt8], account: [UInt8]) -> [UInt8] {
-        let older = account + olderOptions
+    package static func upgraded(file: [UInt8], account: AccountName) -> [UInt8] {
+        let older = account.bytes + olderOptions
         var upgraded: [UInt8] = []
         upgraded.reserveCapacity(file.count)
         var rest = file[...]
@@ -153,7 +153,8 @@ extension RegisteredSigner {
             let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.endIndex
             let line = rest[..<end]
             let isOlder = line.starts(with: older)
-            upgraded += isOlder ? account + options + line.dropFirst(older.count) : Array(line)
+            upgraded +=
+                isOlder ? account.bytes + options + line.dropFirst(older.count) : Array(line)
             rest = rest[end...]
         }
         return upgraded
@@ -164,9 +165,9 @@ extension RegisteredSigner {
     ///
     /// Each line is the account, the namespaces, the key, and the comment `signet:` account `:`
     /// credential, and ends with LF. A file of no lines gives an empty list.
-    package static func parse(file: [UInt8], account: [UInt8]) -> [RegisteredSigner]? {
-        let prefix = account + options
-        let label = StaticString("signet:").bytes + PercentEncoding.encode(account) + [0x3a]
+    package static func parse(file: [UInt8], account: AccountName) -> [RegisteredSigner]? {
+        let prefix = account.bytes + options
+        let label = StaticString("signet:").bytes + PercentEncoding.encode(account.bytes) + [0x3a]
         var signers: [RegisteredSigner] = []
         var rest = file[...]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

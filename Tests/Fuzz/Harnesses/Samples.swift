@@ -5,15 +5,15 @@ import LoginProtocol
 
 /// One value of every request and answer, and the extremes of those that have optional fields.
 enum Samples {
-    static let account = Bytes("alice".utf8)
+    static let account: AccountName = "alice"
     static let thirtyTwo = Bytes(0..<32)
 
     static let requests: [Request] = [
         .authenticate(
             AuthenticateRequest(
-                account: account, challenge: .sample(0..<32), service: Bytes("sudo".utf8),
+                account: account, challenge: .sample(0..<32), service: "sudo",
                 terminal: Bytes("/dev/pts/3".utf8), remoteHost: Bytes("host".utf8),
-                requester: Bytes("bob".utf8), purpose: Bytes("sudo apt upgrade".utf8),
+                requester: "bob", purpose: Bytes("sudo apt upgrade".utf8),
                 timeoutMilliseconds: 10_000, maximumTries: 3)),
         .authenticate(
             AuthenticateRequest(
@@ -30,26 +30,26 @@ enum Samples {
         .log(LogRequest(account: account)),
         .log(LogRequest(account: account, first: .max, count: .max)),
         .configuration,
-        .passwordAccepted(account: account, service: Bytes("login".utf8)),
+        .passwordAccepted(account: account, service: "login"),
         .offer(
             OfferRequest(
-                account: account, service: Bytes("login".utf8), presence: .foreground)),
+                account: account, service: "login", presence: .foreground)),
         .password([]), .password(Bytes(repeating: 0, count: Limit.password)), .cancel,
         .authenticate(
             AuthenticateRequest(
-                account: account, challenge: .sample(0..<32), service: Bytes("login".utf8),
+                account: account, challenge: .sample(0..<32), service: "login",
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
                 presence: .background, background: .warn)),
         .authenticate(
             AuthenticateRequest(
-                account: account, challenge: .sample(0..<32), service: Bytes("login".utf8),
+                account: account, challenge: .sample(0..<32), service: "login",
                 timeoutMilliseconds: 1, maximumTries: 1,
                 server: ServerLoginRequest(
                     url: Bytes("https://h".utf8), audience: [1],
                     key: Bytes(repeating: 4, count: 65)))),
         .authenticate(
             AuthenticateRequest(
-                account: account, challenge: .sample(0..<32), service: Bytes("login".utf8),
+                account: account, challenge: .sample(0..<32), service: "login",
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
                 commandDigest: thirtyTwo, agent: .max, agentUser: .max,
                 server: ServerLoginRequest(
@@ -69,7 +69,7 @@ enum Samples {
         .secretGet(account: account, name: [0x20], timeoutMilliseconds: .max),
         .secretList(account: account), .secretDelete(account: account, name: [0xFF]),
         .vault, .migrate(account: account, vault: Bytes("tpm".utf8)), .trustVault,
-        .passwordChanged(account: account, service: Bytes("passwd".utf8), password: [1, 2]),
+        .passwordChanged(account: account, service: "passwd", password: [1, 2]),
         .readerPrints(ReaderPrintsRequest(.list)),
         .readerPrints(ReaderPrintsRequest(.clear, readerID: [1])),
         .watchReader(nil), .watchReader([1]),
@@ -179,16 +179,16 @@ enum Samples {
             .notice(
                 Notice(
                     .stage, scan: .swipe, retry: .tooShort, done: 1, total: 2, triesLeft: 3,
-                    subject: Bytes("reader".utf8), requester: Bytes("bob".utf8),
+                    subject: Bytes("reader".utf8), requester: "bob",
                     wantsAcknowledgement: true)),
             .assertion(assertion),
             .receipt(ReceiptAnswer(statement: [1], signature: [1, 2], isGranted: false)),
             .receipt(ReceiptAnswer(statement: [1], signature: [1, 2], isGranted: true)),
             .refusal(
                 Refusal(
-                    AuthenticateRequest.verb, service: Bytes("sudo".utf8),
+                    AuthenticateRequest.verb, service: "sudo",
                     terminal: Bytes("tty1".utf8),
-                    requester: Bytes("bob".utf8), reason: .noMatch, count: .max, since: 1,
+                    requester: "bob", reason: .noMatch, count: .max, since: 1,
                     until: .max)),
             .refusal(
                 Refusal(SignRequest.verb, requester: [], reason: .lidClosed, since: 0, until: 0)),
@@ -240,8 +240,8 @@ enum Samples {
             .secretWanted,
             .event(
                 EventAnswer(
-                    account: account, service: Bytes("polkit-1".utf8),
-                    requester: Bytes("bob".utf8), purpose: Bytes("pkexec id".utf8), isOver: false,
+                    account: account, service: "polkit-1",
+                    requester: "bob", purpose: Bytes("pkexec id".utf8), isOver: false,
                     number: .max)),
             .event(EventAnswer(account: account, service: [0x20], isOver: true, number: 0)),
             .importedPrint(

@@ -64,7 +64,7 @@ enum Receipts: Harness {
 /// The list of an account's signers.
 enum Signers: Harness {
     static let name = "signers"
-    static let account = bytes("al ice%")
+    static let account: AccountName = "al ice%"
     static var seeds: [[UInt8]] {
         let comment = bytes("signet:al ice%25:000102030405060708090a0b0c0d0e0f")
         guard let line = Signatures.key?.line(comment: comment) else { return [] }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -24,7 +25,7 @@ protocol Client: AnyObject, Sendable {
     /// Sends an answer, waiting while the client reads slowly.
     func send(_ answer: Answer) async
     /// Asks for the password of an account; nil if the client did not give one in time.
-    func askPassword(of account: Bytes) async -> SecretBytes?
+    func askPassword(of account: AccountName) async -> SecretBytes?
     /// Takes the password that came with the current request; nil if there was none or it was taken
     /// before.
     func consumePassword() -> SecretBytes?
@@ -63,7 +64,7 @@ protocol AwaitedConfirmation: AnyObject, Sendable {
     /// The account of the login.
     var account: Account { get }
     /// The PAM service of the login.
-    nonisolated var service: Bytes { get }
+    nonisolated var service: ServiceName { get }
     /// The terminal of the login.
     nonisolated var terminal: Bytes { get }
     /// Work to do after the confirmation has ended, when the client no longer waits.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import MainContext
@@ -51,7 +52,7 @@ final class PasswordChecker {
     func proof(
         for account: Account, from client: any Client
     ) async throws(Denial) -> VerifiedPassword {
-        guard let password = await client.askPassword(of: Bytes(account.name.utf8)) else {
+        guard let password = await client.askPassword(of: AccountName(account.name)) else {
             throw Denial(Task.isCancelled ? .cancelled : .timedOut)
         }
         guard !checking.contains(account.uid) else { throw Denial(.tooManyRequests) }

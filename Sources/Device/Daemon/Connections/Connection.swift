@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -263,7 +264,7 @@ extension Connection: Client {
         }
     }
 
-    func askPassword(of account: Bytes) async -> SecretBytes? {
+    func askPassword(of account: AccountName) async -> SecretBytes? {
         let patience = Timer(after: Connection.typing) { [weak self] in self?.deliverPassword(nil) }
         defer { patience.cancel() }
         return await withTaskCancellationHandler {

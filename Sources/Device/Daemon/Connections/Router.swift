@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -157,14 +158,14 @@ extension Router {
         // The account of a pending proof was looked up before the touch.
         let proven = request is ConfirmRequest ? client.confirmation?.account : nil
         let account =
-            if let proven, Bytes(proven.name.utf8) == name { proven } else {
-                String(validating: name, as: UTF8.self).flatMap { try? Account.named($0) }
+            if let proven, AccountName(proven.name) == name { proven } else {
+                String(validating: name.bytes, as: UTF8.self).flatMap { try? Account.named($0) }
             }
         // A peer without permission must not learn whether the account exists.
         guard rule.permits(peerUID: client.peer.uid, accountUID: account?.uid) else {
             throw Denial(.notPermitted)
         }
-        guard let account, Bytes(account.name.utf8) == name else {
+        guard let account, AccountName(account.name) == name else {
             throw Denial(.unknownAccount)
         }
         return account

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
 import CommandProtocol
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
@@ -100,7 +101,7 @@ extension Accounts {
     /// Throws `StoreFault.anotherAccount` if the records of this uid belong to another account
     /// name, as after a user was deleted and the uid was given to a new one.
     func kept(_ account: Account) throws(StoreFault) -> AccountState? {
-        try state.account(Bytes(account.name.utf8), uid: account.uid)
+        try state.account(AccountName(account.name), uid: account.uid)
     }
 
     /// Returns the ledger with which the gate counts the account's failed attempts on disk.

@@ -2,6 +2,7 @@
 import Authorization
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import MainContext
@@ -183,7 +184,7 @@ extension Enabling {
     func passwordAccepted(
         _ request: PasswordAcceptedRequest, account: Account, client: any Client
     ) throws(Denial) -> Answer {
-        let service = String(decoding: request.service, as: UTF8.self)
+        let service = String(decoding: request.service.bytes, as: UTF8.self)
         return try unlock(account, because: "password accepted by \(service)")
     }
 

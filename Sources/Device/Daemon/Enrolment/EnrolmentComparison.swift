@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
 import CommandProtocol
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -209,7 +210,7 @@ extension Enrolments {
     /// So trying fingers by enrolling them locks the owner's fingers just as trying to log in
     /// would.
     private func noteTaken(_ owner: AccountState, by account: Account) {
-        journal.taken(String(decoding: owner.name, as: UTF8.self), by: account)
+        journal.taken(String(decoding: owner.name.bytes, as: UTF8.self), by: account)
         let now = accounts.now
         let counted = owner.lockout.load().beginningAttempt(at: now).afterMismatch(at: now)
         do throws(StoreFault) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Configuration
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -269,7 +270,7 @@ extension Enrolments {
         let answer: Result<DoneAnswer, Denial>
         do {
             let key = try await templates.sealingKey(of: account)
-            let name = Bytes(account.name.utf8)
+            let name = AccountName(account.name)
             let kept = try state.makeAccount(name, uid: account.uid, now: accounts.instant)
             var bytes = template.bytes
             let change = try kept.prints.draft(

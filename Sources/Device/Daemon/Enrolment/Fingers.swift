@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -207,7 +208,7 @@ extension Fingers {
             return try accounts.kept(account)
         } catch {
             guard case .anotherAccount(let former) = error else { throw error }
-            let name = String(decoding: former, as: UTF8.self)
+            let name = String(decoding: former.bytes, as: UTF8.self)
             journal.fault("removing what was kept for \(name), who had the uid of \(account.name)")
             if let left = try state.account(uid: account.uid) {
                 try upkeep.noteDeletion(of: try left.prints.draftRemovingAll().removed)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Configuration
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
@@ -292,7 +293,7 @@ extension PrintImport {
             if let contents { try credentials.revokeIfUnfit(storage: contents, of: account) }
             let key = try await templates.sealingKey(of: account)
             let kept = try state.makeAccount(
-                Bytes(account.name.utf8), uid: account.uid, now: accounts.instant)
+                AccountName(account.name), uid: account.uid, now: accounts.instant)
             var bytes = template.bytes
             let change = try kept.prints.draft(
                 adding: &bytes, finger: template.finger, reader: Bytes(reader.id.utf8),

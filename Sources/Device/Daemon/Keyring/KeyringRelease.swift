@@ -28,7 +28,7 @@ extension Keyring {
         }
         guard !presence.isForOther else { return false }
         return settings.words(Settings.keyringServices).contains { service in
-            service.utf8.elementsEqual(request.service)
+            service.utf8.elementsEqual(request.service.bytes)
         }
     }
 

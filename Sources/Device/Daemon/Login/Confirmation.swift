@@ -23,7 +23,7 @@ import State
 final class PendingConfirmation: AwaitedConfirmation {
     let account: Account
     let challenge: Challenge
-    let service: Bytes
+    let service: ServiceName
     let terminal: Bytes
     let proof: TouchProof
     let presence: Presence

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Gate
 import LoginMessages
 import LoginProtocol
@@ -42,7 +43,7 @@ struct DecisionJournal: Sendable {
 
     /// The entry for a decision.
     static func entry(
-        _ request: Request, from peer: PeerCredentials, by requester: Bytes?, answer: Answer
+        _ request: Request, from peer: PeerCredentials, by requester: AccountName?, answer: Answer
     ) -> JournalEntry {
         var (decision, reason, priority) = outcome(of: answer)
         switch request.type.logging {
@@ -50,8 +51,8 @@ struct DecisionJournal: Sendable {
         case .denials: if decision == "allow" { priority = .debug }
         case .debugging: priority = .debug
         }
-        let account = request.account.map(readable) ?? ""
-        let requester = (requester ?? answer.refusedRequester).map(readable) ?? ""
+        let account = readable(request.account?.bytes ?? [])
+        let requester = readable(requester?.bytes ?? answer.refusedRequester ?? [])
         let verb = request.verb.protocolName
         var subject = account.isEmpty ? verb : "\(verb) for \(account)"
         if !requester.isEmpty, requester != account { subject += ", asked by \(requester)" }
@@ -67,7 +68,7 @@ struct DecisionJournal: Sendable {
                 "SIGNET_REASON": reason,
                 "SIGNET_PEER_UID": String(peer.uid),
                 "SIGNET_PEER_PID": String(peer.pid),
-                "SIGNET_SERVICE": readable(context.service),
+                "SIGNET_SERVICE": readable(context.service.bytes),
                 "SIGNET_TERMINAL": readable(context.terminal),
                 "SIGNET_PURPOSE": readable(context.purpose),
                 "SIGNET_PRESENCE": context.presence.map { "\($0)" } ?? "",
@@ -102,8 +103,8 @@ struct DecisionJournal: Sendable {
     }
 
     /// Logs that a touch released an account's login password to a service.
-    func released(to service: Bytes, of account: Account) {
-        keyring(of: account, change: "released", because: "to \(Self.readable(service))")
+    func released(to service: ServiceName, of account: Account) {
+        keyring(of: account, change: "released", because: "to \(Self.readable(service.bytes))")
     }
 
     /// Raises an alert: a finger of `owner` was on the reader to be enrolled for another account.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
@@ -132,8 +133,8 @@ extension ReaderPrints {
     /// deleted as such.
     private func owners(
         on reader: ReaderDescription
-    ) throws(Denial) -> [PrintIdentity: (name: Bytes, finger: Finger)] {
-        var owners: [PrintIdentity: (name: Bytes, finger: Finger)] = [:]
+    ) throws(Denial) -> [PrintIdentity: (name: AccountName, finger: Finger)] {
+        var owners: [PrintIdentity: (name: AccountName, finger: Finger)] = [:]
         do throws(StoreFault) {
             for kept in try state.accounts() {
                 for print in try coverage.othersEnrolment(kept).prints {
@@ -141,7 +142,7 @@ extension ReaderPrints {
                         template.isStoredOnReader, template.driver == reader.driver,
                         template.deviceID == reader.deviceID
                     else { continue }
-                    owners[template.identity] = (Bytes(kept.name), print.finger)
+                    owners[template.identity] = (kept.name, print.finger)
                 }
             }
         } catch { throw accounts.denial(for: error, account: try superuser()) }
@@ -158,7 +159,7 @@ extension ReaderPrints {
         for owned in prints.compactMap({ print in
             print.answer.account.map { (name: $0, finger: print.answer.finger) }
         }) {
-            guard let name = String(validating: owned.name, as: UTF8.self),
+            guard let name = String(validating: owned.name.bytes, as: UTF8.self),
                 let account = try? Account.named(name)
             else { continue }
             var gone: [State.StoredPrint] = []

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -45,10 +46,10 @@ extension RefusedAttempts {
         from client: any Client
     ) {
         guard let reason = denial.meaningful(for: request),
-            let name = request.account.flatMap({ String(validating: $0, as: UTF8.self) }),
+            let name = request.account.flatMap({ String(validating: $0.bytes, as: UTF8.self) }),
             let account = (try? Account.named(name)) ?? nil, account.name == name
         else { return }
-        var login: (service: Bytes, terminal: Bytes) = ([], [])
+        var login: (service: ServiceName, terminal: Bytes) = (.none, [])
         // The details of a login that an unauthorised user has stated prove nothing.
         if reason != .notPermitted {
             let context = request.content.context
@@ -113,10 +114,10 @@ extension RefusedAttempts {
     }
 
     /// Returns the name of the requester, as far as it is known.
-    private func requester(_ denial: Denial, client: any Client) -> Bytes {
+    private func requester(_ denial: Denial, client: any Client) -> AccountName {
         if let found = client.requester { return found.name }
         if denial.reason == .otherRequester, let subject = denial.subject {
-            return Bytes(subject.prefix(Limit.account))
+            return AccountName(Bytes(subject.prefix(Limit.account)))
         }
         return guards.accountable(client).name
     }
@@ -124,7 +125,7 @@ extension RefusedAttempts {
 
 /// An account's refusals, of which some are not written yet.
 struct CountedRefusals {
-    let name: Bytes
+    let name: AccountName
     let list: RefusalList
 }
 

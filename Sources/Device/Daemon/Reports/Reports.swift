@@ -3,6 +3,7 @@ import Authorization
 import CommandMessages
 import CommandProtocol
 import Configuration
+import Domain
 import LoginMessages
 import LoginProtocol
 import MainContext
@@ -79,7 +80,7 @@ extension Reports {
     ) async throws(Denial) -> Answer {
         var status = try accounts.reading(account) { () throws(StoreFault) in
             var status = StatusAnswer(
-                account: Bytes(account.name.utf8),
+                account: AccountName(account.name),
                 configurationFault: configurationFault.map {
                     Bytes($0.text.utf8.prefix(Limit.text))
                 },

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
@@ -38,7 +39,7 @@ extension PendingRemovals {
             guard kept.hasRemovals else { continue }
             // Nothing can be proved on behalf of an account that no longer exists.
             guard let account = (try? Account.with(uid: kept.uid)) ?? nil,
-                Bytes(account.name.utf8) == kept.name
+                AccountName(account.name) == kept.name
             else { continue }
             if await !servers.finishRemovals(of: account) { isDone = false }
             if await !macTokens.finishTokenRemovals(of: account) { isDone = false }

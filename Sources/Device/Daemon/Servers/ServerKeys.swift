@@ -177,7 +177,7 @@ extension ServerKeys {
     func signed(
         _ challenge: Challenge, action: Bytes, by key: ServerKey, account: Account,
         snapshot: AccountSnapshot, for touch: Touch<ScannedFinger>,
-        service: Bytes = signetService,
+        service: ServiceName = signetService,
         purpose: Bytes = []
     ) async throws(Denial) -> (Bytes, Bytes) {
         let signed = try await signed(
@@ -220,7 +220,7 @@ extension ServerKeys {
     /// `LoginAction` and `Factor` values.
     func statement(
         _ challenge: Challenge, action: Bytes, factor: Bytes, key: ServerKey,
-        enrolment: Enrolment, service: Bytes = signetService
+        enrolment: Enrolment, service: ServiceName = signetService
     ) -> LoginStatement {
         LoginStatement(
             head: head(key, for: key.audience),
@@ -347,7 +347,7 @@ extension ServerKeys {
 }
 
 /// The service name of logins that are not for a PAM service.
-let signetService = Bytes("signet".utf8)
+let signetService = ServiceName("signet")
 
 extension Denial {
     /// The key does not exist, or exists no longer.

@@ -98,7 +98,7 @@ extension Servers {
         let challenge = try await keys.challenge(
             for: key, action: LoginAction.login, url: url, account: account)
         let matter = SignedMatter(
-            purpose: Bytes("server \(url.text): log in as ".utf8) + key.account,
+            purpose: Bytes("server \(url.text): log in as ".utf8) + key.account.bytes,
             challenge: challenge)
         let plan = guards.plan(
             for: LoginAtServerRequest.self, account: account,
@@ -255,7 +255,7 @@ extension SignedMatter {
     /// The matter of a receipt for a touch that allowed the use of a sealed key.
     init(purpose: Bytes, challenge: Challenge) {
         self.init(
-            namespace: .secret, challenge: challenge, service: Bytes("signet".utf8),
+            namespace: .secret, challenge: challenge, service: signetService,
             terminal: [], purpose: Bytes(purpose.prefix(Limit.purpose)))
     }
 }

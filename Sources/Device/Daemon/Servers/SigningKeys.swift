@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import Posix
 import SignedFormats
@@ -32,7 +33,7 @@ extension FileSigning {
                 }
                 let key = try servers.keep(
                     new.made, as: new.identifier, context: new.context, by: new.vault,
-                    at: .signing(Bytes(account.name.utf8)), state: .good, now: accounts.instant)
+                    at: .signing(AccountName(account.name)), state: .good, now: accounts.instant)
                 self.journal.credential(of: account, change: "made", because: key.serverText)
                 return .signingKey(SigningKeyAnswer(key))
             }

@@ -2,6 +2,7 @@
 import Authorization
 import CommandProtocol
 import Configuration
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -28,11 +29,11 @@ final class LoginPolicy {
 extension LoginPolicy {
     /// Throws `notServed`, with the setting as the subject, if the lists exclude the service or the
     /// account.
-    func checkLists(_ service: Bytes, account: Account) throws(Denial) {
+    func checkLists(_ service: ServiceName, account: Account) throws(Denial) {
         let lists = LoginLists(settings)
         // A service name that is not UTF-8 matches no list entry, so only lists of allowed services
         // exclude it.
-        let name = String(decoding: service, as: UTF8.self)
+        let name = String(decoding: service.bytes, as: UTF8.self)
         guard let setting = lists.exclusion(service: name) ?? exclusion(of: account) else { return }
         throw Denial(.notServed, subject: Bytes(setting.name.utf8))
     }

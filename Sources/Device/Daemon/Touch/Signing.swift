@@ -2,6 +2,7 @@
 import CommandMessages
 import CommandProtocol
 import Crypto
+import Domain
 import Gate
 import LoginMessages
 import LoginProtocol
@@ -151,7 +152,7 @@ extension Touches {
         reservation: Reservation, for touch: Touch<ScannedFinger>
     ) -> Statement {
         Statement(
-            audience: Audience.local, account: Bytes(account.name.utf8), uid: account.uid,
+            audience: Audience.local, account: AccountName(account.name), uid: account.uid,
             requester: touch.match.presence.requester.name,
             device: state.device, credential: snapshot.credential.identifier,
             challenge: matter.challenge, service: matter.service, terminal: matter.terminal,

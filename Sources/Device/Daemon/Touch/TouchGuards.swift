@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Configuration
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -51,7 +52,7 @@ extension TouchGuards {
     func accountable(_ client: any Client) -> Requester {
         let uid = client.process.accountable
         let name = (try? Account.with(uid: uid))?.name ?? "uid \(uid)"
-        return Requester(uid: uid, name: Bytes(name.utf8))
+        return Requester(uid: uid, name: AccountName(name))
     }
 
     /// Returns the evidence that the requester is at the machine and may use this account.
@@ -65,8 +66,8 @@ extension TouchGuards {
         let evidence = try examiner.evidence(
             for: client.process, account: plan.account,
             claims: PresenceClaims(
-                service: login?.service ?? [], remoteHost: login?.remoteHost ?? [],
-                requester: login?.requester ?? [], agent: login?.agent,
+                service: login?.service ?? .none, remoteHost: login?.remoteHost ?? [],
+                requester: login?.requester ?? .none, agent: login?.agent,
                 agentUser: login?.agentUser),
             others: others(rule, client: client))
         client.requester = evidence.requester

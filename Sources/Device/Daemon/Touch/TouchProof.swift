@@ -14,7 +14,7 @@ import State
 struct SignedMatter: Sendable {
     let namespace: SignatureNamespace
     let challenge: Challenge
-    let service: Bytes
+    let service: ServiceName
     let terminal: Bytes
     let purpose: Bytes
     /// SHA-256 of the whole command line; empty if there is none.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Gate
 import LoginProtocol
 import MainContext
@@ -37,7 +38,7 @@ final class Watchers {
         lastNumber += 1
         let (number, uid) = (lastNumber, plan.account.uid)
         let event = EventAnswer(
-            account: Bytes(plan.account.name.utf8),
+            account: AccountName(plan.account.name),
             service: plan.login?.service ?? signetService, requester: requester.name,
             purpose: plan.login?.purpose ?? plan.shownCommand, isOver: false,
             number: number)

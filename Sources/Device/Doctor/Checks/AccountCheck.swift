@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 
@@ -81,7 +82,7 @@ struct AccountCheck {
 /// Findings on faults and states that prevent an account from logging in with a finger.
 extension AccountCheck {
     /// The key does not fit the fingers.
-    private static func credentialInvalid(_ account: Bytes, status: StatusAnswer) -> Finding {
+    private static func credentialInvalid(_ account: AccountName, status: StatusAnswer) -> Finding {
         let cause = CommandStatus.cause(status)
         let mend: Text =
             switch status.cause {
@@ -91,7 +92,7 @@ extension AccountCheck {
             default: Remedy.lookThenEnable(account)
             }
         return Finding(
-            "credential-invalid", level: .fault, area: .accounts, subject: account,
+            "credential-invalid", level: .fault, area: .accounts, subject: account.bytes,
             what: status.since.map {
                 "fingerprint login has been off for \(account) since \(Text.date($0)): \(cause)"
             } ?? "fingerprint login is off for \(account): \(cause)",
@@ -104,10 +105,10 @@ extension AccountCheck {
 
     /// The fingerprints cannot be opened.
     private static func fingersClosed(
-        _ account: Bytes, reason: Bytes, cause: InvalidationCause?
+        _ account: AccountName, reason: Bytes, cause: InvalidationCause?
     ) -> Finding {
         Finding(
-            "fingers-closed", level: .fault, area: .accounts, subject: account,
+            "fingers-closed", level: .fault, area: .accounts, subject: account.bytes,
             what: "the fingerprints of \(account) cannot be opened: \(detail: reason)",
             why: """
                 no touch is accepted until this is fixed. share/doc/signet/docs/admin/VAULT.md \
@@ -117,9 +118,9 @@ extension AccountCheck {
     }
 
     /// Some prints are damaged.
-    private static func printsDamaged(_ account: Bytes, count: UInt8) -> Finding {
+    private static func printsDamaged(_ account: AccountName, count: UInt8) -> Finding {
         Finding(
-            "prints-damaged", level: .fault, area: .accounts, subject: account,
+            "prints-damaged", level: .fault, area: .accounts, subject: account.bytes,
             what: "\(number: count) of the fingerprints of \(account) cannot be read",
             why: """
                 a file was damaged or altered. 'signet list' shows which finger it is: delete it \
@@ -129,9 +130,9 @@ extension AccountCheck {
     }
 
     /// The daemon would refuse a login now, for a reason that no other finding tells.
-    private static func refused(_ account: Bytes, refusal: Denial) -> Finding {
+    private static func refused(_ account: AccountName, refusal: Denial) -> Finding {
         Finding(
-            "login-refused", level: .fault, area: .accounts, subject: account,
+            "login-refused", level: .fault, area: .accounts, subject: account.bytes,
             what: """
                 fingerprint login does not work for \(account): \(refusal.text(account: account))
                 """,
@@ -142,27 +143,27 @@ extension AccountCheck {
     }
 
     /// The daemon does not tell how things stand.
-    private static func unanswered(_ account: Bytes, reason: Text) -> Finding {
+    private static func unanswered(_ account: AccountName, reason: Text) -> Finding {
         Finding(
-            "account-unanswered", level: .fault, area: .accounts, subject: account,
+            "account-unanswered", level: .fault, area: .accounts, subject: account.bytes,
             what: "the daemon does not report the state of \(account): \(reason)",
             why: "no touch of this account is accepted",
             mend: "journalctl -t signetd -n 20")
     }
 
     /// Fingers are there, and login was never turned on.
-    private static func off(_ account: Bytes) -> Finding {
+    private static func off(_ account: AccountName) -> Finding {
         Finding(
-            "login-off", level: .warning, area: .accounts, subject: account,
+            "login-off", level: .warning, area: .accounts, subject: account.bytes,
             what: "\(account) has enrolled fingers, but no key for them",
             why: "no touch is accepted until fingerprint login is turned on",
             mend: "signet enable --account \(Shell.word(account))")
     }
 
     /// Somebody turned login off.
-    private static func disabled(_ account: Bytes, since: Text?) -> Finding {
+    private static func disabled(_ account: AccountName, since: Text?) -> Finding {
         Finding(
-            "login-disabled", level: .note, area: .accounts, subject: account,
+            "login-disabled", level: .note, area: .accounts, subject: account.bytes,
             what: since.map { "fingerprint login was turned off for \(account) on \($0)" }
                 ?? "fingerprint login was turned off for \(account)",
             why: "this was done on purpose; the fingers stay enrolled",
@@ -170,36 +171,36 @@ extension AccountCheck {
     }
 
     /// The administrator's lists keep the account out.
-    private static func keptOut(_ account: Bytes, setting: Bytes) -> Finding {
+    private static func keptOut(_ account: AccountName, setting: Bytes) -> Finding {
         Finding(
-            "kept-out", level: .note, area: .accounts, subject: account,
+            "kept-out", level: .note, area: .accounts, subject: account.bytes,
             what: CommandStatus.keptOut(account, setting: setting),
             why: "this was configured on purpose; fingers can still be enrolled",
             mend: "signet config")
     }
 
     /// The account has no finger.
-    private static func noFinger(_ account: Bytes) -> Finding {
+    private static func noFinger(_ account: AccountName) -> Finding {
         Finding(
-            "no-finger", level: .note, area: .accounts, subject: account,
+            "no-finger", level: .note, area: .accounts, subject: account.bytes,
             what: "\(account) has no finger enrolled",
             why: "the module does nothing when this account logs in",
             mend: "signet enroll --account \(Shell.word(account))")
     }
 
     /// A pause after failed matches.
-    private static func lockedForNow(_ account: Bytes, seconds: UInt32) -> Finding {
+    private static func lockedForNow(_ account: AccountName, seconds: UInt32) -> Finding {
         Finding(
-            "locked-for-now", level: .note, area: .accounts, subject: account,
+            "locked-for-now", level: .note, area: .accounts, subject: account.bytes,
             what: "fingerprint login for \(account) is locked for another \(number: seconds) s",
             why: "too many failed scans. The lockout ends by itself; the password works",
             mend: "signet unlock --account \(Shell.word(account))")
     }
 
     /// A lockout until the password.
-    private static func lockedOut(_ account: Bytes) -> Finding {
+    private static func lockedOut(_ account: AccountName) -> Finding {
         Finding(
-            "locked-out", level: .warning, area: .accounts, subject: account,
+            "locked-out", level: .warning, area: .accounts, subject: account.bytes,
             what: "fingerprint login for \(account) is locked until the password is entered",
             why: "20 failed scans since the last success. Someone may be trying to get in",
             mend: "signet unlock --account \(Shell.word(account))")
@@ -209,9 +210,9 @@ extension AccountCheck {
 /// Findings on the data that is stored for accounts, and on the accounts as a whole.
 extension AccountCheck {
     /// Prints were made on readers that are not there.
-    private static func printsElsewhere(_ account: Bytes, reader: Bytes) -> Finding {
+    private static func printsElsewhere(_ account: AccountName, reader: Bytes) -> Finding {
         Finding(
-            "prints-elsewhere", level: .warning, area: .accounts, subject: account,
+            "prints-elsewhere", level: .warning, area: .accounts, subject: account.bytes,
             what: """
                 fingers of \(account) were enrolled on a reader that is not connected: \(reader)
                 """,
@@ -223,18 +224,18 @@ extension AccountCheck {
     }
 
     /// The keyring does not open by touch any more.
-    private static func keyringStale(_ account: Bytes, reason: Text) -> Finding {
+    private static func keyringStale(_ account: AccountName, reason: Text) -> Finding {
         Finding(
-            "keyring-stale", level: .warning, area: .accounts, subject: account,
+            "keyring-stale", level: .warning, area: .accounts, subject: account.bytes,
             what: "a touch no longer opens the keyring of \(account)",
             why: reason,
             mend: "signet enable --keyring --account \(Shell.word(account))")
     }
 
     /// Secrets that open to former fingers.
-    private static func secretsStale(_ account: Bytes, names: Bytes) -> Finding {
+    private static func secretsStale(_ account: AccountName, names: Bytes) -> Finding {
         Finding(
-            "secrets-stale", level: .warning, area: .accounts, subject: account,
+            "secrets-stale", level: .warning, area: .accounts, subject: account.bytes,
             what: "secrets of \(account) can no longer be opened: \(names)",
             why: """
                 they were stored for other fingers, or are damaged. Store them again, or delete \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
+import Domain
 import LoginMessages
 import LoginProtocol
 import Posix
@@ -13,7 +14,7 @@ struct FileCheck {
     ///
     /// - Parameter account: The account whose public key the file is; nil for any other file.
     func findings(
-        at path: String, rule: FileRule, keyOf account: Bytes? = nil, following: Bool = false
+        at path: String, rule: FileRule, keyOf account: AccountName? = nil, following: Bool = false
     ) -> [Finding] {
         guard let look = files.look(path, following: following) else { return [] }
         return rule.findings(look, at: path, keyOf: account)
@@ -57,7 +58,8 @@ struct FileRule {
     ///
     /// Excess permissions are reported if they allow other users to write, or to read a private
     /// file; missing ones are reported if other users need them.
-    func findings(_ look: FileLook, at path: String, keyOf account: Bytes? = nil) -> [Finding] {
+    func findings(_ look: FileLook, at path: String, keyOf account: AccountName? = nil) -> [Finding]
+    {
         guard look.kind == kind else { return [FileRule.wrongKind(path)] }
         var findings: [Finding] = []
         if look.owner != 0 {
@@ -84,7 +86,7 @@ struct FileRule {
 
 extension FileRule {
     /// It belongs to somebody else.
-    static func owner(_ path: String, uid: UInt32, keyOf account: Bytes?) -> Finding {
+    static func owner(_ path: String, uid: UInt32, keyOf account: AccountName?) -> Finding {
         Finding(
             "file-owner", level: .danger, area: .files, subject: path.bytes,
             what: "\(path) is owned by uid \(number: uid), not by root",
@@ -97,7 +99,7 @@ extension FileRule {
 
     /// Others may write to it.
     private static func writable(
-        _ path: String, mode: String, wanted: String, keyOf account: Bytes?
+        _ path: String, mode: String, wanted: String, keyOf account: AccountName?
     ) -> Finding {
         Finding(
             "file-writable", level: .danger, area: .files, subject: path.bytes,
@@ -110,7 +112,7 @@ extension FileRule {
     }
 
     /// A key that another user may have written must not become trusted: it is deleted.
-    private static func issueAgain(_ path: String, account: Bytes) -> Text {
+    private static func issueAgain(_ path: String, account: AccountName) -> Text {
         // Untranslated: a command
         "rm -f \(word(path)); \(Remedy.lookThenEnable(account))"
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
+import Domain
 import LoginMessages
 import LoginProtocol
 import Posix
@@ -21,7 +22,9 @@ struct KeyCheck {
                 // A name service that does not answer does not mean that there is no such account.
                 return nil
             }
-            guard let account = found?.bytes else { return Self.ofNobody(file.path, uid: file.uid) }
+            guard let account = found.map({ AccountName($0) }) else {
+                return Self.ofNobody(file.path, uid: file.uid)
+            }
             switch file.kind {
             case .pub: return finding(on: file, account: account)
             case .next: return Self.halfChanged(file.path)
@@ -32,7 +35,7 @@ struct KeyCheck {
         }
     }
 
-    private func finding(on file: PublicFile, account: Bytes) -> Finding? {
+    private func finding(on file: PublicFile, account: AccountName) -> Finding? {
         // An unreadable file, or something other than a file, is reported by the check of its mode.
         guard let line = files.read(file.path, cap: SSHPublicKey.maximumLineLength + 1) else {
             return nil
@@ -40,7 +43,7 @@ struct KeyCheck {
         guard let owner = Self.owner(ofKey: line) else {
             return Self.damaged(file.path, account: account)
         }
-        return owner == account
+        return owner == account.bytes
             ? nil : Self.ofAnother(file.path, names: owner, account: account, uid: file.uid)
     }
 
@@ -63,7 +66,7 @@ struct KeyCheck {
 
 extension KeyCheck {
     /// A public key cannot be read.
-    static func damaged(_ path: String, account: Bytes) -> Finding {
+    static func damaged(_ path: String, account: AccountName) -> Finding {
         Finding(
             "key-damaged", level: .fault, area: .files, subject: path.bytes,
             what: "\(path) is not a public key in Signet's format",
@@ -73,7 +76,7 @@ extension KeyCheck {
 
     /// A public key names another account.
     static func ofAnother(
-        _ path: String, names: Bytes, account: Bytes, uid: UInt32
+        _ path: String, names: Bytes, account: AccountName, uid: UInt32
     ) -> Finding {
         Finding(
             "key-of-another", level: .fault, area: .files, subject: path.bytes,
@@ -115,7 +118,7 @@ extension KeyCheck {
     }
 
     /// A key is there and marked as destroyed.
-    static func andMark(_ path: String, account: Bytes) -> Finding {
+    static func andMark(_ path: String, account: AccountName) -> Finding {
         Finding(
             "key-and-mark", level: .warning, area: .files, subject: path.bytes,
             what: "\(path) says that a key was destroyed, but the key still exists",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 
@@ -29,14 +30,14 @@ struct RegistrationCheck {
     }
 
     /// Whether an account that a file names exists, but Signet stores nothing for it.
-    private func isUnseen(_ name: Bytes) -> Bool {
+    private func isUnseen(_ name: AccountName) -> Bool {
         guard machine.isRoot, !view.isCut else { return false }
         let seen = view.accounts.map(\.name) + view.denied.map(\.name)
-        let text = String(decoding: name, as: UTF8.self)
+        let text = String(decoding: name.bytes, as: UTF8.self)
         return !seen.contains(name) && (try? machine.nameService.isAccount(text)) == true
     }
 
-    private func findings(on account: Bytes, known: [ServerAnswer]?) -> [Finding] {
+    private func findings(on account: AccountName, known: [ServerAnswer]?) -> [Finding] {
         demands.demands(on: account).compactMap { demand in
             guard case .server(let url) = demand.target, demand.trouble(known) != nil else {
                 return nil
@@ -46,9 +47,10 @@ struct RegistrationCheck {
     }
 
     /// A server has to say yes to an account's logins, and cannot.
-    private static func unregistered(_ account: Bytes, url: Bytes, services: Bytes) -> Finding {
+    private static func unregistered(_ account: AccountName, url: Bytes, services: Bytes) -> Finding
+    {
         Finding(
-            "server-unregistered", level: .warning, area: .accounts, subject: account,
+            "server-unregistered", level: .warning, area: .accounts, subject: account.bytes,
             what: """
                 \(services): \(account) is not registered at \(url), which must approve these \
                 logins

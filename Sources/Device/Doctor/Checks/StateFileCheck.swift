@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
+import Domain
 import LoginMessages
 import LoginProtocol
 import Posix
@@ -50,7 +51,8 @@ struct StateFileCheck {
             // A mark denies login, but a key allows it, so a key that another user could write is
             // serious.
             let account = file.kind == .pub ? nameService.name(of: file.uid) : nil
-            return check.findings(at: path, rule: .publicFile, keyOf: account?.bytes)
+            return check.findings(
+                at: path, rule: .publicFile, keyOf: account.map { AccountName($0) })
         }
     }
 
@@ -85,7 +87,7 @@ struct StateFileCheck {
         }
         // Without this record the account was never completed, and is not in use.
         if found.contains("account") {
-            let account = (nameService.name(of: uid) ?? name).bytes
+            let account = AccountName(nameService.name(of: uid) ?? name)
             if !found.contains("lockout") {
                 findings.append(Self.lockoutMissing("\(directory)/lockout", account: account))
             }
@@ -127,7 +129,7 @@ struct StateFileCheck {
 
 extension StateFileCheck {
     /// The record of failed matches is missing.
-    private static func lockoutMissing(_ path: String, account: Bytes) -> Finding {
+    private static func lockoutMissing(_ path: String, account: AccountName) -> Finding {
         Finding(
             "file-missing", level: .fault, area: .files, subject: path.bytes,
             what: "\(path) is missing",
@@ -136,7 +138,7 @@ extension StateFileCheck {
     }
 
     /// The counter of receipts is missing.
-    private static func counterMissing(_ path: String, account: Bytes) -> Finding {
+    private static func counterMissing(_ path: String, account: AccountName) -> Finding {
         Finding(
             "counter-missing", level: .warning, area: .files, subject: path.bytes,
             what: "\(path) is missing",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import Posix
@@ -50,7 +51,7 @@ extension VaultCheck {
                 keys in it cannot be opened, and no new ones can be created in it. \
                 share/doc/signet/docs/admin/VAULT.md describes what to do
                 """,
-            mend: LoginStep.closed(because: reason, cause: nil).mend(of: []))
+            mend: LoginStep.closed(because: reason, cause: nil).mend(of: .none))
     }
 
     /// There is a TPM, and keys are made in files.

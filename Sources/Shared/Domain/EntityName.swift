@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A name, as the bytes that it is written in; they need not be UTF-8.
+///
+/// `Subject` says of what; it exists for the compiler alone, which rejects the name of a service in
+/// the place of an account's, and an account's name at a server in the place of its name here. A
+/// name is not validated: its length is limited where it enters, and a name that does not exist
+/// matches nothing.
+package struct EntityName<Subject>: Comparable, Hashable, Sendable {
+    /// The bytes, as they were given.
+    package let bytes: [UInt8]
+
+    /// Wraps bytes as they are.
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Takes the bytes of a text.
+    package init(_ text: String) {
+        self.init([UInt8](text.utf8))
+    }
+
+    /// No name, where a format has the field in any case.
+    package static var none: Self { Self([]) }
+
+    /// Whether this is no name.
+    package var isEmpty: Bool { bytes.isEmpty }
+
+    /// Orders names by their bytes.
+    package static func < (one: Self, other: Self) -> Bool {
+        one.bytes.lexicographicallyPrecedes(other.bytes)
+    }
+}
+
+/// What names name. None of these has a value.
+package enum NamedEntity {
+    /// See `AccountName`.
+    package enum Account {}
+    /// See `ServerAccountName`.
+    package enum ServerAccount {}
+    /// See `ServiceName`.
+    package enum Service {}
+}
+
+/// The name of an account on this machine, as in passwd(5).
+package typealias AccountName = EntityName<NamedEntity.Account>
+
+/// The name that a server knows an account by, which may differ from the one on the machine.
+package typealias ServerAccountName = EntityName<NamedEntity.ServerAccount>
+
+/// The name of a PAM service, for example `sudo`.
+package typealias ServiceName = EntityName<NamedEntity.Service>
