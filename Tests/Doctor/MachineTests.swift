@@ -114,6 +114,10 @@ struct MachineTests {
             "proc/self/mountinfo", mounts + "2 1 8:17 / /my\\040data rw - ext4 /dev/sdb1 rw\n")
         try bare.write("proc/swaps", head + "/my\\040data/swap file 1 0 1\n")
         #expect(bare.codes() == ["swap-plain"])
+        try bare.write(
+            "proc/self/mountinfo", mounts + "2 1 8:17 / /a\\134b\\011c rw - ext4 /dev/sdb1 rw\n")
+        try bare.write("proc/swaps", head + "/a\\134b\\011c/swap file 1 0 1\n")
+        #expect(bare.codes() == ["swap-plain"])
     }
 
     @Test("of swap whose device says nothing nothing is said")

@@ -8,7 +8,7 @@ package enum ChildAnswer: Equatable, Sendable {
     case said([UInt8])
     /// The program could not be started, exited with another status, or was killed by a signal.
     case failed
-    /// The program wrote too much or took too long, and was killed.
+    /// The program wrote too much or did not end in time, and was killed.
     case unfinished
 }
 
@@ -17,8 +17,8 @@ package enum ChildOutput {
     /// Runs a program and waits for its end; posix_spawn(3).
     ///
     /// The program gets an empty environment, and /dev/null as standard input and error. It is
-    /// killed if it writes more than `cap` bytes, or does not close its standard output within
-    /// `limit`.
+    /// killed if it writes more than `cap` bytes, or has not closed its standard output and ended
+    /// within `limit`.
     ///
     /// - Parameter path: The program's absolute path.
     package static func of(
@@ -33,7 +33,9 @@ package enum ChildOutput {
             return .failed
         }
         _ = consume writing
-        let said = collect(reading, cap: cap, until: .now + limit)
+        let deadline = ContinuousClock.now + limit
+        var said = collect(reading, cap: cap, until: deadline)
+        if said != nil, !hasEnded(child, by: deadline) { said = nil }
         if said == nil { kill(child, SIGKILL) }
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
@@ -55,6 +57,14 @@ package enum ChildOutput {
         var child: pid_t = 0
         let code = unsafe posix_spawn(&child, path, &actions, nil, words, environment)
         return code == 0 ? child : nil
+    }
+
+    /// Waits for the end of a child that nothing has waited for yet, so its id is not reused.
+    private static func hasEnded(_ child: pid_t, by deadline: ContinuousClock.Instant) -> Bool {
+        let handle = pidfd_open(child, 0)
+        guard handle >= 0 else { return false }
+        let descriptor = Descriptor(adopting: handle)
+        return wait(for: descriptor.number, or: -1, until: deadline) == .readable
     }
 
     private static func collect(

@@ -76,8 +76,23 @@ struct SwapCheck {
     /// levels.
     private static let deepestDevice = 8
 
-    /// Decodes the octal escape that the kernel writes for a space in a path.
+    /// Decodes the octal escapes that the kernel writes for space, tab, line feed and backslash in
+    /// a path; proc_pid_mountinfo(5).
     private static func unescaped(_ field: Substring) -> String {
-        field.split(separator: "\\040", omittingEmptySubsequences: false).joined(separator: " ")
+        var decoded: [UInt8] = []
+        var rest = Substring(field).utf8
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(3)
+            if byte == UInt8(ascii: "\\"), digits.count == 3,
+                digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) }),
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+            {
+                decoded.append(value)
+                rest.removeFirst(3)
+            } else {
+                decoded.append(byte)
+            }
+        }
+        return String(decoding: decoded, as: UTF8.self)
     }
 }
