@@ -36,6 +36,14 @@ struct ForgeryTests {
                 }
                 """, refusal: "cannot convert value of type '[UInt8]' to expected argument type"),
         Forgery(
+            testDescription: "does not sign by a permission that a caller made up",
+            source: """
+                func forge(_ key: any ReadyKey, _ context: SealingContext) throws -> P256Signature {
+                    try key.sign(message, context: context, by: SigningPermission())
+                }
+                """,
+            refusal: "'SigningPermission' initializer is inaccessible due to 'fileprivate'"),
+        Forgery(
             testDescription: "does not open data without a match",
             source: """
                 func forge(_ data: any ReadyData, _ context: SealingContext) throws -> SecretBytes {

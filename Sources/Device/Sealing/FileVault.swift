@@ -153,22 +153,7 @@ private final class FileKey: ReadyKey {
     }
 
     func sign(
-        _ message: [UInt8], context: SealingContext, for match: borrowing Match
-    ) throws(VaultError) -> P256Signature {
-        try context.check(match)
-        return try sign(message, context: context)
-    }
-
-    /// Signs without a match.
-    ///
-    /// Only the statement that gives up a registration may be signed this way; see
-    /// `RemovalMessage`.
-    func sign(
-        _ removal: RemovalMessage, context: SealingContext
-    ) throws(VaultError) -> P256Signature { try sign(removal.bytes, context: context) }
-
-    private func sign(
-        _ message: [UInt8], context: SealingContext
+        _ message: [UInt8], context: SealingContext, by permission: borrowing SigningPermission
     ) throws(VaultError) -> P256Signature {
         try crypto { () throws(CryptoFault) in
             try P256PrivateKey(pkcs8: try vault.decrypt(sealed, context: context, content: .key))
@@ -189,16 +174,6 @@ private final class FileData: ReadyData {
         self.sealed = sealed
     }
 
-    func open(
-        _ context: SealingContext, for match: borrowing Match
-    ) throws(VaultError) -> SecretBytes {
-        try context.check(match)
-        return try lift(context).content
-    }
-
-    /// Opens the data without a match.
-    ///
-    /// Only vaults can read the result; see `LiftedData`.
     func lift(_ context: SealingContext) throws(VaultError) -> LiftedData {
         LiftedData(
             content: try crypto { () throws(CryptoFault) in

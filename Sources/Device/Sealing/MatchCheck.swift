@@ -1,7 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
+import Crypto
 import Gate
+import Posix
 
-/// The check that every vault makes before it opens a key or data for a match.
+// Where a match opens a key or data, whatever the vault. A vault signs only with a
+// `SigningPermission`, and no other file can create one. The uses that need no match are in
+// `WithoutMatch.swift`, except for the signature on a removal, which is at the end of this file.
+
+/// The permission to sign one message, created for a match or for the statement of a removal.
+package struct SigningPermission: ~Copyable {
+    fileprivate init() {}
+}
+
+extension ReadyKey {
+    /// Signs the SHA-256 of a message with ECDSA on P-256, for a match.
+    ///
+    /// The caller computes the context again after the match. Throws `.doesNotOpen` unless the
+    /// context equals the one that the key was sealed to, and `.trouble` if the match belongs to
+    /// another account or is 60 seconds old or more.
+    package func sign(
+        _ message: [UInt8], context: SealingContext, for match: borrowing Match
+    ) throws(VaultError) -> P256Signature {
+        try context.check(match)
+        return try sign(message, context: context, by: SigningPermission())
+    }
+
+    /// Signs the statement that gives up a registration, the only kind of statement that needs no
+    /// match; see `RemovalMessage`.
+    package func sign(
+        _ removal: RemovalMessage, context: SealingContext
+    ) throws(VaultError) -> P256Signature {
+        try sign(removal.bytes, context: context, by: SigningPermission())
+    }
+}
+
+extension ReadyData {
+    /// Opens the data for a match.
+    ///
+    /// The context is computed again after the match. Throws as `ReadyKey.sign(_:context:for:)`
+    /// does.
+    package func open(
+        _ context: SealingContext, for match: borrowing Match
+    ) throws(VaultError) -> SecretBytes {
+        try context.check(match)
+        return try lift(context).content
+    }
+}
+
+/// The check that precedes every use of a key or data for a match.
 extension SealingContext {
     /// The maximum age of a match.
     ///
@@ -12,7 +58,7 @@ extension SealingContext {
     /// 60 seconds old.
     ///
     /// The account is compared by uid. A match from the future is rejected as well.
-    func check(_ match: borrowing Match) throws(VaultError) {
+    fileprivate func check(_ match: borrowing Match) throws(VaultError) {
         guard match.age >= .zero, match.age < Self.longestAge else {
             throw .trouble(.failed("the finger matched too long ago"))
         }

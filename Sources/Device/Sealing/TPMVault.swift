@@ -247,22 +247,7 @@ private final class TPMReadyKey: ReadyKey {
     }
 
     func sign(
-        _ message: [UInt8], context: SealingContext, for match: borrowing Match
-    ) throws(VaultError) -> P256Signature {
-        try context.check(match)
-        return try sign(message, context: context)
-    }
-
-    /// Signs without a match.
-    ///
-    /// Only the statement that gives up a registration may be signed this way; see
-    /// `RemovalMessage`.
-    func sign(
-        _ removal: RemovalMessage, context: SealingContext
-    ) throws(VaultError) -> P256Signature { try sign(removal.bytes, context: context) }
-
-    private func sign(
-        _ message: [UInt8], context: SealingContext
+        _ message: [UInt8], context: SealingContext, by permission: borrowing SigningPermission
     ) throws(VaultError) -> P256Signature {
         let digest = try crypto { () throws(CryptoFault) in try SHA256.digest(message) }
         let pair = try ready.use(context) { connection, ready, value throws(TPMFault) in
@@ -283,16 +268,6 @@ private final class TPMReadyData: ReadyData {
         self.ready = ready
     }
 
-    func open(
-        _ context: SealingContext, for match: borrowing Match
-    ) throws(VaultError) -> SecretBytes {
-        try context.check(match)
-        return try lift(context).content
-    }
-
-    /// Opens the data without a match.
-    ///
-    /// Only vaults can read the result; see `LiftedData`.
     func lift(_ context: SealingContext) throws(VaultError) -> LiftedData {
         LiftedData(
             content: try ready.use(context) { connection, ready, value throws(TPMFault) in

@@ -75,16 +75,11 @@ package protocol RootedVault: Vault {
 package protocol ReadyKey: AnyObject, Sendable {
     /// Signs the SHA-256 of a message with ECDSA on P-256.
     ///
-    /// The caller computes the context again after the match. Throws `.doesNotOpen` unless the
-    /// context equals the one that the key was sealed to, and `.trouble` if the match belongs to
-    /// another account or is 60 seconds old or more.
+    /// Callers use `sign(_:context:for:)` with a match, or `sign(_:context:)` for a removal: only
+    /// these create a permission. Throws `.doesNotOpen` unless the context equals the one that the
+    /// key was sealed to.
     func sign(
-        _ message: [UInt8], context: SealingContext, for match: borrowing Match
-    ) throws(VaultError) -> P256Signature
-    /// Signs the statement that gives up a registration, the only kind of statement that needs no
-    /// match.
-    func sign(
-        _ removal: RemovalMessage, context: SealingContext
+        _ message: [UInt8], context: SealingContext, by permission: borrowing SigningPermission
     ) throws(VaultError) -> P256Signature
     /// Releases the key, which cannot sign afterwards.
     func release()
@@ -92,15 +87,9 @@ package protocol ReadyKey: AnyObject, Sendable {
 
 /// Sealed data that are ready to be opened.
 package protocol ReadyData: AnyObject, Sendable {
-    /// Opens the data for a match.
-    ///
-    /// The context is computed again after the match. Throws as `ReadyKey.sign` does.
-    func open(
-        _ context: SealingContext, for match: borrowing Match
-    ) throws(VaultError) -> SecretBytes
     /// Opens the data without a match, so that another vault or context can seal them.
     ///
-    /// Only vaults can read the result.
+    /// Only vaults can read the result; with a match, `open(_:for:)` hands it out.
     func lift(_ context: SealingContext) throws(VaultError) -> LiftedData
     /// Releases the data, which cannot be opened afterwards.
     func release()
