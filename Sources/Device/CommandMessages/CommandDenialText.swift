@@ -38,13 +38,28 @@ extension Denial {
             the fingerprint reader already stores this finger, enrolled by another system. \
             As root, run 'signet readers --delete-foreign' to remove such fingerprints
             """
-        case .secretExists, .unknownSecret, .secretStale, .tooManySecrets: secretText
-        case .activationRefused, .knownServer, .tooManyServers: registrationText
+        case .secretExists: "the secret \(secretName) already exists. Use '--replace' to replace it"
+        case .unknownSecret: "there is no secret \(secretName). See 'signet secret list'"
+        case .secretStale:
+            "the fingers have changed since the secret \(secretName) was stored: set it again"
+        case .tooManySecrets:
+            "no more secrets can be stored. Delete one with 'signet secret delete'"
+        case .activationRefused:
+            "the activation code is wrong, or no longer valid. Ask for a new one"
+        case .knownServer: knownServerText
+        case .tooManyServers:
+            "too many servers are registered. Remove one with 'signet disable --server URL'"
         case .serverRefused: serverRefusedText
-        case .noSigningKey, .signingKeyInvalidated, .signingKeyExists: signingText(account)
-        case .unknownMacToken, .tooManyMacTokens, .readingTokenWanted, .unknownOperation,
-            .operationOver:
-            operationText
+        case .noSigningKey:
+            "\(account) has no signing key. Run 'signet enable --signing' to create one"
+        case .signingKeyInvalidated: signingKeyInvalidatedText
+        case .signingKeyExists: signingKeyExistsText(account)
+        case .unknownMacToken: unknownMACTokenText
+        case .tooManyMacTokens:
+            "too many MAC tokens are stored. Remove one with 'signet mac-token remove NAME'"
+        case .readingTokenWanted: readingTokenText
+        case .unknownOperation: unknownOperationText
+        case .operationOver: operationOverText
         case .printsDamaged: damagedText(account)
         case .noPassword: noPasswordText(account)
         case .accountExpired, .passwordExpired: expiredText(account)
@@ -105,16 +120,7 @@ extension Denial {
         return "too many enrolment attempts: wait \(number: seconds) s and try again"
     }
 
-    private var secretText: Text {
-        let name: Text = told.map { "\($0)" } ?? "with this name"
-        return switch reason {
-        case .secretExists: "the secret \(name) already exists. Use '--replace' to replace it"
-        case .unknownSecret: "there is no secret \(name). See 'signet secret list'"
-        case .secretStale:
-            "the fingers have changed since the secret \(name) was stored: set it again"
-        default: "no more secrets can be stored. Delete one with 'signet secret delete'"
-        }
-    }
+    private var secretName: Text { told.map { "\($0)" } ?? "with this name" }
 
     private var fingerKnownText: Text {
         guard let finger else { return "this finger is already enrolled" }

@@ -79,22 +79,6 @@ extension ImportOutcome {
             """
         case .fingerTaken: "not imported: another account has this print"
         case .full: "not imported: no more fingers can be added. See 'signet list'"
-        case .noReader, .notOnReader, .readerFailed, .otherReader: readerText(subject)
-        case .otherFinger: "not imported: its file name says that it is another finger"
-        case .otherAccount: "not imported: it is not a print of this account"
-        case .malformed: "not imported: it is damaged, or not a print"
-        case .tooLarge: "not imported: it is too large for a print"
-        case .foreign: "not imported: fprintd does not use such a name for prints"
-        case .notPlain, .otherOwner, .writable, .linked: distrust
-        case .unreadable:
-            subject.map { "not imported: it could not be read: \($0)" }
-                ?? "not imported: it could not be read"
-        case .tooMany: "not examined, like all files after it: there are too many files"
-        }
-    }
-
-    private func readerText(_ subject: Bytes?) -> Text {
-        switch self {
         case .noReader:
             "not imported: its reader is not connected, or not used. Connect it and try again"
         case .notOnReader:
@@ -105,16 +89,20 @@ extension ImportOutcome {
         case .readerFailed:
             subject.map { "not imported: the reader does not report what it stores: \($0)" }
                 ?? "not imported: the reader does not report what it stores. Is fprintd using it?"
-        default: "not imported: it was made on a different reader than its directory says"
-        }
-    }
-
-    private var distrust: Text {
-        switch self {
+        case .otherReader: "not imported: it was made on a different reader than its directory says"
+        case .otherFinger: "not imported: its file name says that it is another finger"
+        case .otherAccount: "not imported: it is not a print of this account"
+        case .malformed: "not imported: it is damaged, or not a print"
+        case .tooLarge: "not imported: it is too large for a print"
+        case .foreign: "not imported: fprintd does not use such a name for prints"
         case .notPlain: "not imported: it is a link, or not a file that fprintd creates"
         case .otherOwner: "not imported: it is not owned by root, so anyone may have put it there"
         case .writable: "not imported: users other than root can write to it"
-        default: "not imported: it has a second hard link, so it may be another user's file"
+        case .linked: "not imported: it has a second hard link, so it may be another user's file"
+        case .unreadable:
+            subject.map { "not imported: it could not be read: \($0)" }
+                ?? "not imported: it could not be read"
+        case .tooMany: "not examined, like all files after it: there are too many files"
         }
     }
 }

@@ -64,7 +64,8 @@ package enum LoginStep: Equatable, Sendable {
         case .trustVault:
             // Untranslated: a command
             "signet vault trust"
-        default:
+        case .seeVault, .enroll, .enrollAgain, .enable, .unlock, .seeSettings, .seeDoctor,
+            .activate, .install, .register:
             // Untranslated: a command
             "signet vault"
         }
@@ -74,7 +75,9 @@ package enum LoginStep: Equatable, Sendable {
     var isForRoot: Bool {
         switch self {
         case .activate, .install, .trustVault: true
-        default: false
+        case .enroll, .enrollAgain, .enable, .startAnew, .unlock, .seeVault, .seeSettings,
+            .seeDoctor, .register:
+            false
         }
     }
 }

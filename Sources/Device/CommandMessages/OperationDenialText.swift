@@ -4,27 +4,29 @@ import LoginMessages
 import LoginProtocol
 
 extension Denial {
-    /// The texts about MAC tokens and operations.
-    var operationText: Text {
-        let told = subject ?? []
-        let about = told.isEmpty ? CommandTable.unknown : Text(escaping: told)
-        return switch reason {
-        case .unknownMacToken:
-            "there is no valid MAC token \(about). Run 'signet mac-token list' to list the tokens"
-        case .tooManyMacTokens:
-            "too many MAC tokens are stored. Remove one with 'signet mac-token remove NAME'"
-        case .readingTokenWanted:
-            """
-            reading operations at \(about) needs a touch once every 30 days. Run 'signet \
-            operations'
-            """
-        case .unknownOperation:
-            "there is no such operation for this account and device at \(about)"
-        default: overText
-        }
+    /// There is no MAC token of this name.
+    var unknownMACTokenText: Text {
+        """
+        there is no valid MAC token \(serverSubject). Run 'signet mac-token list' to list the \
+        tokens
+        """
     }
 
-    private var overText: Text {
+    /// The token with which operations are read has expired.
+    var readingTokenText: Text {
+        """
+        reading operations at \(serverSubject) needs a touch once every 30 days. Run 'signet \
+        operations'
+        """
+    }
+
+    /// The server does not know the operation.
+    var unknownOperationText: Text {
+        "there is no such operation for this account and device at \(serverSubject)"
+    }
+
+    /// The operation cannot be decided any more.
+    var operationOverText: Text {
         let state = OperationState.allCases.first { Bytes($0.protocolName.utf8) == subject }
         return switch state {
         case .approved: "the operation has already been approved: there is nothing left to decide"

@@ -6,42 +6,35 @@ import LoginProtocol
 import SignedFormats
 
 extension Denial {
-    private var serverSubject: Text {
+    /// The server that the denial names.
+    var serverSubject: Text {
         let told = subject ?? []
         return told.isEmpty ? CommandTable.unknown : Text(escaping: told)
     }
 
-    /// The texts about registering this device.
-    var registrationText: Text {
-        switch reason {
-        case .activationRefused:
-            "the activation code is wrong, or no longer valid. Ask for a new one"
-        case .knownServer:
-            """
-            this device is already registered at \(serverSubject). To register it again, run \
-            'signet disable --server' first
-            """
-        default: "too many servers are registered. Remove one with 'signet disable --server URL'"
-        }
+    /// The device cannot be registered twice.
+    var knownServerText: Text {
+        """
+        this device is already registered at \(serverSubject). To register it again, run \
+        'signet disable --server' first
+        """
     }
 
-    /// The texts about the signing key.
-    func signingText(_ account: AccountName) -> Text {
-        switch reason {
-        case .noSigningKey:
-            "\(account) has no signing key. Run 'signet enable --signing' to create one"
-        case .signingKeyExists:
-            """
-            \(account) already has a signing key: 'signet sign --public-key' shows it. To create \
-            another one, run 'signet disable --signing' first
-            """
-        default:
-            """
-            the fingers have changed since the signing key was created, so it was destroyed. Run \
-            'signet enable --signing' to create another one, and give its public key to those who \
-            check your signatures
-            """
-        }
+    /// There can be only one signing key.
+    func signingKeyExistsText(_ account: AccountName) -> Text {
+        """
+        \(account) already has a signing key: 'signet sign --public-key' shows it. To create \
+        another one, run 'signet disable --signing' first
+        """
+    }
+
+    /// The signing key does not fit the fingers any more.
+    var signingKeyInvalidatedText: Text {
+        """
+        the fingers have changed since the signing key was created, so it was destroyed. Run \
+        'signet enable --signing' to create another one, and give its public key to those who \
+        check your signatures
+        """
     }
 
     /// What a server says, in more words than a login has room for.

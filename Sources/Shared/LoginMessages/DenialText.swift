@@ -24,8 +24,16 @@ extension LoginDenial {
         case .cancelled: "cancelled"
         case .remoteSession: "fingerprint login does not work in remote sessions: use the password"
         case .queueFull: queueText
-        case .noReader, .readerRemoved, .readerTooHot, .readerBusy, .readerFailed, .readerConfused:
-            readerText
+        case .noReader: "no usable fingerprint reader was found: use the password"
+        case .readerRemoved: "the fingerprint reader was unplugged: use the password"
+        case .readerTooHot: "the fingerprint reader has to cool down: use the password for now"
+        case .readerBusy: "the fingerprint reader is in use by another program: use the password"
+        case .readerFailed: failedText
+        case .readerConfused:
+            """
+            the fingerprint reader gave an answer that its driver does not understand: \
+            try again, or use the password
+            """
         case .printLost:
             """
             the fingerprint reader no longer has the fingerprint of \(account): \
@@ -59,10 +67,39 @@ extension LoginDenial {
             the system was booted in a different state from the one in which fingerprint login was \
             enabled. Use the password, and run 'signet enable' if you made the change
             """
-        case .serverUnreachable, .serverRefused, .unknownServer, .serverKeyInvalidated,
-            .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked, .serverTooLongAgo,
-            .serverLost, .serverBusy, .clockSetBack:
-            serverText
+        case .serverRefused: "the server refused: \(serverSubject)"
+        case .serverUnreachable: "the request to the server failed: \(serverSubject)"
+        case .unknownServer:
+            """
+            this device is not registered at \(serverSubject). Run 'signet enable --server' with an \
+            activation code
+            """
+        case .serverKeyInvalidated:
+            """
+            the fingers have changed since this device was registered at \(serverSubject). Run \
+            'signet enable --server' with a new activation code
+            """
+        case .serverKeyReplaced:
+            """
+            another device replaced this one at \(serverSubject), and the key here was destroyed. \
+            Run 'signet enable --server' to register this device again
+            """
+        case .serverKeyRemoved:
+            """
+            the registration was removed at \(serverSubject), and the key here was destroyed. Run \
+            'signet enable --server' to register again
+            """
+        case .serverKeyBlocked:
+            "the registration at \(serverSubject) is blocked. Ask the server's administrator"
+        case .serverTooLongAgo: tooLongAgoText
+        case .serverLost:
+            """
+            \(serverSubject) answered before the touch, but not after it. Try again, or use the \
+            password
+            """
+        case .serverBusy:
+            "\(serverSubject) has not answered the previous request yet. Wait, and try again"
+        case .clockSetBack: clockText
         }
     }
 
@@ -159,21 +196,6 @@ extension LoginDenial {
             return "too many failed scans: wait a moment, or use the password"
         }
         return "too many failed scans: wait \(number: seconds) s, or use the password"
-    }
-
-    private var readerText: Text {
-        switch reason {
-        case .readerRemoved: "the fingerprint reader was unplugged: use the password"
-        case .readerTooHot: "the fingerprint reader has to cool down: use the password for now"
-        case .readerBusy: "the fingerprint reader is in use by another program: use the password"
-        case .readerConfused:
-            """
-            the fingerprint reader gave an answer that its driver does not understand: \
-            try again, or use the password
-            """
-        case .readerFailed: failedText
-        default: "no usable fingerprint reader was found: use the password"
-        }
     }
 
     private var failedText: Text {

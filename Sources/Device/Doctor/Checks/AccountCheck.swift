@@ -89,7 +89,10 @@ extension AccountCheck {
             case .tpmExchanged: LoginStep.startAnew.mend(of: account)
             // Not before it is known which fingers are left.
             case .printDamaged: "signet status --account \(Shell.word(account))"
-            default: Remedy.lookThenEnable(account)
+            case .fingerAdded, .fingerRemoved, .fingerReplaced, .credentialDamaged,
+                .hostSecretChanged, .fingerAddedOnReader, .fingerRemovedOnReader,
+                .readerExchanged, nil:
+                Remedy.lookThenEnable(account)
             }
         return Finding(
             "credential-invalid", level: .fault, area: .accounts, subject: account.bytes,
