@@ -129,6 +129,7 @@ format-check:
 		$(wildcard Benchmarks)
 
 graph-check:
+	checks/licences
 	checks/imports
 	$(SWIFT_BUILD) --build-tests --explicit-target-dependency-import-check error
 

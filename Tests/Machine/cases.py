@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is seen in a whole machine, in this order: each case finds what those before it left."""
 
 import re

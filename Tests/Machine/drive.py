@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the cases in a machine of each release, and prints their table."""
 
 import signal

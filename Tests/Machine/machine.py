@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A whole machine in QEMU, and hands, eyes and a finger for it."""
 
 import base64

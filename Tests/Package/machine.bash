@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For checks/package: a machine to install on, and alice at its terminal.
 
 failed() {

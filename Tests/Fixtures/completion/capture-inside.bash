@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What capture.bash has the interactive shell do.
 HISTFILE=
 PS1=

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What capture.zsh has the interactive shell do.
 compadd() {
     local -a matches

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Says what bash offers for each line of standard input: bash capture.bash SCRIPT
 #
 # A line `> LINE`, then the candidates, a line each, as they would be put on the line. A real

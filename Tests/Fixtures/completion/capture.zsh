@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Says what zsh offers for each line of standard input: zsh -f capture.zsh DIRECTORY DUMP
 #
 # A line `> LINE`, then the candidates, a line each, as they would stand in the table. A real

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks access tokens with PyJWT, as a back end would that knows the JWKS and the audience alone.
 
 Reads {"jwks": …, "audience": …, "issuer": …, "tokens": […]}; writes a line for each token: its
