@@ -27,7 +27,7 @@ struct ChildOutputTests {
         #expect(answer("/usr/bin/yes", []) == .unfinished)
         #expect(
             answer("/usr/bin/tail", ["-f", "/dev/null"], within: .milliseconds(20)) == .unfinished)
-        let closes = "exec >&-; exec /usr/bin/tail -f /dev/null"
+        let closes = "exec >&-; exec /bin/sleep 600"
         #expect(answer("/bin/sh", ["-c", closes], within: .milliseconds(200)) == .unfinished)
     }
 }
