@@ -144,7 +144,7 @@ func programs() -> Package {
                 path: "Sources/Device/ArgumentSyntax", swiftSettings: common),
             .target(
                 name: "Authorization",
-                dependencies: ["Configuration", "LoginProtocol", "SignedFormats"],
+                dependencies: ["Configuration", "Domain", "LoginProtocol", "SignedFormats"],
                 path: "Sources/Device/Authorization", swiftSettings: common),
 
             // One wrapper for each C library.
@@ -443,7 +443,7 @@ func programs() -> Package {
                 path: "Tests/Configuration", swiftSettings: common),
             .testTarget(
                 name: "AuthorizationTests",
-                dependencies: ["Authorization", "Configuration", "LoginProtocol"],
+                dependencies: ["Authorization", "Configuration", "Domain", "LoginProtocol"],
                 path: "Tests/Authorization", swiftSettings: common),
             .testTarget(
                 name: "PosixTests", dependencies: ["Posix", "TestSupport"],

@@ -224,7 +224,7 @@ final class ServerSite: Sendable {
             self.account = account
             self.key = key
             head = StatementHead(
-                audience: [UInt8](audience.utf8), account: ServerAccountName(account),
+                audience: Audience(audience), account: ServerAccountName(account),
                 device: DeviceID(random: try randomBytes(DeviceID.count)),
                 credential: CredentialID(random: try randomBytes(CredentialID.count)))
         }

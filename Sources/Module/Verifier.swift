@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import Domain
 import LoginProtocol
 import ModuleOptions
 import SignedFormats
@@ -68,7 +69,7 @@ import SignedFormats
     private func reads(_ key: SSHPublicKey) -> Bool {
         _ = libcrypto.markErrors()
         defer { _ = libcrypto.forgetErrors() }
-        return unsafe libcrypto.readKey(self.key, key.point, key.point.count, nil) == 1
+        return unsafe libcrypto.readKey(self.key, key.point.bytes, PublicKeyPoint.count, nil) == 1
     }
 
     /// Verifies an invalid signature, so that the code needed for a real one is already in memory.

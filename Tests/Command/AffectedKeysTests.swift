@@ -19,7 +19,7 @@ private func fingers(_ finger: Finger) -> [Step] {
     return answering(.print(print), .done(DoneAnswer(prints: 1)))
 }
 
-private func token(_ name: String, of server: Bytes = sampleServer.server) -> Answer {
+private func token(_ name: String, of server: ServerURL = sampleServer.server) -> Answer {
     .macToken(
         MACTokenAnswer(
             since: 1_795_195_440, server: server, expires: 1_800_000_000, name: Bytes(name.utf8),
@@ -29,7 +29,7 @@ private func token(_ name: String, of server: Bytes = sampleServer.server) -> An
 /// What the daemon tells of an account with keys for others.
 private let keys: [[Step]] = {
     var ended = sampleServer
-    ended.server = Bytes("https://old.example".utf8)
+    ended.server = "https://old.example"
     ended.state = .invalidated
     var leaving = ended
     leaving.state = .removing

@@ -10,9 +10,9 @@ import TestSupport
 import Testing
 
 private let alice: AccountName = "alice"
-private let shop = Bytes("https://id.example.org".utf8)
+private let shop: ServerURL = "https://id.example.org"
 
-private func token(_ name: String, at server: Bytes = shop) -> MACTokenAnswer {
+private func token(_ name: String, at server: ServerURL = shop) -> MACTokenAnswer {
     MACTokenAnswer(
         since: 1_795_195_440, server: server, expires: 1_797_787_440, name: Bytes(name.utf8),
         token: .sample(0..<16))
@@ -106,7 +106,7 @@ struct MACTokenTests {
 
     @Test("wants the server where several gave a token of one name, and says what is gone")
     func remove() throws {
-        let other = Bytes("https://other.example".utf8)
+        let other: ServerURL = "https://other.example"
         let both = kept(token("cron"), token("cron", at: other))
         let ambiguous = try macToken("remove", "cron", scripts: [both])
         #expect(

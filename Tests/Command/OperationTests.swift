@@ -12,21 +12,21 @@ import TestSupport
 import Testing
 
 private let alice: AccountName = "alice"
-private let first = Bytes("https://id.example.org".utf8)
-private let second = Bytes("https://other.example".utf8)
+private let first: ServerURL = "https://id.example.org"
+private let second: ServerURL = "https://other.example"
 
-private func server(_ url: Bytes, _ state: ServerKeyState = .good) -> ServerAnswer {
+private func server(_ url: ServerURL, _ state: ServerKeyState = .good) -> ServerAnswer {
     ServerAnswer(
         account: "al", since: 1_795_195_440, state: state, server: url,
-        application: Bytes("shop".utf8), fingerprint: [])
+        application: "shop", fingerprint: [])
 }
 
 private func operation(
-    _ id: UInt8, _ text: String = "pay 10 EUR\nto Bob", at url: Bytes = first,
+    _ id: UInt8, _ text: String = "pay 10 EUR\nto Bob", at url: ServerURL = first,
     _ state: OperationState = .pending, failures: OperationFailures? = nil
 ) -> OperationAnswer {
     OperationAnswer(
-        account: "al", server: url, application: Bytes("shop".utf8),
+        account: "al", server: url, application: "shop",
         content: OperationContent(
             operation: .sample(repeating: id), template: Bytes("payment".utf8),
             data: Bytes(text.utf8), created: 1_795_195_440, expires: 1_795_195_740),
@@ -80,7 +80,7 @@ struct OperationTests {
         #expect(nowhere.errors.contains("alice is not registered at any server"))
         let lost = try operations(scripts: [registered(server(first, .invalidated))])
         #expect(lost.code == .denied)
-        #expect(lost.errors.contains(String(decoding: first, as: UTF8.self)))
+        #expect(lost.errors.contains(String(decoding: first.bytes, as: UTF8.self)))
         #expect(lost.errors.contains(": the fingers have changed"))
     }
 
@@ -198,8 +198,14 @@ struct OperationTests {
             (Denial(.operationOver, subject: Bytes("expired".utf8)), .denied, "in time"),
             (Denial(.operationOver, subject: Bytes("canceled".utf8)), .denied, "has withdrawn the"),
             (Denial(.operationOver, subject: Bytes("failed".utf8)), .denied, "wrong signatures"),
-            (Denial(.unknownOperation, subject: first), .denied, "there is no such operation"),
-            (Denial(.serverKeyRemoved, subject: first), .denied, "the key here was destroyed"),
+            (
+                Denial(.unknownOperation, subject: first.bytes), .denied,
+                "there is no such operation"
+            ),
+            (
+                Denial(.serverKeyRemoved, subject: first.bytes), .denied,
+                "the key here was destroyed"
+            ),
             (
                 Denial(.serverUnreachable, subject: [0x78]), .noService,
                 "the request to the server failed: x"
@@ -213,7 +219,7 @@ struct OperationTests {
                 "the clocks of this machine and the server differ"
             ),
             (Denial(.noMatch), .denied, "the finger did not match"),
-            (Denial(.readingTokenWanted, subject: first), .denied, "once every 30 days"),
+            (Denial(.readingTokenWanted, subject: first.bytes), .denied, "once every 30 days"),
         ]
         for (denial, code, text) in cases {
             let run = try operations(
@@ -243,7 +249,7 @@ struct OperationTests {
             scripts: [
                 registered(server(first), server(second)), listed(),
                 registered(server(first), server(second)),
-                answering(.denial(Denial(.unknownOperation, subject: first))),
+                answering(.denial(Denial(.unknownOperation, subject: first.bytes))),
                 listed(.operation(over)), listed(.operation(over)),
             ])
         #expect(run.code == .done && run.output.contains("approved"), "\(run.errors)")
@@ -297,7 +303,9 @@ struct OperationTests {
             listed(.serverTrouble(trouble)), listed(.serverTrouble(trouble)),
             listed(.operation(operation(2)), .operation(operation(3, "the last"))),
         ]
-        scripts.append([.receive, .send(.denial(Denial(.serverKeyInvalidated, subject: first)))])
+        scripts.append([
+            .receive, .send(.denial(Denial(.serverKeyInvalidated, subject: first.bytes))),
+        ])
         let run = try operations("watch", "--json", scripts: scripts) {
             $0.watchInterval = .milliseconds(1)
             $0.interrupts = event.descriptor.number
@@ -365,7 +373,7 @@ struct OperationTerminalTests {
 
     @Test("^C after the touch says that it may come too late, on a line of its own")
     func interruptedLate() throws {
-        let asking = Notice(.askingServer, subject: first)
+        let asking = Notice(.askingServer, subject: first.bytes)
         let (terminal, daemon, stage) = try terminal(
             ["approve", "abab"],
             [

@@ -20,12 +20,12 @@ let samplePrint = PrintAnswer(
 
 let sampleServer = ServerAnswer(
     account: "al:ice\u{1B}", since: 1_795_195_440, state: .good,
-    server: Bytes("https://id.example".utf8), application: Bytes("shop".utf8),
+    server: "https://id.example", application: "shop",
     fingerprint: Bytes("SHA256:abc".utf8))
 
 let sampleSigningKey = SigningKeyAnswer(
     since: 1_795_195_440, state: .good, vault: Bytes("file".utf8), credential: .sample(0..<16),
-    publicKey: [4] + Bytes(0..<64))
+    publicKey: PublicKeyPoint(random: [4] + Bytes(0..<64)))
 
 /// What is answered to `signet status` last, and to a change of fingers first, of an account without
 /// keys for others.

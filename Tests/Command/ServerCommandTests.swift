@@ -69,7 +69,7 @@ struct ServerCommandTests {
     @Test("enable sends the code that was typed, and no mistyped one")
     func enable() throws {
         let done = ServerEnabledAnswer(
-            account: "alice", application: Bytes("shop".utf8),
+            account: "alice", application: "shop",
             fingerprint: Bytes("SHA256:abc".utf8), progress: .active)
         let listed = answering(.done(DoneAnswer()))
         let good = try run(
@@ -95,7 +95,7 @@ struct ServerCommandTests {
                 == "swipe your finger across the reader to register this device at \(url)\n")
         #expect(good.output.hasSuffix("the fingerprint of this device's key is SHA256:abc\n"))
         let code = Bytes("00000-00000-00000-00000".utf8)
-        let request = ServerEnableRequest(account: alice, server: Bytes(url.utf8), code: code)
+        let request = ServerEnableRequest(account: alice, server: ServerURL(url), code: code)
         #expect(good.requests == [.serverList(account: alice), .serverEnable(request)])
         for (typed, text) in [
             (
@@ -113,7 +113,7 @@ struct ServerCommandTests {
     @Test("enable asks for no code where this device is registered already, and its key is good")
     func known() throws {
         var there = sampleServer
-        there.server = Bytes(url.utf8)
+        there.server = ServerURL(url)
         there.state = .good
         let good = answering(.server(there), .done(DoneAnswer()))
         let refused = try run(["enable", "--server", url], [good], input: "00000000000000000000")
@@ -121,7 +121,7 @@ struct ServerCommandTests {
         #expect(refused.errors.contains("is already registered at \(url)"), "\(refused.errors)")
         there.state = .invalidated
         let done = ServerEnabledAnswer(
-            account: "alice", application: Bytes("shop".utf8), fingerprint: Bytes("F".utf8),
+            account: "alice", application: "shop", fingerprint: Bytes("F".utf8),
             progress: .active)
         let anew = try run(
             ["enable", "--server", url],
@@ -133,7 +133,7 @@ struct ServerCommandTests {
     @Test("enable says that a person has yet to compare the key")
     func pending() throws {
         let done = ServerEnabledAnswer(
-            account: "alice", application: Bytes("shop".utf8), fingerprint: Bytes("F".utf8),
+            account: "alice", application: "shop", fingerprint: Bytes("F".utf8),
             progress: .pendingCommit)
         let run = try run(
             ["enable", "--server", url, "--json"],
@@ -155,7 +155,7 @@ struct ServerCommandTests {
             let plain = try run(words, [listed, answer])
             #expect(plain.code == .done && plain.output.contains(text))
             #expect(
-                plain.requests.last == .serverDisable(account: alice, server: Bytes(url.utf8)))
+                plain.requests.last == .serverDisable(account: alice, server: ServerURL(url)))
             let document = try run(words + ["--json"], [listed, answer]).document("unregistered")
             #expect(document["serverKnows"] as? Bool == isKnown)
         }

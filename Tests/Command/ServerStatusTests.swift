@@ -3,6 +3,7 @@ import Command
 import CommandMessages
 import CommandProtocol
 import Doctor
+import Domain
 import Foundation
 import LoginMessages
 import LoginProtocol
@@ -72,7 +73,7 @@ struct ServerStatusTests {
     {
         var server = sampleServer
         server.state = state
-        server.server = Bytes(url.utf8)
+        server.server = ServerURL(url)
         return server
     }
 

@@ -95,7 +95,7 @@ struct SignTests {
     @Test("asks which server where there are several, and takes none that was given up")
     func whichServer() throws {
         var other = sampleServer
-        other.server = Bytes("https://other".utf8)
+        other.server = "https://other"
         let several = answering(.server(sampleServer), .server(other), .done(DoneAnswer()))
         let asked = try run(["--request", "GET", "/"], [several])
         #expect(asked.code == .usage && asked.errors.contains("Choose one with '--server URL'"))

@@ -8,7 +8,7 @@ import Testing
 @Suite("What others need to know of a request")
 struct RequestFactTests {
     private static let alice: AccountName = "alice"
-    private static let server = bytes("https://h")
+    private static let server: ServerURL = "https://h"
     private static let id = OperationID.sample(repeating: 0xAB)
     private static let digest = Bytes(repeating: 0xCD, count: 32)
 
@@ -65,7 +65,7 @@ struct RequestFactTests {
                 sign(.files(files)),
                 "sign 2 files sha256:\(Self.hex) sha256:\(Self.hex) a -"
             ),
-            (sign(.challenge(audience: [0x62], text: [0x63])), "sign challenge for b: c"),
+            (sign(.challenge(audience: Audience([0x62]), text: [0x63])), "sign challenge for b: c"),
             (
                 sign(
                     .request(
@@ -96,12 +96,12 @@ struct RequestFactTests {
             remoteHost: [3], requester: AccountName([4]), purpose: [5], timeoutMilliseconds: 1,
             maximumTries: 1,
             presence: .noTerminal,
-            server: ServerLoginRequest(url: [6], audience: [7], key: []))
+            server: ServerLoginRequest(url: ServerURL([6]), audience: Audience([7]), key: .zero))
         let context = request.context
         #expect(
             context.service == ServiceName([1]) && context.terminal == [2] && context.purpose == [5]
         )
-        #expect(context.presence == .noTerminal && context.server == [6])
+        #expect(context.presence == .noTerminal && context.server == ServerURL([6]))
     }
 
     @Test("the commands that ask for a touch have names, in the queue and in the log")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import Glibc
 import Posix
 import SignedFormats
@@ -52,7 +53,7 @@ struct TextSignatureTests {
         let make = "ssh-keygen -q -t ecdsa -b 256 -N '' -C x -f key"
         let sign = "ssh-keygen -Y sign -f key -n \(name) -O hashalg=sha256 text"
         try #require(directory.run("\(make) && \(sign)") == 0)
-        let point = try SSHPublicKey.parse(line: directory.read("key.pub")).key.point
+        let point = try SSHPublicKey.parse(line: directory.read("key.pub")).key.point.bytes
         let stock = try P256PublicKey(point: point)
         let blob = try #require(Armour.unwrap(directory.read("text.sig")))
         for space in SignatureNamespace.allCases {

@@ -56,7 +56,7 @@ extension DaemonTests {
                         timeoutMilliseconds: 60_000, maximumTries: 2, background: .allow,
                         server: ServerLoginRequest(
                             url: PlayedServer.url, audience: PlayedServer.audience,
-                            key: Bytes(repeating: 4, count: 65)))))
+                            key: .sample(repeating: 4)))))
             try client.wait(for: .touch)
             try fixture.passTime(seconds)
             try fixture.text.send(.scan("one"))
@@ -93,7 +93,7 @@ extension DaemonTests {
                 (.unreachable(why: [], isRepeatable: true), .serverLost),
                 (Self.refused("unavailable"), .serverLost),
                 (Self.refused("key-blocked"), .serverKeyBlocked),
-                (.challenge(Self.second, audience: [1], expires: .max), .serverRefused),
+                (.challenge(Self.second, audience: Audience([1]), expires: .max), .serverRefused),
             ]
             for (renewal, reason) in renewals {
                 #expect(try logIn(afterSeconds: 46, renewal: renewal).reason == reason)

@@ -32,7 +32,7 @@ extension SecondDaemonTests {
                 timeoutMilliseconds: 20_000, maximumTries: 2, background: .allow,
                 server: ServerLoginRequest(
                     url: stage.url,
-                    audience: Bytes((audience ?? "\(stage.server.url)/shop").utf8),
+                    audience: Audience(audience ?? "\(stage.server.url)/shop"),
                     key: stage.verdictKey, offlineHours: offlineHours, token: token))
         }
 
@@ -64,7 +64,7 @@ extension SecondDaemonTests {
             let verdict = try verdict(of: answer)
             #expect(verdict.module == .sample(repeating: 9))
             #expect(verdict.local == Person.daemon.account && verdict.decision == .allow)
-            #expect(verdict.audience == Bytes("\(stage.server.url)/shop".utf8))
+            #expect(verdict.audience == Audience("\(stage.server.url)/shop"))
             let assertion = try #require(answer.assertion)
             let statement = try Statement(parsing: assertion.statement)
             let expected = ServerLines(
@@ -86,7 +86,7 @@ extension SecondDaemonTests {
             let data = SSHSignature.signedData(
                 namespace: signature.namespace, messageDigest: try SHA256.digest(text))
             let numbers = try #require(P256Signature(r: signature.r, s: signature.s))
-            let key = try P256PublicKey(point: signature.publicKey.point)
+            let key = try P256PublicKey(point: signature.publicKey.point.bytes)
             #expect(try key.verifies(numbers, message: data))
         }
 
@@ -109,9 +109,9 @@ extension SecondDaemonTests {
             let other = request(stage, audience: "\(stage.server.url)/other")
             #expect(try client.ask(.authenticate(other)).reason == .unknownServer)
             var elsewhere = request(stage)
-            elsewhere.server?.url = Bytes("https://127.0.0.1:1".utf8)
+            elsewhere.server?.url = "https://127.0.0.1:1"
             #expect(try client.ask(.authenticate(elsewhere)).reason == .unknownServer)
-            elsewhere.server?.url = Bytes("http://127.0.0.1".utf8)
+            elsewhere.server?.url = "http://127.0.0.1"
             #expect(try client.ask(.authenticate(elsewhere)).reason == .badRequest)
             try stage.fixture.enrol(.bin, as: "two")
             var others = request(stage)

@@ -102,7 +102,7 @@ extension SecondDaemonTests {
                 namespace: SignatureNamespace.operation.bytes,
                 messageDigest: try SHA256.digest(sent.statement))
             let numbers = try #require(P256Signature(r: signature.r, s: signature.s))
-            #expect(try P256PublicKey(point: key).verifies(numbers, message: data))
+            #expect(try P256PublicKey(point: key.bytes).verifies(numbers, message: data))
         }
 
         @Test(
@@ -117,8 +117,8 @@ extension SecondDaemonTests {
                             switch which {
                             case 0: operation.content.operation = .sample(repeating: 0)
                             case 1: operation.account = "bob"
-                            case 2: operation.application = Bytes("bank".utf8)
-                            default: operation.audience = Bytes("https://played.example/bank".utf8)
+                            case 2: operation.application = "bank"
+                            default: operation.audience = "https://played.example/bank"
                             }
                         })
                 ]
@@ -327,7 +327,7 @@ extension SecondDaemonTests {
 
         @Test("gets no token kept in the place of another server's")
         func anothersToken() throws {
-            let other = Bytes("https://other.example".utf8)
+            let other: ServerURL = "https://other.example"
             #expect(try fixture.enablePlayed(at: other).enabled != nil)
             let path = fixture.file("mac-tokens", of: .daemon)
             let file = String(repeating: "70", count: 16)
@@ -349,7 +349,7 @@ extension SecondDaemonTests {
                 return [
                     .macToken(
                         RelayMACToken(
-                            audience: Bytes("https://played.example/bank".utf8), expires: .max,
+                            audience: "https://played.example/bank", expires: .max,
                             token: .sample(repeating: 2), secret: PlayedServer.secret))
                 ]
             }

@@ -167,7 +167,7 @@ extension SecondDaemonTests {
             let (gone, good) = (try stage.header("cron").header, try stage.header("backup").header)
             #expect(try stage.asking(stage.removing(), .bin).last?.reason == .notPermitted)
             let ended = try stage.asking(stage.removing())
-            #expect(ended.first == .notice(Notice(.askingServer, subject: stage.url)))
+            #expect(ended.first == .notice(Notice(.askingServer, subject: stage.url.bytes)))
             #expect(ended.last?.done?.state == CredentialState.none)
             #expect(try stage.asking(stage.removing()).map(\.reason) == [.unknownMacToken])
             #expect(try stage.verdict(try #require(gone)) == "token-refused")

@@ -77,7 +77,7 @@ extension ServerFixture {
         return answer["code"] as? String ?? "\(answer)"
     }
 
-    func listing(mayTouch: Bool = true, only server: Bytes? = nil) -> Request {
+    func listing(mayTouch: Bool = true, only server: ServerURL? = nil) -> Request {
         .operationList(
             OperationListRequest(
                 account: Person.daemon.account, timeoutMilliseconds: mayTouch ? 20_000 : nil,

@@ -11,7 +11,7 @@ extension SecondDaemonTests {
     @Suite("Operations at several servers")
     struct OperationServersTests {
         private static let urls = ["one", "three", "two"].map { name in
-            Bytes("https://\(name).example".utf8)
+            ServerURL("https://\(name).example")
         }
         private let fixture: DaemonFixture
         private let relay: PlayedServer
@@ -53,7 +53,7 @@ extension SecondDaemonTests {
             }
         }
 
-        private func list(_ milliseconds: UInt32?, only server: Bytes? = nil) -> Request {
+        private func list(_ milliseconds: UInt32?, only server: ServerURL? = nil) -> Request {
             .operationList(
                 OperationListRequest(
                     account: Person.daemon.account, timeoutMilliseconds: milliseconds,
@@ -61,7 +61,7 @@ extension SecondDaemonTests {
         }
 
         /// Gets the token of one, by a touch.
-        private func getToken(at url: Bytes) throws {
+        private func getToken(at url: ServerURL) throws {
             let answer = try fixture.touchEach(
                 list(20_000, only: url), with: "one", client: fixture.client(.daemon))
             try #require(answer.done != nil, "\(answer)")

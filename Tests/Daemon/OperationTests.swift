@@ -32,7 +32,7 @@ extension SecondDaemonTests {
             let shown = try stage.asking(try stage.showing(first, mayTouch: false))
             let operation = try #require(shown.first?.operation)
             #expect(operation.text == "pay 10 EUR\nto Bob" && operation.state == .pending)
-            #expect(operation.application == Bytes("shop".utf8))
+            #expect(operation.application == "shop")
             #expect(operation.account == "alice")
             #expect(operation.failures == OperationFailures(count: 0, most: 3))
             #expect(shown.last?.done != nil)
@@ -49,7 +49,7 @@ extension SecondDaemonTests {
             #expect(answers.last?.decided == .approved)
             // From there on it is too late to take it back.
             let notices = answers.compactMap(\.notice)
-            #expect(notices.last == Notice(.askingServer, subject: stage.url))
+            #expect(notices.last == Notice(.askingServer, subject: stage.url.bytes))
             #expect(notices.count { $0.kind == .askingServer } == 1)
             #expect(try stage.server.status(of: paid) == "APPROVED")
             #expect(

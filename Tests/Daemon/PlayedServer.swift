@@ -10,11 +10,11 @@ import TestSupport
 /// A relay and a server behind it, played by this process: it says what a server would say where all
 /// is well, but for what a test wants otherwise. Nobody on the way to a server is trusted.
 final class PlayedServer: Sendable {
-    static let url = Bytes("https://played.example".utf8)
+    static let url: ServerURL = "https://played.example"
     /// The account's name, application and audience that it tells of a registration.
     static let account: ServerAccountName = "alice"
-    static let application = Bytes("shop".utf8)
-    static let audience = Bytes("https://played.example/shop".utf8)
+    static let application: ApplicationName = "shop"
+    static let audience: Audience = "https://played.example/shop"
     /// The one MAC token that it gives.
     static let token = MACTokenID.sample(repeating: 0x70)
     static let secret = Bytes(repeating: 0x5e, count: 32)
@@ -118,7 +118,7 @@ extension DaemonFixture {
     /// Registers the account `daemon` at the played server, which has other names too.
     @discardableResult
     func enablePlayed(
-        _ person: Person = .daemon, at server: Bytes = PlayedServer.url
+        _ person: Person = .daemon, at server: ServerURL = PlayedServer.url
     ) throws -> Answer {
         try touchEach(
             .serverEnable(

@@ -138,6 +138,6 @@ struct Rig {
             namespace: SignatureNamespace.login.bytes,
             messageDigest: try SHA256.digest(proof.statement))
         let numbers = try #require(P256Signature(r: signature.r, s: signature.s))
-        #expect(try P256PublicKey(point: line.key.point).verifies(numbers, message: data))
+        #expect(try P256PublicKey(point: line.key.point.bytes).verifies(numbers, message: data))
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import Posix
@@ -13,7 +14,7 @@ final class ServerFixture {
     let fixture: DaemonFixture
     let server: LiveServer
     /// What verdicts are signed with.
-    private(set) lazy var verdictKey = (try? makeVerdictKey()) ?? []
+    private(set) lazy var verdictKey = (try? makeVerdictKey()) ?? .zero
     private(set) var relay: TestSupport.Program
 
     /// With a finger of `daemon`'s enrolled, `one`.
@@ -51,7 +52,7 @@ final class ServerFixture {
         try startRelay()
     }
 
-    var url: Bytes { Bytes(server.url.utf8) }
+    var url: ServerURL { ServerURL(server.url) }
 
     /// Registers the device for somebody, as whom the server knows `alice`.
     @discardableResult
@@ -115,7 +116,7 @@ extension Answer {
 
 extension ServerFixture {
     /// The key that a PAM line's file would pin, as the server prints that file.
-    func makeVerdictKey() throws -> Bytes {
+    func makeVerdictKey() throws -> PublicKeyPoint {
         let file = try server.administer("application", "pam-file", "shop")
         let line = try #require(file.split(separator: "\n").first { $0.hasPrefix("key = ") })
         let text = try #require(line.split(separator: " ").last)

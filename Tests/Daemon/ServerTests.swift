@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
 import Crypto
+import Domain
 import Glibc
 import LoginProtocol
 import RelyingPartySupport
@@ -119,7 +120,7 @@ extension SecondDaemonTests {
             let answer = try first.fixture.touchEach(
                 .serverEnable(
                     ServerEnableRequest(
-                        account: Person.daemon.account, server: Bytes(other.url.utf8),
+                        account: Person.daemon.account, server: ServerURL(other.url),
                         code: Bytes(try other.code().utf8))), with: "one")
             #expect(answer.reason == .serverUnreachable)
             #expect(try first.list().count == 1)
@@ -223,7 +224,7 @@ extension SecondDaemonTests {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
             let request = ServerEnableRequest(
-                account: Person.daemon.account, server: Bytes(server.utf8), code: Bytes(code.utf8))
+                account: Person.daemon.account, server: ServerURL(server), code: Bytes(code.utf8))
             #expect(try fixture.ask(.serverEnable(request)).reason == .badRequest)
         }
 

@@ -196,7 +196,7 @@ extension SecondDaemonTests {
 
         @Test("has its token stay where another server's key ends, and go with its own")
         func twoServers() throws {
-            let other = Bytes("https://other.example".utf8)
+            let other: ServerURL = "https://other.example"
             #expect(try fixture.enablePlayed(at: other).enabled != nil)
             #expect(try logIn(request(token: .file)).assertion != nil)
             for (server, stays) in [(other, true), (PlayedServer.url, false)] {
@@ -265,7 +265,8 @@ extension SecondDaemonTests {
             #expect(try logIn().assertion != nil)
             cut()
             var rotated = request()
-            rotated.server?.key = try P256PrivateKey.generate().publicPoint
+            rotated.server?.key = try #require(
+                PublicKeyPoint(P256PrivateKey.generate().publicPoint))
             let client = try fixture.client()
             #expect(try client.ask(.authenticate(rotated)).reason == .serverTooLongAgo)
             #expect(client.heard.allSatisfy { $0.notice == nil })

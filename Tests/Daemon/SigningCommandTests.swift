@@ -3,6 +3,7 @@ import Command
 import CommandMessages
 import CommandProtocol
 import Crypto
+import Domain
 import Foundation
 import LoginMessages
 import LoginProtocol
@@ -209,7 +210,7 @@ extension SecondDaemonTests {
             _ = try fixture.touchEach(
                 .serverEnable(
                     ServerEnableRequest(
-                        account: Person.root.account, server: Bytes(server.url.utf8),
+                        account: Person.root.account, server: ServerURL(server.url),
                         code: Bytes(try server.code().utf8))), with: "one")
             try scratch.write("body", #"{"amount": 7}"#)
             let run = try signet(

@@ -21,7 +21,7 @@ extension DaemonTests {
         private static let digest = Bytes(repeating: 9, count: 32)
         private static let file = SigningMatter.file(name: Bytes("a b".utf8), digest: digest)
         private static let challenge = SigningMatter.challenge(
-            audience: Bytes("shop".utf8), text: Bytes("signet-login: 1\n".utf8))
+            audience: "shop", text: Bytes("signet-login: 1\n".utf8))
 
         private func sign(
             _ matter: SigningMatter = SigningTests.file, as person: Person = .daemon,
@@ -60,7 +60,7 @@ extension DaemonTests {
             let numbers = try #require(P256Signature(r: signature.r, s: signature.s))
             let data = SSHSignature.signedData(
                 namespace: namespace.bytes, messageDigest: digest)
-            let key = try P256PublicKey(point: signature.publicKey.point)
+            let key = try P256PublicKey(point: signature.publicKey.point.bytes)
             #expect(try key.verifies(numbers, message: data))
         }
 
@@ -75,7 +75,7 @@ extension DaemonTests {
             let text = try #require(answer.signed?.statement)
             try verify(answer, .challenge, of: try SHA256.digest(text))
             let statement = try ChallengeStatement(parsing: text)
-            #expect(statement.head.audience == Bytes("shop".utf8))
+            #expect(statement.head.audience == "shop")
             #expect(statement.head.account.bytes == Self.name.bytes)
             #expect(statement.head.credential == made.credential)
             #expect(statement.challenge == Bytes("signet-login: 1\n".utf8))
@@ -145,7 +145,7 @@ extension DaemonTests {
             let file = try sign(.file(name: name, digest: Self.digest))
             try verify(file, .file, of: Self.digest)
             let challenge = SigningMatter.challenge(
-                audience: Bytes(repeating: 0x62, count: Limit.label),
+                audience: Audience(Bytes(repeating: 0x62, count: Limit.label)),
                 text: Bytes(repeating: 0x63, count: Limit.challengeText))
             #expect(try sign(challenge).signed != nil)
             let log = try fixture.receipts(of: .daemon)
@@ -163,11 +163,11 @@ extension DaemonTests {
             #expect(try fixture.servers().isEmpty)
             for server in ["signing", "https://signing"] {
                 let request = Request.serverLogin(
-                    account: Self.name, server: Bytes(server.utf8), timeoutMilliseconds: 1)
+                    account: Self.name, server: ServerURL(server), timeoutMilliseconds: 1)
                 let reason = try fixture.client(.daemon).ask(request).reason
                 #expect(reason == (server == "signing" ? .badRequest : .unknownServer))
                 let disable = Request.serverDisable(
-                    account: Self.name, server: Bytes(server.utf8))
+                    account: Self.name, server: ServerURL(server))
                 #expect(try fixture.ask(disable).denial != nil)
             }
             #expect(try key.signingKey?.state == .good)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import MainContext
@@ -96,7 +97,7 @@ struct TokenFileTests {
     @Test("stay where another server's end is meant; whose they are after a start, nobody knows")
     @ServiceActor
     func ofServers() throws {
-        let (one, two) = (Bytes("https://one".utf8), Bytes("https://two".utf8))
+        let (one, two) = (ServerURL("https://one"), ServerURL("https://two"))
         let plan = Plan()
         let files = TokenFiles(path, later: plan.later)
         try files.keep([0x61], of: 7, from: one, forSeconds: 300, at: 1_000)

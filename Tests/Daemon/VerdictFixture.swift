@@ -80,7 +80,8 @@ class VerdictFixture {
             service: "login", timeoutMilliseconds: milliseconds, maximumTries: 2,
             background: .allow,
             server: ServerLoginRequest(
-                url: PlayedServer.url, audience: audience, key: key.publicPoint,
+                url: PlayedServer.url, audience: audience,
+                key: PublicKeyPoint(key.publicPoint) ?? .zero,
                 offlineHours: offlineHours, token: token))
     }
 

@@ -91,8 +91,8 @@ struct ServerFileTests {
             device: .sample(0..<16))
         let servers = states?.map { state in
             ServerAnswer(
-                account: "al", since: 1, state: state, server: url.bytes,
-                application: "shop".bytes, fingerprint: "SHA256:abc".bytes)
+                account: "al", since: 1, state: state, server: ServerURL(url),
+                application: "shop", fingerprint: "SHA256:abc".bytes)
         }
         return AccountView(
             name: "alice", status: status, prints: [], secrets: [], servers: servers)

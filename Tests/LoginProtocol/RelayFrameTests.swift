@@ -7,22 +7,22 @@ import Testing
 
 @Suite("Frames between signetd and its relay")
 struct RelayFrameTests {
-    private static let server = Bytes("https://id.example.org".utf8)
+    private static let server: ServerURL = "https://id.example.org"
 
     static let requests: [RelayRequest] = [
         .register(server: server, code: Bytes("K7MDQ".utf8), device: .sample(0..<16)),
         .prove(
             RelayProof(
                 server: server, registration: .sample(0..<16),
-                publicKey: Bytes(repeating: 4, count: 65), statement: [1], signature: [2])),
+                publicKey: .sample(repeating: 4), statement: [1], signature: [2])),
         .challenge(
             RelayChallengeRequest(
                 server: server, account: "a:b/c", device: .sample(0..<16),
-                application: Bytes("shop".utf8), action: Bytes("login".utf8))),
+                application: "shop", action: Bytes("login".utf8))),
         .challenge(
             RelayChallengeRequest(
                 server: server, account: "a", device: .sample(0..<16),
-                application: Bytes("shop".utf8), action: Bytes("login".utf8), milliseconds: .max)),
+                application: "shop", action: Bytes("login".utf8), milliseconds: .max)),
         .login(RelayLogin(server: server, statement: [1], signature: [2])),
         .login(
             RelayLogin(
@@ -35,7 +35,8 @@ struct RelayFrameTests {
         .operation(server: server, authorization: [1], operation: .sample(0..<16)),
         .decide(
             RelayDecision(
-                server: Bytes(repeating: 7, count: Limit.label), operation: .sample(0..<16),
+                server: ServerURL(Bytes(repeating: 7, count: Limit.label)),
+                operation: .sample(0..<16),
                 statement: Bytes(repeating: 7, count: Limit.operationStatement),
                 signature: Bytes(repeating: 7, count: Limit.signature))),
         .endMACToken(server: server, authorization: [1], token: .sample(0..<16)),
@@ -45,11 +46,11 @@ struct RelayFrameTests {
         .registered(
             RelayRegistration(
                 registration: .sample(0..<16), account: ServerAccountName(Samples.account.bytes),
-                application: [1],
-                audience: [2], challenge: .sample(0..<32), expires: .max)),
+                application: ApplicationName([1]),
+                audience: Audience([2]), challenge: .sample(0..<32), expires: .max)),
         .proven(.active, fingerprint: []),
         .proven(.pendingCommit, fingerprint: Bytes("SHA256:abc".utf8)),
-        .challenge(.sample(0..<32), audience: [1], expires: 0),
+        .challenge(.sample(0..<32), audience: Audience([1]), expires: 0),
         .loggedIn(RelayTokens(accessToken: [0x21], seconds: .max, refreshToken: [])),
         .loggedIn(
             RelayTokens(
@@ -64,14 +65,16 @@ struct RelayFrameTests {
         .unreachable(why: [1], isRepeatable: true, isAway: true),
         .macToken(
             RelayMACToken(
-                audience: [1], expires: 2, token: .sample(0..<16), secret: Samples.thirtyTwo)),
+                audience: Audience([1]), expires: 2, token: .sample(0..<16),
+                secret: Samples.thirtyTwo)),
         .awaited(RelayAwaited(Samples.longOperation)), .awaited(RelayAwaited(Samples.operation)),
         .listed(count: 0),
         .operation(
             RelayOperation(
                 account: ServerAccountName(Bytes(repeating: 7, count: Limit.account)),
                 challenge: .sample(0..<32),
-                application: [1], audience: [2], content: Samples.longOperation, state: .pending,
+                application: ApplicationName([1]), audience: Audience([2]),
+                content: Samples.longOperation, state: .pending,
                 failures: OperationFailures(count: 0, most: 5))),
         .decided(.rejected),
     ]

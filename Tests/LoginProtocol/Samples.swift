@@ -47,17 +47,17 @@ enum Samples {
                 account: account, challenge: .sample(0..<32), service: "login",
                 timeoutMilliseconds: 1, maximumTries: 1,
                 server: ServerLoginRequest(
-                    url: Bytes("https://h".utf8), audience: [1],
-                    key: Bytes(repeating: 4, count: 65)))),
+                    url: "https://h", audience: Audience([1]),
+                    key: .sample(repeating: 4)))),
         .authenticate(
             AuthenticateRequest(
                 account: account, challenge: .sample(0..<32), service: "login",
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
                 commandDigest: thirtyTwo, agent: .max, agentUser: .max,
                 server: ServerLoginRequest(
-                    url: Bytes(repeating: 0x68, count: Limit.label),
-                    audience: Bytes(repeating: 0x61, count: Limit.label),
-                    key: Bytes(repeating: 4, count: 65), offlineHours: .max,
+                    url: ServerURL(Bytes(repeating: 0x68, count: Limit.label)),
+                    audience: Audience(Bytes(repeating: 0x61, count: Limit.label)),
+                    key: .sample(repeating: 4), offlineHours: .max,
                     token: .file))),
         .enable(account: account, keyring: true), .enable(account: account, keyring: false),
         .secretSet(
@@ -80,9 +80,9 @@ enum Samples {
         .confirm(account: account, challenge: .sample(0..<32)), .shown,
         .serverEnable(
             ServerEnableRequest(
-                account: account, server: Bytes("https://h".utf8), code: Bytes("K7MDQ".utf8))),
-        .serverDisable(account: account, server: [1]),
-        .serverLogin(account: account, server: [1], timeoutMilliseconds: .max),
+                account: account, server: "https://h", code: Bytes("K7MDQ".utf8))),
+        .serverDisable(account: account, server: ServerURL([1])),
+        .serverLogin(account: account, server: ServerURL([1]), timeoutMilliseconds: .max),
         .serverList(account: account),
         .sign(
             SignRequest(
@@ -107,39 +107,43 @@ enum Samples {
             SignRequest(
                 account: account, timeoutMilliseconds: .max,
                 matter: .challenge(
-                    audience: [1], text: Bytes(repeating: 7, count: Limit.challengeText)))),
+                    audience: Audience([1]), text: Bytes(repeating: 7, count: Limit.challengeText)))
+        ),
         .sign(
             SignRequest(
                 account: account, timeoutMilliseconds: 1,
                 matter: .request(
-                    server: [1], method: Bytes("GET".utf8), resource: Bytes("/".utf8),
+                    server: ServerURL([1]), method: Bytes("GET".utf8), resource: Bytes("/".utf8),
                     body: thirtyTwo))),
         .signingEnable(account: account), .signingDisable(account: account),
         .signingKey(account: account),
         .macTokenAdd(
             MACTokenAddRequest(
-                account: account, timeoutMilliseconds: .max, server: [1],
+                account: account, timeoutMilliseconds: .max, server: ServerURL([1]),
                 name: Bytes(repeating: 7, count: Limit.tokenName))),
         .macTokenList(account: account),
-        .macTokenRemove(account: account, server: [1], name: [2]),
+        .macTokenRemove(account: account, server: ServerURL([1]), name: [2]),
         .macTokenHeader(
             MACTokenHeaderRequest(
-                account: account, server: [1], name: [2], method: Bytes("GET".utf8),
+                account: account, server: ServerURL([1]), name: [2], method: Bytes("GET".utf8),
                 resource: Bytes(repeating: 7, count: Limit.resource), bodyDigest: thirtyTwo)),
         .operationList(OperationListRequest(account: account, timeoutMilliseconds: nil)),
         .operationList(
-            OperationListRequest(account: account, timeoutMilliseconds: 1, server: [1])),
+            OperationListRequest(account: account, timeoutMilliseconds: 1, server: ServerURL([1]))),
         .verify(account: account, timeoutMilliseconds: 1, reason: [0x78]),
         .operationShow(
             OperationShowRequest(
-                account: account, timeoutMilliseconds: nil, server: [1], operation: .sample(0..<16))
+                account: account, timeoutMilliseconds: nil, server: ServerURL([1]),
+                operation: .sample(0..<16))
         ),
         .operationShow(
             OperationShowRequest(
-                account: account, timeoutMilliseconds: 1, server: [1], operation: .sample(0..<16))),
+                account: account, timeoutMilliseconds: 1, server: ServerURL([1]),
+                operation: .sample(0..<16))),
         .operationDecide(
             OperationDecideRequest(
-                account: account, timeoutMilliseconds: 1, server: [1], operation: .sample(0..<16),
+                account: account, timeoutMilliseconds: 1, server: ServerURL([1]),
+                operation: .sample(0..<16),
                 decision: .reject)),
     ]
 
@@ -262,13 +266,14 @@ enum Samples {
                 ImportedPrintAnswer(finger: nil, outcome: .foreign, place: [])),
             .serverEnabled(
                 ServerEnabledAnswer(
-                    account: "a:b", application: [1], fingerprint: [],
+                    account: "a:b", application: ApplicationName([1]), fingerprint: [],
                     progress: .pendingCommit)),
             .token(TokenAnswer(accessToken: [0x61], seconds: 300, refreshToken: [])),
             .server(
                 ServerAnswer(
-                    account: ServerAccountName([1]), since: 2, state: .removing, server: [3],
-                    application: [4],
+                    account: ServerAccountName([1]), since: 2, state: .removing,
+                    server: ServerURL([3]),
+                    application: ApplicationName([4]),
                     fingerprint: [5])),
             .signed(SignedAnswer(signature: [1])),
             .signedFile(SignedFileAnswer(digest: thirtyTwo, signature: [1])),
@@ -276,23 +281,27 @@ enum Samples {
             .signingKey(
                 SigningKeyAnswer(
                     since: .max, state: .invalidated, vault: [1], credential: .sample(0..<16),
-                    publicKey: Bytes(repeating: 4, count: 65))),
+                    publicKey: .sample(repeating: 4))),
             .macToken(
                 MACTokenAnswer(
-                    since: .max, server: [1], expires: 2, name: [3], token: .sample(0..<16))),
+                    since: .max, server: ServerURL([1]), expires: 2, name: [3],
+                    token: .sample(0..<16))),
             .authorization(Bytes("SignetMAC token=".utf8)),
             .operation(
                 OperationAnswer(
-                    account: ServerAccountName([1]), server: [2], application: [3],
+                    account: ServerAccountName([1]), server: ServerURL([2]),
+                    application: ApplicationName([3]),
                     content: operation,
                     state: .pending)),
             .operation(
                 OperationAnswer(
-                    account: ServerAccountName([1]), server: [2], application: [3],
+                    account: ServerAccountName([1]), server: ServerURL([2]),
+                    application: ApplicationName([3]),
                     content: longOperation,
                     state: .failed, failures: OperationFailures(count: 1, most: .max))),
             .serverTrouble(
-                ServerTroubleAnswer(server: [1], reason: .serverUnreachable, subject: [])),
+                ServerTroubleAnswer(server: ServerURL([1]), reason: .serverUnreachable, subject: [])
+            ),
             .decided(.approved), .decided(.canceled),
             .vault(VaultAnswer(vault: Bytes("file".utf8), isChosen: true)),
             .vault(

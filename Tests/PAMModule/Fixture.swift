@@ -88,7 +88,7 @@ final class Fixture {
     func statement(for request: AuthenticateRequest) -> Statement {
         counter += 1
         return Statement(
-            audience: [UInt8]("local".utf8), account: request.account, uid: 4242,
+            audience: "local", account: request.account, uid: 4242,
             requester: request.requester.isEmpty ? request.account : request.requester,
             device: .sample(repeating: 1), credential: credential,
             challenge: request.challenge, service: request.service, terminal: request.terminal,

@@ -3,6 +3,7 @@ import CommandProtocol
 import LoginProtocol
 import ModuleOptions
 import SignedFormats
+import TestSupport
 import Testing
 
 @Suite("the file that names a login's server")
@@ -23,8 +24,8 @@ struct LoginServerTests {
     @Test("says what is asked, by whom and how; what it does not say is the strictest")
     func accepted() throws {
         let least = try parse(Self.least)
-        #expect(least.url == [UInt8]("https://id.example.org".utf8))
-        #expect(least.audience == [UInt8]("corp".utf8))
+        #expect(least.url == "https://id.example.org")
+        #expect(least.audience == "corp")
         #expect(least.key == Self.key)
         #expect(least.accounts.isEmpty && least.offlineHours == 0)
         #expect(least.token == nil && !least.mayDiffer)
@@ -42,7 +43,7 @@ struct LoginServerTests {
         #expect(try parse(Self.least + ["offline = 1 hours"]).offlineHours == 1)
         // An audience may have an equals sign, and blanks within.
         let odd = try parse([Self.least[0], "audience = a = b", Self.least[2]])
-        #expect(odd.audience == [UInt8]("a = b".utf8))
+        #expect(odd.audience == "a = b")
     }
 
     @Test(

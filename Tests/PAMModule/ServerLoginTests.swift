@@ -12,8 +12,8 @@ import Testing
 @Suite("a login that a server has to say yes to, in the module")
 struct ServerLoginTests {
     private static let path = "/etc/signet/corp"
-    private static let url = [UInt8]("https://id.example.org".utf8)
-    private static let audience = [UInt8]("corp".utf8)
+    private static let url: ServerURL = "https://id.example.org"
+    private static let audience: Audience = "corp"
 
     let fixture: Fixture
     /// The server's key of verdicts.
@@ -104,9 +104,10 @@ struct ServerLoginTests {
         let visit = try fixture.visit()
         let request = try visit.authenticate()
         #expect(
-            request.server
+            try request.server
                 == ServerLoginRequest(
-                    url: Self.url, audience: Self.audience, key: server.publicPoint))
+                    url: Self.url, audience: Self.audience,
+                    key: #require(PublicKeyPoint(server.publicPoint))))
         try visit.prove(proof(for: request, lines(), verdict(for: request)))
         let told = try probe.lines()
         #expect(told.contains("auth 0"))
@@ -131,7 +132,8 @@ struct ServerLoginTests {
     func noServer() throws {
         for said in [
             nil,
-            ServerLines(url: Self.url + [0x2f], account: ServerAccountName([0x61]), mode: .online),
+            ServerLines(
+                url: ServerURL("https://id.example.org/"), account: "a", mode: .online),
         ] {
             #expect(
                 try code { try proof(for: $0, said, verdict(for: $0)) } == Fixture.Code.authError)
@@ -150,7 +152,7 @@ struct ServerLoginTests {
 
     /// What a verdict may not have changed in it.
     static let alterations: [(String, @Sendable (inout Verdict) -> Void)] = [
-        ("audience", { $0.audience = [UInt8]("shop".utf8) }),
+        ("audience", { $0.audience = "shop" }),
         ("account", { $0.account = "bob" }),
         ("local", { $0.local = "bob" }),
         ("device", { $0.device.flipBit(ofByte: 15) }),

@@ -101,7 +101,7 @@ struct VerificationTests {
 
     /// What a statement may not have changed in it.
     static let alterations: [(String, @Sendable (inout Statement) -> Void)] = [
-        ("audience", { $0.audience = [UInt8]("example.org".utf8) }),
+        ("audience", { $0.audience = "example.org" }),
         ("account", { $0.account = "bob" }),
         ("uid", { $0.uid = 0 }),
         ("challenge", { $0.challenge.flipBit(ofByte: 0) }),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import HTTPClient
 import HTTPServer
 import LoginProtocol
@@ -11,7 +12,7 @@ import TestSupport
 
 /// What the relay makes of a server that answers so, which it trusts, and is asked within a limit.
 func relayed(
-    _ request: (_ server: Bytes) -> RelayRequest, within limit: Duration = .seconds(10),
+    _ request: (_ server: ServerURL) -> RelayRequest, within limit: Duration = .seconds(10),
     _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
 ) async throws -> [RelayAnswer] {
     let scratch = try Scratch()
@@ -27,7 +28,7 @@ func relayed(
     configuration.totalLimit = limit
     configuration.bodyLimit = 32 * 1_024
     let relay = Relay(configuration)
-    let answers = relay.answers(request(Bytes("https://127.0.0.1:\(server.port)".utf8)))
+    let answers = relay.answers(request(ServerURL("https://127.0.0.1:\(server.port)")))
     await server.stop(within: .milliseconds(100))
     return answers
 }

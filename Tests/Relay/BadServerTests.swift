@@ -14,8 +14,8 @@ import Testing
 @Suite("The relay and a server that does not behave")
 struct BadServerTests {
     private static let request = RelayChallengeRequest(
-        server: [], account: "alice", device: .sample(repeating: 1),
-        application: Bytes("shop".utf8), action: Bytes("login".utf8))
+        server: .none, account: "alice", device: .sample(repeating: 1),
+        application: "shop", action: Bytes("login".utf8))
 
     /// Asks a server that answers so.
     private func ask(
@@ -59,7 +59,7 @@ struct BadServerTests {
             200, #"{"challenge": "\#(challenge)", "audience": "a", "expires": 7, "more": [{}]}"#)
         #expect(
             answer
-                == .challenge(.sample(repeating: 0), audience: Bytes("a".utf8), expires: 7)
+                == .challenge(.sample(repeating: 0), audience: "a", expires: 7)
         )
     }
 
@@ -100,9 +100,9 @@ struct BadServerTests {
     @Test("tells a server that it gets no connection to from all others")
     func away() throws {
         var wish = Self.request
-        wish.server = Bytes("https://127.0.0.1:1".utf8)
+        wish.server = "https://127.0.0.1:1"
         #expect(Relay(ClientConfiguration()).answer(.challenge(wish)).isAway == true)
-        wish.server = Bytes("https://no-such-host.invalid".utf8)
+        wish.server = "https://no-such-host.invalid"
         #expect(Relay(ClientConfiguration()).answer(.challenge(wish)).isAway == true)
         var proxied = ClientConfiguration()
         proxied.proxy = .url("http://127.0.0.1:1")
@@ -138,7 +138,7 @@ struct BadServerTests {
         }
         try #require(isBound)
         var wish = Self.request
-        wish.server = Bytes("https://127.0.0.1:\(UInt16(bigEndian: address.sin_port))".utf8)
+        wish.server = ServerURL("https://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
         wish.milliseconds = 300
         let answer = Relay(ClientConfiguration()).answer(.challenge(wish))
         #expect(answer.isAway == false && answer.why?.contains("in time") == true, "\(answer)")

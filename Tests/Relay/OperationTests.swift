@@ -25,14 +25,14 @@ private func list(_ items: [String]) -> String {
 @Suite("The relay, asked about operations")
 struct OperationTests {
     private func says(
-        _ body: String, _ request: (Bytes) -> RelayRequest
+        _ body: String, _ request: (ServerURL) -> RelayRequest
     ) async throws -> [RelayAnswer] {
         try await relayed(request) { _ in
             HTTPResponse(status: 200, headers: [], body: Array(body.utf8))
         }
     }
 
-    private func listing(_ server: Bytes) -> RelayRequest {
+    private func listing(_ server: ServerURL) -> RelayRequest {
         .operations(server: server, authorization: header)
     }
 
@@ -53,7 +53,7 @@ struct OperationTests {
     @Test("ends a token once, with signetd's header and just the body that it is over")
     func ending() async throws {
         let seen = Mutex<[String]>([])
-        let request = { (server: Bytes) in
+        let request = { (server: ServerURL) in
             RelayRequest.endMACToken(
                 server: server, authorization: header, token: .sample(repeating: 0xab))
         }
@@ -123,7 +123,7 @@ struct OperationTests {
             "template": "t", "data": "d", "challenge": "\(challenge)", \(status)"failureCount": 0,
             "maxFailureCount": 3, "created": 1, "expires": 2}
             """
-        let request = { (server: Bytes) in
+        let request = { (server: ServerURL) in
             RelayRequest.operation(
                 server: server, authorization: header,
                 operation: .sample(repeating: 0xab))
@@ -143,7 +143,7 @@ struct OperationTests {
     @Test("does not send a decision twice, nor a header to where it is sent on")
     func once() async throws {
         let asked = Atomic<Int>(0)
-        let decision = { (server: Bytes) in
+        let decision = { (server: ServerURL) in
             RelayRequest.decide(
                 RelayDecision(
                     server: server, operation: .sample(repeating: 0xab),

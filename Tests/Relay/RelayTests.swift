@@ -26,19 +26,19 @@ struct RelayTests {
     func wholeWay() async throws {
         let server = try await LiveServer.start()
         let relay = relay(server)
-        let url = Bytes(server.url.utf8)
+        let url = ServerURL(server.url)
         let code = Bytes(try server.code().utf8)
         let begun = try #require(
             relay.answer(.register(server: url, code: code, device: Self.device)).begun)
-        #expect(begun.account == "alice" && begun.application == Bytes("shop".utf8))
+        #expect(begun.account == "alice" && begun.application == "shop")
         var signer = try Signer(begun)
         let proof = try signer.sign(begun.challenge, LoginAction.register, .registration)
+        let publicKey = try #require(PublicKeyPoint(signer.key.publicPoint))
         let proven = relay.answer(
             .prove(
                 RelayProof(
                     server: url, registration: begun.registration,
-                    publicKey: signer.key.publicPoint, statement: proof.statement,
-                    signature: proof.signature)))
+                    publicKey: publicKey, statement: proof.statement, signature: proof.signature)))
         guard case .proven(.active, let fingerprint) = proven else {
             Issue.record("\(proven)")
             return
@@ -106,7 +106,7 @@ struct RelayTests {
         let server = try await LiveServer.start()
         let code = Bytes("00000-00000-00000-00000".utf8)
         let answer = relay(server).answer(
-            .register(server: Bytes(server.url.utf8), code: code, device: Self.device))
+            .register(server: ServerURL(server.url), code: code, device: Self.device))
         #expect(
             answer
                 == .refused(code: Bytes("activation-refused".utf8), status: 401, attempts: nil))
@@ -119,7 +119,7 @@ struct RelayTests {
         try LiveServer.certificate("other", in: scratch)
         let code = Bytes(try server.code().utf8)
         let request = RelayRequest.register(
-            server: Bytes(server.url.utf8), code: code, device: Self.device)
+            server: ServerURL(server.url), code: code, device: Self.device)
         var wrongAuthority = ClientConfiguration()
         wrongAuthority.authorities = .file(scratch.at("other.pem"))
         var wrongPin = ClientConfiguration()
@@ -143,7 +143,7 @@ struct RelayTests {
         // A port of which nobody gets one by chance.
         let url = "https://127.0.0.1:1"
         let answer = Relay(ClientConfiguration()).answer(
-            .register(server: Bytes(url.utf8), code: [1], device: Self.device))
+            .register(server: ServerURL(url), code: [1], device: Self.device))
         #expect(answer.why?.contains("cannot be reached") == true)
         #expect(answer.isRepeatable == true)
     }
@@ -156,7 +156,7 @@ struct RelayTests {
         ])
     func badURL(url: String) {
         let answer = Relay(ClientConfiguration()).answer(
-            .register(server: Bytes(url.utf8), code: [1], device: Self.device))
+            .register(server: ServerURL(url), code: [1], device: Self.device))
         #expect(answer.why == "the server's URL is not in its one form")
     }
 }

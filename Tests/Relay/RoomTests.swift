@@ -12,8 +12,8 @@ struct RoomTests {
     private static var challenge: RelayRequest {
         .challenge(
             RelayChallengeRequest(
-                server: Bytes("https://no-such-host.invalid".utf8), account: "alice",
-                device: .sample(repeating: 1), application: Bytes("shop".utf8),
+                server: "https://no-such-host.invalid", account: "alice",
+                device: .sample(repeating: 1), application: "shop",
                 action: Bytes("login".utf8), milliseconds: 2_500))
     }
 

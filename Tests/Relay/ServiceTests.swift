@@ -58,7 +58,7 @@ struct ServiceTests {
     private var request: Bytes {
         get throws {
             try RelayRequest.register(
-                server: Bytes("https://h".utf8), code: [1], device: .sample(repeating: 1)
+                server: "https://h", code: [1], device: .sample(repeating: 1)
             ).encoded()
         }
     }
@@ -149,7 +149,7 @@ struct ServiceTests {
         let scratch = try Scratch()
         let settings = RelaySettings(scratch.at("signet.conf"))
         let request = RelayRequest.register(
-            server: Bytes(server.url.utf8), code: [1], device: .sample(repeating: 1))
+            server: ServerURL(server.url), code: [1], device: .sample(repeating: 1))
         func isTrusted(_ text: String) throws -> Bool {
             try scratch.write("signet.conf", text, mode: 0o644)
             guard case .refused? = settings.answers(request).first else { return false }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentSyntax
 import Crypto
+import Domain
 import Foundation
 import JSONFormat
 import ModuleOptions
@@ -84,11 +85,11 @@ struct AdministrationTests {
         let server = try await TestServer.make(backend)
         let lines = try await server.administer("application", "pam-file", "shop")
         let file = try LoginServer(parsing: [UInt8](lines.joined(separator: "\n").utf8))
-        #expect(file.url == [UInt8]("https://id.example.org".utf8))
+        #expect(file.url == "https://id.example.org")
         let audience = try await server.database.read { store throws(DatabaseFault) in
             try store.applications.application(name: "shop")?.audience
         }
-        #expect(file.audience == [UInt8](try #require(audience).utf8))
+        #expect(file.audience == Audience(try #require(audience)))
         // What it does not say is the strictest, and each line that it proposes is one.
         #expect(file.accounts.isEmpty && file.offlineHours == 0)
         #expect(file.token == nil && !file.mayDiffer)

@@ -46,7 +46,7 @@ struct DecidingTests {
 
         func apply(to statement: inout OperationStatement) {
             switch self {
-            case .audience: statement.head.audience.append(UInt8(ascii: "2"))
+            case .audience: statement.head.audience.altered.append(UInt8(ascii: "2"))
             case .account: statement.head.account = "bob"
             case .device: statement.head.device.flipBit(ofByte: 0)
             case .credential: statement.head.credential.flipBit(ofByte: 0)

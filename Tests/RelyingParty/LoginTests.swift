@@ -54,7 +54,7 @@ struct LoginTests {
             case .account: statement.head.account = "bob"
             case .device: statement.head.device.flipBit(ofByte: 0)
             case .credential: statement.head.credential.flipBit(ofByte: 0)
-            case .audience: statement.head.audience.append(UInt8(ascii: "2"))
+            case .audience: statement.head.audience.altered.append(UInt8(ascii: "2"))
             case .challenge: statement.challenge.flipBit(ofByte: 0)
             case .action: statement.action = [UInt8]("remove".utf8)
             case .namespace: namespace = .registration

@@ -139,7 +139,7 @@ struct RegistrationTests {
             case .challenge: statement.challenge.flipBit(ofByte: 31)
             case .account: statement.head.account = "bob"
             case .device: statement.head.device.flipBit(ofByte: 15)
-            case .audience: statement.head.audience = [UInt8]("https://other".utf8)
+            case .audience: statement.head.audience = "https://other"
             case .path: path = String(path.reversed())
             }
             var body = try device.signed(statement.encoded(), namespace, by: key)
@@ -391,7 +391,7 @@ struct RegistrationTests {
             try await server.send(
                 "POST", "/v1/login", try device.signed(statement.encoded(), .login)
             ).code == "refused")
-        statement.head.audience = [UInt8]("https://id.example.org/bank".utf8)
+        statement.head.audience = "https://id.example.org/bank"
         #expect(
             try await server.send(
                 "POST", "/v1/login", try device.signed(statement.encoded(), .login)

@@ -30,7 +30,7 @@ final class TestDevice {
     /// What begins each of its statements.
     var head: StatementHead {
         StatementHead(
-            audience: [UInt8](audience.utf8), account: ServerAccountName(account), device: id,
+            audience: Audience(audience), account: ServerAccountName(account), device: id,
             credential: credential)
     }
 

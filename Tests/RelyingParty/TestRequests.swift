@@ -65,7 +65,7 @@ struct TestMACToken {
         if let nonce { lines.nonce = nonce }
         let issued = Instant(seconds: UInt64(now))
         let text = MACText(
-            audience: [UInt8](audience.utf8), token: id, request: lines, issued: issued)
+            audience: Audience(audience), token: id, request: lines, issued: issued)
         var copy = secret
         let mac = try HMAC.sha256(of: text.encoded(), key: try SecretBytes(moving: &copy))
         let authorization = MACAuthorization(

@@ -40,7 +40,7 @@ struct AuthorizationTests {
     func length() throws {
         func filled(_ count: Int) -> [UInt8] { [UInt8](repeating: 0x61, count: count) }
         var request = sampleRequest
-        request.head.audience = filled(256)
+        request.head.audience = Audience(filled(256))
         request.head.account = ServerAccountName(filled(256))
         request.request.resource = filled(1_024)
         request.request.method = bytes("VERSION-CONTROL0")

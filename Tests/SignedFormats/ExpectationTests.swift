@@ -26,7 +26,7 @@ struct ExpectationTests {
     func differs() {
         let other = bytes("other")
         let parts: [(WritableKeyPath<Statement, [UInt8]>, Expectation.Mismatch)] = [
-            (\.audience, .audience), (\.account.altered, .account),
+            (\.audience.altered, .audience), (\.account.altered, .account),
             (\.service.altered, .service),
             (\.terminal, .context), (\.purpose, .context), (\.factor, .factor),
             (\.command, .context),
@@ -99,14 +99,14 @@ struct ServerExpectationTests {
     private func lines(
         _ mode: ServerMode, _ url: String = "https://h", as account: String = "alice"
     ) -> ServerLines {
-        ServerLines(url: bytes(url), account: ServerAccountName(account), mode: mode)
+        ServerLines(url: ServerURL(url), account: ServerAccountName(account), mode: mode)
     }
 
     private func server(
         mayBeOffline: Bool = false, mayDiffer: Bool = false
     ) -> ServerExpectation {
         ServerExpectation(
-            url: bytes("https://h"), mayBeOffline: mayBeOffline, mayDiffer: mayDiffer)
+            url: "https://h", mayBeOffline: mayBeOffline, mayDiffer: mayDiffer)
     }
 
     @Test("is met by just the server that was asked for, and by none where none was")
@@ -136,7 +136,7 @@ struct VerdictExpectationTests {
     private static let now: UInt64 = 1_800_000_000
 
     private let verdict = Verdict(
-        audience: bytes("corp"), account: "alice", local: "alice",
+        audience: "corp", account: "alice", local: "alice",
         device: sampleStatement.device, challenge: .sample(repeating: 1),
         module: .sample(0..<32), decision: .allow, issued: Instant(seconds: now),
         expires: Instant(seconds: now + 60))
@@ -147,10 +147,10 @@ struct VerdictExpectationTests {
     ) -> VerdictExpectation.Mismatch? {
         var statement = sampleStatement
         statement.server = mode.map {
-            ServerLines(url: bytes("https://h"), account: ServerAccountName(account), mode: $0)
+            ServerLines(url: "https://h", account: ServerAccountName(account), mode: $0)
         }
         return VerdictExpectation(
-            audience: bytes("corp"), local: "alice", challenge: .sample(0..<32),
+            audience: "corp", local: "alice", challenge: .sample(0..<32),
             offlineSeconds: hours * 3_600
         ).mismatch(with: verdict, for: statement, at: now)
     }
@@ -169,7 +169,7 @@ struct VerdictExpectationTests {
     @Test("is not met where any part of it differs, online or offline")
     func differs() {
         let changes: [(VerdictExpectation.Mismatch, (inout Verdict) -> Void)] = [
-            (.audience, { $0.audience = bytes("corp2") }), (.audience, { $0.audience = [] }),
+            (.audience, { $0.audience = "corp2" }), (.audience, { $0.audience = .none }),
             (.account, { $0.local = "bob" }), (.account, { $0.account = "bob" }),
             (.device, { $0.device.flipBit(ofByte: 0) }), (.decision, { $0.decision = .deny }),
         ]

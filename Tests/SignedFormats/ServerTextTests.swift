@@ -60,16 +60,16 @@ struct ServerTextTests {
         try caps(
             of: sampleLogin,
             [
-                (\.head.audience, 256), (\.head.account.altered, 256), (\.action, 32),
+                (\.head.audience.altered, 256), (\.head.account.altered, 256), (\.action, 32),
                 (\.service.altered, 64),
                 (\.terminal, 256), (\.purpose, 1_024), (\.claims.factor, 32),
             ])
         try caps(of: sampleRequest, [(\.request.method, 16), (\.request.resource, 1_024)], "A")
         try caps(of: sampleOperation, [(\.template, 64), (\.data, 4_096)])
-        try caps(of: sampleMAC, [(\.audience, 256), (\.request.resource, 1_024)])
+        try caps(of: sampleMAC, [(\.audience.altered, 256), (\.request.resource, 1_024)])
         try caps(
             of: sampleVerdict,
-            [(\.audience, 256), (\.account.altered, 256), (\.local.altered, 256)])
+            [(\.audience.altered, 256), (\.account.altered, 256), (\.local.altered, 256)])
     }
 
     private func caps<Text: CanonicalText>(

@@ -37,7 +37,7 @@ struct ServerText: Sendable, CustomTestStringConvertible {
 }
 
 let sampleHead = StatementHead(
-    audience: bytes("shop.example"), account: "alice", device: .sample(0..<16),
+    audience: "shop.example", account: "alice", device: .sample(0..<16),
     credential: .sample(16..<32))
 
 let sampleClaims = StatementClaims(
@@ -61,11 +61,11 @@ let sampleOperation = OperationStatement(
     claims: sampleClaims)
 
 let sampleMAC = MACText(
-    audience: bytes("shop.example"), token: .sample(32..<48), request: sampleRequestLines,
+    audience: "shop.example", token: .sample(32..<48), request: sampleRequestLines,
     issued: Instant(seconds: 1_795_195_440))
 
 let sampleVerdict = Verdict(
-    audience: bytes("shop.example"), account: "alice", local: "al",
+    audience: "shop.example", account: "alice", local: "al",
     device: .sample(0..<16), challenge: .sample(0..<32), module: .sample(32..<64),
     decision: .allow, issued: Instant(seconds: 1_795_195_440),
     expires: Instant(seconds: 1_795_195_500))
@@ -76,7 +76,8 @@ let sampleChallenge = ChallengeStatement(
 private func long(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
 
 private let longHead = StatementHead(
-    audience: long(256), account: ServerAccountName(long(256)), device: .sample(repeating: 1),
+    audience: Audience(long(256)), account: ServerAccountName(long(256)),
+    device: .sample(repeating: 1),
     credential: .sample(repeating: 0xFF))
 private let longClaims = StatementClaims(
     factor: long(32), integrity: Integrity(key: .file, secureBoot: .unknown), enrolment: .max,
@@ -188,7 +189,7 @@ extension ServerText {
     static let mac = ServerText(
         sampleMAC,
         longest: MACText(
-            audience: long(256), token: .sample(repeating: 1), request: longRequest,
+            audience: Audience(long(256)), token: .sample(repeating: 1), request: longRequest,
             issued: Instant(seconds: .max)),
         otherForms: requestForms + [("token: 20", "token: "), ("00Z\n", "00z\n")],
         expected: """
@@ -218,7 +219,7 @@ extension ServerText {
     static let verdict = ServerText(
         sampleVerdict,
         longest: Verdict(
-            audience: long(256), account: ServerAccountName(long(256)),
+            audience: Audience(long(256)), account: ServerAccountName(long(256)),
             local: AccountName(long(256)),
             device: .sample(repeating: 1),
             challenge: .sample(repeating: 1), module: .sample(repeating: 0xFF), decision: .allow,

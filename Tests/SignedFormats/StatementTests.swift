@@ -107,7 +107,7 @@ struct StatementTests {
     func server() throws {
         var statement = sampleStatement
         statement.server = ServerLines(
-            url: bytes("https://id.example.org"), account: "al\nice", mode: .offline)
+            url: "https://id.example.org", account: "al\nice", mode: .offline)
         let text = String(decoding: statement.encoded(), as: UTF8.self)
         #expect(
             text.contains(
@@ -157,7 +157,7 @@ struct StatementTests {
     @Test("values at their caps are accepted, one byte more is refused")
     func caps() throws {
         let caps: [(WritableKeyPath<Statement, [UInt8]>, Int)] = [
-            (\.audience, 256), (\.account.altered, 256), (\.requester.altered, 256),
+            (\.audience.altered, 256), (\.account.altered, 256), (\.requester.altered, 256),
             (\.service.altered, 64),
             (\.terminal, 256), (\.purpose, 1_024), (\.factor, 32),
         ]
@@ -175,10 +175,11 @@ struct StatementTests {
     @Test("every value at its longest still fits")
     func longest() throws {
         var statement = sampleStatement
-        statement.audience = [UInt8](repeating: 1, count: 256)
-        statement.account = AccountName(statement.audience)
+        let longest = [UInt8](repeating: 1, count: 256)
+        statement.audience = Audience(longest)
+        statement.account = AccountName(longest)
         statement.requester = AccountName([UInt8](repeating: UInt8(ascii: "%"), count: 256))
-        statement.terminal = statement.audience
+        statement.terminal = longest
         statement.service = ServiceName([UInt8](repeating: 1, count: 64))
         statement.purpose = [UInt8](repeating: 1, count: 1_024)
         statement.factor = [UInt8](repeating: 1, count: 32)

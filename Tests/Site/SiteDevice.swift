@@ -103,7 +103,7 @@ final class SiteDevice {
 
     private var head: StatementHead {
         StatementHead(
-            audience: [UInt8]("\(server.url)/shop".utf8), account: ServerAccountName(account),
+            audience: Audience("\(server.url)/shop"), account: ServerAccountName(account),
             device: id, credential: credential)
     }
 

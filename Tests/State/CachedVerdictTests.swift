@@ -11,7 +11,7 @@ private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 @Suite("A server's last yes, on disk")
 struct KeptVerdictTests {
     private let verdict = Verdict(
-        audience: bytes("corp"), account: "a.smith", local: "alice",
+        audience: "corp", account: "a.smith", local: "alice",
         device: .sample(0..<16), challenge: .sample(0..<32), module: .sample(32..<64),
         decision: .allow, issued: Instant(seconds: 1_800_000_000),
         expires: Instant(seconds: 1_800_000_060))

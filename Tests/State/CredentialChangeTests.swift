@@ -220,7 +220,7 @@ struct CredentialChangeTests {
             #expect(line.key == found.publicKey)
             let signature = try fixture.sign([1], found, now)
             #expect(
-                try P256PublicKey(point: line.key.point).verifies(signature, message: [1]))
+                try P256PublicKey(point: line.key.point.bytes).verifies(signature, message: [1]))
             credential = found.identifier
         }
     }

@@ -39,7 +39,7 @@ struct CredentialStoreTests {
         #expect(line.key == issued.publicKey)
         #expect(line.comment == Array("signet:alice:\(hexadecimal(issued.identifier))".utf8))
         #expect(
-            try P256PublicKey(point: line.key.point).verifies(signature, message: [1, 2]))
+            try P256PublicKey(point: line.key.point.bytes).verifies(signature, message: [1, 2]))
     }
 
     @Test("after any change of the prints it does not open, and the cause is told")

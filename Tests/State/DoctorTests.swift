@@ -79,16 +79,16 @@ struct DoctorTests {
 
     /// A key for a server with a last yes and a MAC token, and the signing key.
     private func keepKeys() throws {
-        let server = Bytes("https://id.example.org".utf8)
+        let server: ServerURL = "https://id.example.org"
         let begun = RelayRegistration(
             registration: .sample(repeating: 2), account: "al",
-            application: Bytes("shop".utf8), audience: Bytes("shop".utf8),
+            application: "shop", audience: "shop",
             challenge: .sample(repeating: 0),
             expires: 0)
         let key = try make(0xc1, at: ServerRegistration(server: server, begun: begun))
         _ = try make(0xc2, at: .signing(Fixture.alice))
         let verdict = Verdict(
-            audience: Bytes("shop".utf8), account: "al", local: Fixture.alice,
+            audience: "shop", account: "al", local: Fixture.alice,
             device: fixture.state.device, challenge: .sample(repeating: 3),
             module: .sample(repeating: 4), decision: .allow, issued: Fixture.now,
             expires: Instant(seconds: Fixture.now.seconds + 60))

@@ -29,14 +29,14 @@ struct MACTokenStoreTests {
         let servers = account.servers
         let identifier = CredentialID.sample(repeating: credential)
         let context = try servers.context(
-            identifier, server: Bytes(server.utf8),
+            identifier, server: ServerURL(server),
             enrolment: try account.prints.enrolment().state)
         let place = ServerRegistration(
-            server: Bytes(server.utf8),
+            server: ServerURL(server),
             begun: RelayRegistration(
                 registration: .sample(repeating: 2), account: ServerAccountName([1]),
-                application: [2],
-                audience: Bytes("\(server)/shop".utf8), challenge: .sample(repeating: 0), expires: 0
+                application: ApplicationName([2]),
+                audience: Audience("\(server)/shop"), challenge: .sample(repeating: 0), expires: 0
             ))
         return try servers.keep(
             try fixture.vault.create(context), as: identifier, context: context, by: .file,

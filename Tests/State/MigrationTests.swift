@@ -57,7 +57,7 @@ struct MigrationTests {
         let signature = try sign([1, 2], state, account)
         let line = try SSHPublicKey.parse(line: try scratch.read("keys/1.pub"))
         #expect(
-            try P256PublicKey(point: line.key.point).verifies(signature, message: [1, 2]))
+            try P256PublicKey(point: line.key.point.bytes).verifies(signature, message: [1, 2]))
         // And no more than before: another finger ends it.
         var template: [UInt8] = [1]
         let credential = try credential(account)

@@ -26,10 +26,10 @@ struct ServerStoreTests {
 
     private func place(_ server: String) -> ServerRegistration {
         ServerRegistration(
-            server: Array(server.utf8),
+            server: ServerURL(server),
             begun: RelayRegistration(
                 registration: .sample(repeating: 5), account: "a\nb",
-                application: Array("shop".utf8), audience: Array("shop.example".utf8),
+                application: "shop", audience: "shop.example",
                 challenge: .sample(repeating: 0), expires: 0))
     }
 
@@ -48,7 +48,7 @@ struct ServerStoreTests {
     }
 
     /// Whether the vault opens a key for these fingers, as that of a server.
-    private func opens(_ key: ServerKey, as server: [UInt8]? = nil) throws -> Bool {
+    private func opens(_ key: ServerKey, as server: ServerURL? = nil) throws -> Bool {
         guard let sealed = key.sealed(for: try fingers) else { return false }
         let context = try servers.context(
             key.identifier, server: server ?? key.server, enrolment: try fingers)
@@ -56,7 +56,8 @@ struct ServerStoreTests {
             let ready = try fixture.vault.ready(key: sealed, context: context)
             defer { ready.release() }
             let signature = try ready.sign([1], context)
-            return try P256PublicKey(point: key.publicKey.point).verifies(signature, message: [1])
+            return try P256PublicKey(point: key.publicKey.point.bytes).verifies(
+                signature, message: [1])
         } catch { return false }
     }
 

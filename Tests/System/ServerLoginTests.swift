@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import Glibc
 import LoginProtocol
 import RelyingPartySupport
@@ -36,7 +37,7 @@ struct ServerLoginTests {
         let answer = try touching(
             .serverEnable(
                 ServerEnableRequest(
-                    account: "alice", server: Bytes(server.url.utf8),
+                    account: "alice", server: ServerURL(server.url),
                     code: Bytes(try server.code().utf8))))
         guard case .serverEnabled = answer else {
             throw TestFault.closed(awaited: "a registration", transcript: "\(answer)")

@@ -9,7 +9,7 @@ import LoginProtocol
 /// The account's keys for servers and signing, which a change of fingers makes unusable.
 struct AffectedKeys {
     /// The URLs of the servers at which it is registered.
-    var servers: [Bytes] = []
+    var servers: [ServerURL] = []
     /// The MAC tokens of those servers.
     var tokens: [MACTokenAnswer] = []
     /// Whether it has a signing key.
@@ -34,13 +34,13 @@ struct AffectedKeys {
     /// The same report in JSON.
     var members: [(String, JSON)] {
         [
-            ("serversEnded", .array(servers.map(JSON.bytes))),
+            ("serversEnded", .array(servers.map { JSON.bytes($0.bytes) })),
             ("macTokensEnded", .number(UInt64(tokens.count))), ("signingEnded", .bool(signing)),
         ]
     }
 
     /// The names of a server's tokens joined into one text; empty if there are none.
-    private func names(_ server: Bytes) -> [Bytes] {
+    private func names(_ server: ServerURL) -> [Bytes] {
         let names = tokens.filter { $0.server == server }.map(\.name)
         return names.isEmpty ? [] : [Bytes(names.joined(separator: Bytes(", ".utf8)))]
     }
@@ -71,7 +71,7 @@ extension AffectedKeys {
 
     /// The tokens that the user created.
     private static func ownTokens(
-        _ account: AccountName, of servers: [Bytes], run: Invocation
+        _ account: AccountName, of servers: [ServerURL], run: Invocation
     ) throws(CommandFault) -> [MACTokenAnswer] {
         try MACTokenCommand(run: run).macTokens(of: account).filter {
             $0.name != MACTokenCommand.reserved && servers.contains($0.server)

@@ -58,7 +58,7 @@ struct Exchange {
         let connection = try Connection.open(surroundings)
         try connection.send(opening)
         var limit = awaitsServer ? Exchange.passwordLimit : surroundings.answerLimit
-        var asked: Bytes?
+        var asked: ServerURL?
         // The first `preparing` notice only proves that the daemon is there; it is shown the second
         // time, which means that preparing takes long.
         var isPreparing = false
@@ -133,7 +133,7 @@ struct Exchange {
 
     /// Cancels the request and waits for its end, because it may have been completed already.
     private func cancel(
-        _ connection: borrowing Connection, before: Bytes?,
+        _ connection: borrowing Connection, before: ServerURL?,
         _ take: (Answer) throws(CommandFault) -> Step
     ) throws(CommandFault) {
         drain(surroundings.interrupts)
@@ -172,7 +172,7 @@ struct Exchange {
 
     /// Returns the fault for an interruption: `.interruptedAsking` if a server may have changed
     /// something.
-    private func interrupted(_ asked: Bytes?) -> CommandFault {
+    private func interrupted(_ asked: ServerURL?) -> CommandFault {
         guard let server = asked else { return .interrupted }
         switch request.content.interruption {
         case .none: return .interrupted
@@ -201,12 +201,13 @@ struct Exchange {
 extension Answer {
     /// The server that may have acted on the request after this answer; nil after a touch was asked
     /// for, because the touch precedes the server's action.
-    fileprivate func serverAsked(before: Bytes?) -> Bytes? {
+    fileprivate func serverAsked(before: ServerURL?) -> ServerURL? {
         // An operation is shown first, and decided only afterwards.
         if case .operation = self { return nil }
         guard case .notice(let notice) = self else { return before }
         switch notice.kind {
-        case .askingServer: return notice.subject
+        // Its subject is the server's URL.
+        case .askingServer: return notice.subject.map { ServerURL($0) }
         case .touch: return nil
         case .waiting, .retry, .noMatch, .stage, .fingerPresent, .fingerGone, .passwordStale,
             .contended, .preparing, .printLost, .offer:

@@ -74,7 +74,7 @@ struct LoginCommand: Command {
     }
 
     private func keep(
-        _ token: TokenAnswer, of server: Bytes, as name: Bytes, account: AccountName
+        _ token: TokenAnswer, of server: ServerURL, as name: Bytes, account: AccountName
     ) throws(CommandFault) {
         let secret = SecretBuffer()
         guard secret.append(token.accessToken[...]) else {
@@ -86,7 +86,7 @@ struct LoginCommand: Command {
             .document(
                 "token-kept",
                 members: [
-                    ("account", .bytes(account.bytes)), ("server", .bytes(server)),
+                    ("account", .bytes(account.bytes)), ("server", .bytes(server.bytes)),
                     ("name", .bytes(name)), ("expiresIn", .number(UInt64(token.seconds))),
                 ]), [CommandServers.kept(server, secret: name, seconds: token.seconds)])
     }
@@ -103,11 +103,11 @@ struct LoginCommand: Command {
                 ? [CommandServers.none(account)] : servers.map(CommandServers.line))
     }
 
-    private func document(of token: TokenAnswer, server: Bytes) -> JSON {
+    private func document(of token: TokenAnswer, server: ServerURL) -> JSON {
         .document(
             "token",
             members: [
-                ("server", .bytes(server)), ("accessToken", .bytes(token.accessToken)),
+                ("server", .bytes(server.bytes)), ("accessToken", .bytes(token.accessToken)),
                 ("expiresIn", .number(UInt64(token.seconds))),
                 ("refreshToken", .bytes(token.refreshToken)),
             ])

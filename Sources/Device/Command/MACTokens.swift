@@ -182,7 +182,7 @@ extension MACTokenAnswer {
 
     fileprivate var document: JSON {
         .object([
-            ("name", .bytes(name)), ("server", .bytes(server)),
+            ("name", .bytes(name)), ("server", .bytes(server.bytes)),
             ("token", .bytes(token.hexadecimal)), ("since", JSON.instant(since)),
             ("expires", JSON.instant(expires)),
         ])

@@ -78,8 +78,8 @@ extension OperationAnswer {
     /// The operation in JSON.
     var document: JSON {
         .object([
-            ("operation", .bytes(id)), ("server", .bytes(server)),
-            ("application", .bytes(application)), ("name", .bytes(account.bytes)),
+            ("operation", .bytes(id)), ("server", .bytes(server.bytes)),
+            ("application", .bytes(application.bytes)), ("name", .bytes(account.bytes)),
             ("template", .bytes(content.template)), ("data", .bytes(content.data)),
             ("state", .string(state.word)), ("created", JSON.instant(content.created)),
             ("expires", JSON.instant(content.expires)),
@@ -101,7 +101,7 @@ extension ServerTroubleAnswer {
     /// The trouble in JSON.
     func document(_ account: AccountName) -> JSON {
         .object([
-            ("server", .bytes(server)), ("reason", .string(reason.word)),
+            ("server", .bytes(server.bytes)), ("reason", .string(reason.word)),
             ("text", .bytes(denial.text(account: account).bytes)),
         ])
     }

@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import CommandMessages
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 import Posix
@@ -44,7 +45,7 @@ struct OperationsCommand: Command {
                 let found = try awaited(account, mayTouch: isFirst)
                 if isFirst && !run.isJSON { run.surroundings.complain(CommandOperations.watching) }
                 isFirst = false
-                let news = found.operations.filter { !known.contains($0.server + $0.id) }
+                let news = found.operations.filter { !known.contains($0.server.bytes + $0.id) }
                 for operation in news {
                     if hasShown && !run.isJSON { run.surroundings.put([10]) }
                     say(operation)
@@ -54,7 +55,7 @@ struct OperationsCommand: Command {
                 // Forget decided operations, unless one is missing only because its server is
                 // unreachable.
                 if found.troubles.isEmpty { known = [] }
-                known.formUnion(found.operations.map { $0.server + $0.id })
+                known.formUnion(found.operations.map { $0.server.bytes + $0.id })
                 isTroubled = !found.troubles.isEmpty
                 if found.troubles != told {
                     for trouble in found.troubles {

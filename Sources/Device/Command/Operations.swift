@@ -97,7 +97,7 @@ extension OperationsCommand {
         let document = JSON.document(
             "operation-decided",
             members: [
-                ("account", .bytes(account.bytes)), ("server", .bytes(wanted.server)),
+                ("account", .bytes(account.bytes)), ("server", .bytes(wanted.server.bytes)),
                 ("operation", .bytes(wanted.operation.hexadecimal)),
                 ("state", .string(state.word)),
             ])
@@ -133,7 +133,7 @@ struct AwaitedOperations {
 
 /// An operation's id and the server that has it.
 private struct OperationKey: Hashable {
-    let server: Bytes
+    let server: ServerURL
     let operation: OperationID
 }
 

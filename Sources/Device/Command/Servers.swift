@@ -22,7 +22,7 @@ struct ServerRequests {
         // password.
         let known = try servers(of: account)
         guard !known.contains(where: { $0.server == server && $0.state == .good }) else {
-            throw .denied(Denial(.knownServer, subject: server), account: account)
+            throw .denied(Denial(.knownServer, subject: server.bytes), account: account)
         }
         var code = try activationCode(server)
         defer { wipe(&code) }
@@ -35,9 +35,9 @@ struct ServerRequests {
         let document = JSON.document(
             "registered",
             members: [
-                ("account", .bytes(account.bytes)), ("server", .bytes(server)),
+                ("account", .bytes(account.bytes)), ("server", .bytes(server.bytes)),
                 ("name", .bytes(enabled.account.bytes)),
-                ("application", .bytes(enabled.application)),
+                ("application", .bytes(enabled.application.bytes)),
                 ("fingerprint", .bytes(enabled.fingerprint)),
                 ("pending", .bool(enabled.progress == .pendingCommit)),
             ])
@@ -55,7 +55,7 @@ struct ServerRequests {
         let account = try run.account()
         // Check this before the user types a password.
         guard try servers(of: account).contains(where: { $0.server == server }) else {
-            throw .denied(Denial(.unknownServer, subject: server), account: account)
+            throw .denied(Denial(.unknownServer, subject: server.bytes), account: account)
         }
         let done = try ask(
             .serverDisable(account: account, server: server), awaitsTouch: false,
@@ -74,7 +74,7 @@ struct ServerRequests {
             .document(
                 "unregistered",
                 members: [
-                    ("account", .bytes(account.bytes)), ("server", .bytes(server)),
+                    ("account", .bytes(account.bytes)), ("server", .bytes(server.bytes)),
                     ("serverKnows", .bool(isKnown)),
                 ]), [text])
     }
@@ -120,18 +120,18 @@ struct ServerRequests {
     }
 
     /// Returns a server's URL in normal form; throws `.usage` if it is invalid.
-    func server(_ typed: String?) throws(CommandFault) -> Bytes {
+    func server(_ typed: String?) throws(CommandFault) -> ServerURL {
         let typed = typed ?? ""
-        guard let url = ServerURL(typed: typed) else {
+        guard let url = CanonicalServerURL(typed: typed) else {
             throw .usage(CommandServers.badURL(typed.bytes))
         }
-        return url.bytes
+        return ServerURL(url)
     }
 
     /// Reads the activation code, from the terminal or as a line of standard input.
     ///
     /// A code with a wrong check character is rejected here and not sent.
-    private func activationCode(_ server: Bytes) throws(CommandFault) -> Bytes {
+    private func activationCode(_ server: ServerURL) throws(CommandFault) -> Bytes {
         let isTyped = isTerminal(run.surroundings.input) && !run.arguments.has(.passwordStdin)
         var typed =
             isTyped
@@ -150,8 +150,8 @@ extension ServerAnswer {
     /// The server in JSON.
     var document: JSON {
         .object([
-            ("server", .bytes(server)), ("name", .bytes(account.bytes)),
-            ("application", .bytes(application)), ("state", .string(state.word)),
+            ("server", .bytes(server.bytes)), ("name", .bytes(account.bytes)),
+            ("application", .bytes(application.bytes)), ("state", .string(state.word)),
             ("since", JSON.instant(since)), ("fingerprint", .bytes(fingerprint)),
         ])
     }

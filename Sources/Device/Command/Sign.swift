@@ -46,7 +46,7 @@ struct SignCommand: Command {
     /// `signet sign --challenge TEXT --audience NAME`
     private func signChallenge() throws(CommandFault) {
         let challenge = try value(.challenge, most: Limit.challengeText)
-        let audience = try value(.audience, most: Limit.label)
+        let audience = Audience(try value(.audience, most: Limit.label))
         let account = try run.account()
         let signed = try sign(
             .challenge(audience: audience, text: challenge), account: account,
@@ -62,7 +62,7 @@ struct SignCommand: Command {
                 .document(
                     "challenge-signed",
                     members: [
-                        ("account", .bytes(account.bytes)), ("audience", .bytes(audience)),
+                        ("account", .bytes(account.bytes)), ("audience", .bytes(audience.bytes)),
                         ("statement", .bytes(text)), ("signature", .bytes(armoured)),
                     ]))
         }
@@ -104,7 +104,7 @@ struct SignCommand: Command {
                 .document(
                     "request-signed",
                     members: [
-                        ("account", .bytes(account.bytes)), ("server", .bytes(server)),
+                        ("account", .bytes(account.bytes)), ("server", .bytes(server.bytes)),
                         ("method", .bytes(method)), ("resource", .bytes(resource)),
                         ("authorization", .bytes(header)),
                     ]))
@@ -113,7 +113,7 @@ struct SignCommand: Command {
     }
 
     /// Returns the server whose key signs a request: the one named, or the only one registered.
-    private func signingServer(_ account: AccountName) throws(CommandFault) -> Bytes {
+    private func signingServer(_ account: AccountName) throws(CommandFault) -> ServerURL {
         if run.arguments.has(.server) {
             return try ServerRequests(run: run).server(run.arguments.value(.server))
         }
@@ -149,7 +149,7 @@ extension SignCommand {
         guard let signature = try? SSHSignature(blob: blob),
             signature.namespace == namespace.bytes,
             let numbers = P256Signature(r: signature.r, s: signature.s),
-            let key = try? P256PublicKey(point: signature.publicKey.point)
+            let key = try? P256PublicKey(point: signature.publicKey.point.bytes)
         else { throw .fault(CommandText.unexpected) }
         let data = SSHSignature.signedData(namespace: namespace.bytes, messageDigest: digest)
         guard (try? key.verifies(numbers, message: data)) == true else {

@@ -73,7 +73,7 @@ struct PublicLines {
     private let fingerprint: Bytes
 
     init(_ answer: SigningKeyAnswer, account: AccountName) throws(CommandFault) {
-        guard let point = SSHPublicKey(point: answer.publicKey) else {
+        guard let point = SSHPublicKey(answer.publicKey) else {
             throw .fault(CommandText.malformed)
         }
         do throws(CryptoFault) {

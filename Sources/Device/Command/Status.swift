@@ -156,12 +156,12 @@ extension StatusReport {
     private func document(
         _ demand: ServerDemand, trouble: ServerDemand.Trouble
     ) -> JSON {
-        var server: Bytes?
+        var server: ServerURL?
         if case .server(let url) = demand.target { server = url }
         return .object([
             ("trouble", .string(trouble.rawValue)),
             ("services", .array(demand.services.map { .string($0) })),
-            ("server", .optional(server, JSON.bytes)), ("file", .string(demand.file)),
+            ("server", .optional(server) { .bytes($0.bytes) }), ("file", .string(demand.file)),
         ])
     }
 

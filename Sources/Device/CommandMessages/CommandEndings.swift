@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginMessages
 import LoginProtocol
 
 /// What `signet enroll` and `signet delete` say of keys for others, which end with the fingers.
 package enum CommandEndings {
     /// Before a change of fingers: a registration will end.
-    package static func warning(server: Bytes) -> Text {
+    package static func warning(server: ServerURL) -> Text {
         """
         after this change you will have to register at \(server) again: have a new activation code \
         ready for 'signet enable --server \(server)'
         """
     }
     /// The same of the MAC tokens that came with it.
-    package static func warning(tokens: Bytes, of server: Bytes) -> Text {
+    package static func warning(tokens: Bytes, of server: ServerURL) -> Text {
         "this change ends these MAC tokens of \(server): \(tokens)"
     }
     /// The same of the signing key.
@@ -23,14 +24,14 @@ package enum CommandEndings {
         """
 
     /// After a change of fingers: a registration has ended.
-    package static func ended(server: Bytes) -> Text {
+    package static func ended(server: ServerURL) -> Text {
         """
         the registration at \(server) has ended: run 'signet enable --server \(server)' with a new \
         activation code
         """
     }
     /// The same of the MAC tokens that came with it.
-    package static func ended(tokens: Bytes, of server: Bytes) -> Text {
+    package static func ended(tokens: Bytes, of server: ServerURL) -> Text {
         """
         these MAC tokens of \(server) have ended: \(tokens). Run 'signet mac-token add \(server) \
         NAME' after you have registered there again

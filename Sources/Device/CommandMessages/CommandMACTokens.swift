@@ -28,22 +28,22 @@ package enum CommandMACTokens {
     }
 
     /// What the touch is for; `action` as `Prompt.action` has it.
-    package static func adding(_ action: Text, name: Bytes, server: Bytes) -> Text {
+    package static func adding(_ action: Text, name: Bytes, server: ServerURL) -> Text {
         "\(action) to get the MAC token \(name) from \(server)"
     }
     /// It is there.
-    package static func added(_ name: Bytes, server: Bytes, until: Text) -> Text {
+    package static func added(_ name: Bytes, server: ServerURL, until: Text) -> Text {
         """
         the MAC token \(name) of \(server) is stored, and valid until \(until). Any program that \
         runs 'signet mac-token header' as you can identify this device with it, without a touch
         """
     }
     /// It is over, here and there.
-    package static func removed(_ name: Bytes, server: Bytes) -> Text {
+    package static func removed(_ name: Bytes, server: ServerURL) -> Text {
         "the MAC token \(name) of \(server) was revoked and is no longer accepted"
     }
     /// It is over here only.
-    package static func removedLater(_ name: Bytes, server: Bytes) -> Text {
+    package static func removedLater(_ name: Bytes, server: ServerURL) -> Text {
         """
         the MAC token \(name) of \(server) is no longer used here. The server could not be \
         informed: it will be as soon as it can be reached, and accepts the token until then

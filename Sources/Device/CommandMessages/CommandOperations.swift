@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginMessages
 import LoginProtocol
 
@@ -32,7 +33,7 @@ package enum CommandOperations {
     package static let next: Text =
         "to read one in full and decide: 'signet operations show ID', 'approve ID', 'reject ID'"
     /// Why one of the servers has told nothing.
-    package static func trouble(_ server: Bytes, why: Text) -> Text {
+    package static func trouble(_ server: ServerURL, why: Text) -> Text {
         "\(server): \(why)"
     }
     /// It is being watched.
@@ -78,7 +79,7 @@ package enum CommandOperations {
     }
     /// What the touch is for.
     package static func touch(
-        _ action: Text, choice: OperationChoice, id: Bytes, server: Bytes
+        _ action: Text, choice: OperationChoice, id: Bytes, server: ServerURL
     ) -> Text {
         switch choice {
         case .approve:
@@ -91,7 +92,7 @@ package enum CommandOperations {
     package static let unshown: Text =
         "the operation could not be written completely to standard output, and was not decided"
     /// It is decided.
-    package static func decided(_ state: OperationState, id: Bytes, server: Bytes) -> Text {
+    package static func decided(_ state: OperationState, id: Bytes, server: ServerURL) -> Text {
         switch state {
         case .approved: "operation \(id) of \(server) is approved"
         case .rejected: "operation \(id) of \(server) is rejected"

@@ -7,7 +7,7 @@ import LoginProtocol
 /// What the commands about servers say.
 package enum CommandServers {
     /// Before the code.
-    package static func codePrompt(_ server: Bytes) -> Text {
+    package static func codePrompt(_ server: ServerURL) -> Text {
         "Activation code for \(server): "
     }
     /// It cannot be asked for.
@@ -33,18 +33,20 @@ package enum CommandServers {
     }
 
     /// What the touch is for; `action` as `Prompt.action` has it.
-    package static func enabling(_ action: Text, server: Bytes) -> Text {
+    package static func enabling(_ action: Text, server: ServerURL) -> Text {
         "\(action) to register this device at \(server)"
     }
     /// What the touch is for.
-    package static func loggingIn(_ action: Text, server: Bytes, as account: ServerAccountName)
+    package static func loggingIn(_ action: Text, server: ServerURL, as account: ServerAccountName)
         -> Text
     {
         "\(action) to log in to \(server) as \(account)"
     }
 
     /// It is done.
-    package static func enabled(_ server: Bytes, as account: ServerAccountName, application: Bytes)
+    package static func enabled(
+        _ server: ServerURL, as account: ServerAccountName, application: ApplicationName
+    )
         -> Text
     {
         """
@@ -64,18 +66,18 @@ package enum CommandServers {
         "the fingerprint of this device's key is \(fingerprint)"
     }
     /// It is taken back.
-    package static func disabled(_ server: Bytes) -> Text {
+    package static func disabled(_ server: ServerURL) -> Text {
         "this device is no longer registered at \(server), and its key was destroyed"
     }
     /// It is taken back here only.
-    package static func disabledLater(_ server: Bytes) -> Text {
+    package static func disabledLater(_ server: ServerURL) -> Text {
         """
         login to \(server) is off. The server has not been informed yet; it will be as soon as it \
         can be reached
         """
     }
     /// It is taken back here, and nobody tells the server.
-    package static func dropped(_ server: Bytes) -> Text {
+    package static func dropped(_ server: ServerURL) -> Text {
         """
         login to \(server) is off, and its key was destroyed. The server was not informed: ask its \
         administrator to remove the registration
@@ -85,7 +87,7 @@ package enum CommandServers {
     package static let unwritten: Text = "the token could not be written to standard output"
 
     /// The token is kept.
-    package static func kept(_ server: Bytes, secret: Bytes, seconds: UInt32) -> Text {
+    package static func kept(_ server: ServerURL, secret: Bytes, seconds: UInt32) -> Text {
         """
         the token of \(server) is stored as the secret \(secret), and is valid for \
         \(number: seconds) s: 'signet secret get' releases it after a touch

@@ -44,13 +44,13 @@ package enum CommandSigning {
     }
     /// What the touch is for.
     package static func challenge(
-        _ action: Text, audience: Bytes, challenge: Bytes
+        _ action: Text, audience: Audience, challenge: Bytes
     ) -> Text {
         "\(action) to answer the challenge of \(audience): \(challenge)"
     }
     /// What the touch is for: method, URL, and the server that is asked whether it holds.
     package static func request(
-        _ action: Text, method: Bytes, url: Bytes, server: Bytes
+        _ action: Text, method: Bytes, url: Bytes, server: ServerURL
     ) -> Text {
         "\(action) to sign the request \(method) \(url), with the key for \(server)"
     }

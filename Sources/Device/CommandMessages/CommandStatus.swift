@@ -147,7 +147,9 @@ package enum CommandStatus {
         return step.isForRoot ? "next, run as root: \(command)" : "next, run: \(command)"
     }
     /// A server has to say yes to logins, and does not know the account.
-    package static func notRegistered(_ services: Bytes, url: Bytes, account: AccountName) -> Text {
+    package static func notRegistered(_ services: Bytes, url: ServerURL, account: AccountName)
+        -> Text
+    {
         """
         \(services): no touch is accepted, because \(url) must approve it, and \(account) is not \
         registered there. Run 'signet enable --server \(url)' with an activation code
@@ -155,7 +157,7 @@ package enum CommandStatus {
     }
     /// The same where the key for it is gone.
     package static func registrationEnded(
-        _ services: Bytes, url: Bytes, account: AccountName
+        _ services: Bytes, url: ServerURL, account: AccountName
     ) -> Text {
         """
         \(services): no touch is accepted, because \(url) must approve it, and the fingers have \

@@ -88,11 +88,11 @@ package enum CommandText {
     /// ^C.
     package static let interrupted: Text = "cancelled: nothing was changed"
     /// ^C while a server was asked.
-    package static func interruptedAsking(_ server: Bytes) -> Text {
+    package static func interruptedAsking(_ server: ServerURL) -> Text {
         "interrupted: \(server) may already have carried out the request"
     }
     /// The same, and the command that tells.
-    package static func interruptedAsking(_ server: Bytes, see command: Bytes) -> Text {
+    package static func interruptedAsking(_ server: ServerURL, see command: Bytes) -> Text {
         "interrupted: \(server) may already have carried out the request. See 'signet \(command)'"
     }
     /// Standard output takes no more.

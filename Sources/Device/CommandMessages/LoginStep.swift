@@ -23,7 +23,7 @@ package enum LoginStep: Equatable, Sendable {
     /// The module's package; the same.
     case install(Bytes?)
     /// At a server.
-    case register(Bytes)
+    case register(ServerURL)
 
     /// The command, as it is typed; `account` where it has to be named.
     package func command(for account: AccountName?) -> Bytes? {
@@ -40,7 +40,7 @@ package enum LoginStep: Equatable, Sendable {
         case .seeSettings: return Bytes("signet config".utf8)
         case .seeDoctor: return Bytes("signet doctor".utf8)
         case .activate(let command), .install(let command): return command
-        case .register(let url): return Bytes("signet enable --server ".utf8) + url + named
+        case .register(let url): return Bytes("signet enable --server ".utf8) + url.bytes + named
         }
     }
 

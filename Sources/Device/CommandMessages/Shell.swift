@@ -21,6 +21,6 @@ package enum Shell {
         return [quote] + word.flatMap { $0 == quote ? Bytes("'\\''".utf8) : [$0] } + [quote]
     }
 
-    /// An account's name as a shell takes it.
-    package static func word(_ name: AccountName) -> Bytes { word(name.bytes) }
+    /// A name, or the URL of a server, as a shell takes it.
+    package static func word(_ name: EntityName<some Any>) -> Bytes { word(name.bytes) }
 }

@@ -172,7 +172,7 @@ extension Assertion {
 
 extension Notice {
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.requester, ifPresent: requester?.bytes)
+        try frame.put(.requester, nameIfPresent: requester)
         try frame.put(.subject, ifPresent: subject)
         try frame.put(.notice, number: kind.rawValue)
         try frame.put(.scan, numberIfPresent: scan?.rawValue)

@@ -118,7 +118,7 @@ package struct RequestContext: Equatable, Sendable {
     /// The position of a login's process relative to its terminal; nil for a command.
     package var presence: TerminalPosition?
     /// The server that must also approve a login.
-    package var server: Bytes = []
+    package var server = ServerURL.none
 }
 
 /// How the journal records the decision about a request.

@@ -14,7 +14,7 @@ extension AuthenticateRequest: AccountRequest {
     package var context: RequestContext {
         RequestContext(
             service: service, terminal: terminal, purpose: purpose, presence: presence,
-            server: server?.url ?? [])
+            server: server?.url ?? .none)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
@@ -52,15 +52,15 @@ extension TouchRule {
 
 extension ServerLoginRequest {
     fileprivate init?(from frame: inout FrameReader) throws(WireFault) {
-        guard let url = try frame.bytesIfPresent(.server) else { return nil }
-        self.init(url: url, audience: try frame.bytes(.audience), key: [])
-        if let hours: UInt32 = try frame.numberIfPresent(.offlineHours) {
-            // A missing field means 0 hours, so an explicit 0 is malformed.
-            guard hours > 0 else { throw .malformedValue }
-            offlineHours = hours
-        }
-        token = try frame.choiceIfPresent(.tokenDelivery)
-        key = try frame.bytes(.verdictKey)
+        guard let url: ServerURL = try frame.nameIfPresent(.server) else { return nil }
+        let audience: Audience = try frame.name(.audience)
+        let hours: UInt32? = try frame.numberIfPresent(.offlineHours)
+        // A missing field means 0 hours, so an explicit 0 is malformed.
+        guard hours != 0 else { throw .malformedValue }
+        let token: TokenDelivery? = try frame.choiceIfPresent(.tokenDelivery)
+        self.init(
+            url: url, audience: audience, key: try frame.fixed(.verdictKey),
+            offlineHours: hours ?? 0, token: token)
     }
 }
 

@@ -16,7 +16,7 @@ package struct MACTokenAddRequest: AccountRequest {
     /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
     /// The server's URL.
-    package var server: Bytes
+    package var server: ServerURL
     /// The token's name, on this device and at the server.
     package var name: Bytes
 
@@ -24,7 +24,9 @@ package struct MACTokenAddRequest: AccountRequest {
     package var interruption: ServerInterruption { .shown(by: "mac-token list") }
 
     /// Creates a request; sizes are checked when it is encoded.
-    package init(account: AccountName, timeoutMilliseconds: UInt32, server: Bytes, name: Bytes) {
+    package init(
+        account: AccountName, timeoutMilliseconds: UInt32, server: ServerURL, name: Bytes
+    ) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
         self.server = server
@@ -34,14 +36,14 @@ package struct MACTokenAddRequest: AccountRequest {
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-        try frame.put(.server, server)
+        try frame.put(.server, name: server)
         try frame.put(.tokenName, name)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
-        server = try frame.bytes(.server)
+        server = try frame.name(.server)
         name = try frame.bytes(.tokenName)
     }
 }
@@ -66,7 +68,7 @@ package struct MACTokenRemoveRequest: AccountRequest {
     /// The account that owns the token.
     package let account: AccountName
     /// The URL of the server that issued the token.
-    package let server: Bytes
+    package let server: ServerURL
     /// The token's name.
     package let name: Bytes
 
@@ -77,13 +79,13 @@ package struct MACTokenRemoveRequest: AccountRequest {
 extension MACTokenRemoveRequest {
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
-        try frame.put(.server, server)
+        try frame.put(.server, name: server)
         try frame.put(.tokenName, name)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
-        server = try frame.bytes(.server)
+        server = try frame.name(.server)
         name = try frame.bytes(.tokenName)
     }
 }
@@ -98,7 +100,7 @@ package struct MACTokenHeaderRequest: AccountRequest {
     /// The account that owns the token.
     package var account: AccountName
     /// The URL of the server that issued the token.
-    package var server: Bytes
+    package var server: ServerURL
     /// The token's name.
     package var name: Bytes
     /// The HTTP method.
@@ -112,7 +114,7 @@ package struct MACTokenHeaderRequest: AccountRequest {
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
-        account: AccountName, server: Bytes, name: Bytes, method: Bytes, resource: Bytes,
+        account: AccountName, server: ServerURL, name: Bytes, method: Bytes, resource: Bytes,
         bodyDigest: Bytes
     ) {
         self.account = account
@@ -125,7 +127,7 @@ package struct MACTokenHeaderRequest: AccountRequest {
 
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
-        try frame.put(.server, server)
+        try frame.put(.server, name: server)
         try frame.put(.messageDigest, bodyDigest)
         try frame.put(.method, method)
         try frame.put(.resource, resource)
@@ -134,7 +136,7 @@ package struct MACTokenHeaderRequest: AccountRequest {
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
-        server = try frame.bytes(.server)
+        server = try frame.name(.server)
         bodyDigest = try frame.bytes(.messageDigest)
         method = try frame.bytes(.method)
         resource = try frame.bytes(.resource)
@@ -144,8 +146,8 @@ package struct MACTokenHeaderRequest: AccountRequest {
 
 extension RequestContext {
     /// `server URL: MAC token NAME`, which the receipt of the touch contains too.
-    fileprivate init(macToken name: Bytes, of server: Bytes) {
-        purpose = Bytes("server ".utf8) + server + Bytes(": MAC token ".utf8) + name
+    fileprivate init(macToken name: Bytes, of server: ServerURL) {
+        purpose = Bytes("server ".utf8) + server.bytes + Bytes(": MAC token ".utf8) + name
     }
 }
 
@@ -154,7 +156,7 @@ package struct MACTokenAnswer: Equatable, Sendable {
     /// When it was issued, in seconds since 1970.
     package var since: UInt64
     /// The URL of the server that issued it.
-    package var server: Bytes
+    package var server: ServerURL
     /// When it expires, in seconds since 1970.
     package var expires: UInt64
     /// The token's name.
@@ -163,7 +165,9 @@ package struct MACTokenAnswer: Equatable, Sendable {
     package var token: MACTokenID
 
     /// Creates an answer.
-    package init(since: UInt64, server: Bytes, expires: UInt64, name: Bytes, token: MACTokenID) {
+    package init(
+        since: UInt64, server: ServerURL, expires: UInt64, name: Bytes, token: MACTokenID
+    ) {
         self.since = since
         self.server = server
         self.expires = expires
@@ -173,7 +177,7 @@ package struct MACTokenAnswer: Equatable, Sendable {
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.since, number: since)
-        try frame.put(.server, server)
+        try frame.put(.server, name: server)
         try frame.put(.expires, number: expires)
         try frame.put(.tokenName, name)
         try frame.put(.token, token)
@@ -181,7 +185,7 @@ package struct MACTokenAnswer: Equatable, Sendable {
 
     init(from frame: inout FrameReader) throws(WireFault) {
         since = try frame.number(.since)
-        server = try frame.bytes(.server)
+        server = try frame.name(.server)
         expires = try frame.number(.expires)
         name = try frame.bytes(.tokenName)
         token = try frame.fixed(.token)
@@ -191,7 +195,7 @@ package struct MACTokenAnswer: Equatable, Sendable {
 /// A MAC token as a server issues it, with its secret.
 package struct RelayMACToken: Equatable, Sendable {
     /// The audience that texts authenticated with it must name.
-    package var audience: Bytes
+    package var audience: Audience
     /// When it expires, in seconds since 1970.
     package var expires: UInt64
     /// The token's id.
@@ -200,7 +204,7 @@ package struct RelayMACToken: Equatable, Sendable {
     package var secret: Bytes
 
     /// Creates a token.
-    package init(audience: Bytes, expires: UInt64, token: MACTokenID, secret: Bytes) {
+    package init(audience: Audience, expires: UInt64, token: MACTokenID, secret: Bytes) {
         self.audience = audience
         self.expires = expires
         self.token = token
@@ -208,14 +212,14 @@ package struct RelayMACToken: Equatable, Sendable {
     }
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.audience, audience)
+        try frame.put(.audience, name: audience)
         try frame.put(.expires, number: expires)
         try frame.put(.token, token)
         try frame.put(.tokenSecret, secret)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
-        audience = try frame.bytes(.audience)
+        audience = try frame.name(.audience)
         expires = try frame.number(.expires)
         token = try frame.fixed(.token)
         secret = try frame.bytes(.tokenSecret)
@@ -229,8 +233,9 @@ extension Request {
         Request(MACTokenListRequest(account: account))
     }
 
-    package static func macTokenRemove(account: AccountName, server: Bytes, name: Bytes) -> Request
-    {
+    package static func macTokenRemove(
+        account: AccountName, server: ServerURL, name: Bytes
+    ) -> Request {
         Request(MACTokenRemoveRequest(account: account, server: server, name: name))
     }
 

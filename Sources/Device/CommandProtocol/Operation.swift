@@ -40,10 +40,10 @@ package struct OperationListRequest: AccountRequest {
     /// requested.
     package var timeoutMilliseconds: UInt32?
     /// The only server to ask; nil for all.
-    package var server: Bytes?
+    package var server: ServerURL?
 
     /// Creates a request; sizes are checked when it is encoded.
-    package init(account: AccountName, timeoutMilliseconds: UInt32?, server: Bytes? = nil) {
+    package init(account: AccountName, timeoutMilliseconds: UInt32?, server: ServerURL? = nil) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
         self.server = server
@@ -52,13 +52,13 @@ package struct OperationListRequest: AccountRequest {
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.timeoutMilliseconds, numberIfPresent: timeoutMilliseconds)
-        try frame.put(.server, ifPresent: server)
+        try frame.put(.server, nameIfPresent: server)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.numberIfPresent(.timeoutMilliseconds)
-        server = try frame.bytesIfPresent(.server)
+        server = try frame.nameIfPresent(.server)
     }
 }
 
@@ -74,7 +74,7 @@ package struct OperationShowRequest: AccountRequest {
     /// requested.
     package var timeoutMilliseconds: UInt32?
     /// The URL of the operation's server.
-    package var server: Bytes
+    package var server: ServerURL
     /// The operation's id.
     package var operation: OperationID
 
@@ -84,7 +84,8 @@ package struct OperationShowRequest: AccountRequest {
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
-        account: AccountName, timeoutMilliseconds: UInt32?, server: Bytes, operation: OperationID
+        account: AccountName, timeoutMilliseconds: UInt32?, server: ServerURL,
+        operation: OperationID
     ) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
@@ -95,14 +96,14 @@ package struct OperationShowRequest: AccountRequest {
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.timeoutMilliseconds, numberIfPresent: timeoutMilliseconds)
-        try frame.put(.server, server)
+        try frame.put(.server, name: server)
         try frame.put(.operation, operation)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.numberIfPresent(.timeoutMilliseconds)
-        server = try frame.bytes(.server)
+        server = try frame.name(.server)
         operation = try frame.fixed(.operation)
     }
 }
@@ -118,7 +119,7 @@ package struct OperationDecideRequest: AccountRequest {
     /// How long to wait for the touch, in milliseconds.
     package var timeoutMilliseconds: UInt32
     /// The URL of the operation's server.
-    package var server: Bytes
+    package var server: ServerURL
     /// The operation's id.
     package var operation: OperationID
     /// The decision.
@@ -136,8 +137,8 @@ package struct OperationDecideRequest: AccountRequest {
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
-        account: AccountName, timeoutMilliseconds: UInt32, server: Bytes, operation: OperationID,
-        decision: OperationChoice
+        account: AccountName, timeoutMilliseconds: UInt32, server: ServerURL,
+        operation: OperationID, decision: OperationChoice
     ) {
         self.account = account
         self.timeoutMilliseconds = timeoutMilliseconds
@@ -149,7 +150,7 @@ package struct OperationDecideRequest: AccountRequest {
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-        try frame.put(.server, server)
+        try frame.put(.server, name: server)
         try frame.put(.operation, operation)
         try frame.put(.decision, number: decision.rawValue)
     }
@@ -157,7 +158,7 @@ package struct OperationDecideRequest: AccountRequest {
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
-        server = try frame.bytes(.server)
+        server = try frame.name(.server)
         operation = try frame.fixed(.operation)
         decision = try frame.choice(.decision)
     }
@@ -238,9 +239,9 @@ package struct OperationAnswer: Equatable, Sendable {
     /// The account's name at the server.
     package var account: ServerAccountName
     /// The URL of its server.
-    package var server: Bytes
+    package var server: ServerURL
     /// The application that created it.
-    package var application: Bytes
+    package var application: ApplicationName
     /// The operation's content.
     package var content: OperationContent
     /// The operation's state.
@@ -250,8 +251,8 @@ package struct OperationAnswer: Equatable, Sendable {
 
     /// Creates an answer.
     package init(
-        account: ServerAccountName, server: Bytes, application: Bytes, content: OperationContent,
-        state: OperationState, failures: OperationFailures? = nil
+        account: ServerAccountName, server: ServerURL, application: ApplicationName,
+        content: OperationContent, state: OperationState, failures: OperationFailures? = nil
     ) {
         self.account = account
         self.server = server
@@ -264,8 +265,8 @@ package struct OperationAnswer: Equatable, Sendable {
     func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.account, name: account)
         try frame.put(.since, number: content.created)
-        try frame.put(.server, server)
-        try frame.put(.application, application)
+        try frame.put(.server, name: server)
+        try frame.put(.application, name: application)
         try content.putRest(into: &frame)
         try frame.put(.operationState, number: state.rawValue)
         try failures?.put(into: &frame)
@@ -274,8 +275,8 @@ package struct OperationAnswer: Equatable, Sendable {
     init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.name(.account)
         let created: UInt64 = try frame.number(.since)
-        server = try frame.bytes(.server)
-        application = try frame.bytes(.application)
+        server = try frame.name(.server)
+        application = try frame.name(.application)
         content = try OperationContent(created: created, restFrom: &frame)
         state = try frame.choice(.operationState)
         guard let count: UInt32 = try frame.numberIfPresent(.failures) else { return }
@@ -286,14 +287,14 @@ package struct OperationAnswer: Equatable, Sendable {
 /// The reason why one of several servers gave no answer.
 package struct ServerTroubleAnswer: Equatable, Sendable {
     /// The URL of the server.
-    package var server: Bytes
+    package var server: ServerURL
     /// The reason, as in a denial.
     package var reason: DenialReason
     /// The `subject` of a denial for this reason.
     package var subject: Bytes
 
     /// Creates an answer.
-    package init(server: Bytes, reason: DenialReason, subject: Bytes) {
+    package init(server: ServerURL, reason: DenialReason, subject: Bytes) {
         self.server = server
         self.reason = reason
         self.subject = subject
@@ -302,13 +303,13 @@ package struct ServerTroubleAnswer: Equatable, Sendable {
     func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.reason, number: reason.rawValue)
         try frame.put(.subject, subject)
-        try frame.put(.server, server)
+        try frame.put(.server, name: server)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
         reason = try frame.choice(.reason)
         subject = try frame.bytes(.subject)
-        server = try frame.bytes(.server)
+        server = try frame.name(.server)
     }
 }
 

@@ -45,9 +45,9 @@ package struct RelayRegistration: Equatable, Sendable {
     /// The account's name at the server.
     package var account: ServerAccountName
     /// The application that the registration is for.
-    package var application: Bytes
+    package var application: ApplicationName
     /// The audience that statements must name.
-    package var audience: Bytes
+    package var audience: Audience
     /// The server's challenge.
     package var challenge: Challenge
     /// When the challenge expires, in seconds since 1970.
@@ -55,9 +55,8 @@ package struct RelayRegistration: Equatable, Sendable {
 
     /// Creates a registration.
     package init(
-        registration: RegistrationID, account: ServerAccountName, application: Bytes,
-        audience: Bytes,
-        challenge: Challenge, expires: UInt64
+        registration: RegistrationID, account: ServerAccountName, application: ApplicationName,
+        audience: Audience, challenge: Challenge, expires: UInt64
     ) {
         self.registration = registration
         self.account = account
@@ -114,7 +113,7 @@ package enum RelayAnswer: Equatable, Sendable {
     case registered(RelayRegistration)
     /// `fingerprint` is the key's fingerprint according to the server, as `ssh-keygen -l` shows it.
     case proven(RegistrationProgress, fingerprint: Bytes)
-    case challenge(Challenge, audience: Bytes, expires: UInt64)
+    case challenge(Challenge, audience: Audience, expires: UInt64)
     case loggedIn(RelayTokens)
     case removed
     /// `code` is the code of the problem, see docs/developer/SERVER.md.
@@ -160,16 +159,16 @@ extension RelayAnswer {
         case .registered(let begun):
             try frame.put(.account, name: begun.account)
             try frame.put(.challenge, begun.challenge)
-            try frame.put(.application, begun.application)
+            try frame.put(.application, name: begun.application)
             try frame.put(.registration, begun.registration)
-            try frame.put(.audience, begun.audience)
+            try frame.put(.audience, name: begun.audience)
             try frame.put(.expires, number: begun.expires)
         case .proven(let progress, let fingerprint):
             try frame.put(.fingerprint, fingerprint)
             try frame.put(.registrationState, number: progress.rawValue)
         case .challenge(let challenge, let audience, let expires):
             try frame.put(.challenge, challenge)
-            try frame.put(.audience, audience)
+            try frame.put(.audience, name: audience)
             try frame.put(.expires, number: expires)
         case .loggedIn(let tokens): try tokens.put(into: &frame)
         case .removed: break
@@ -202,7 +201,7 @@ extension RelayAnswer {
             self = .proven(try frame.choice(.registrationState), fingerprint: fingerprint)
         case .challenge:
             let challenge: Challenge = try frame.fixed(.challenge)
-            let audience = try frame.bytes(.audience)
+            let audience: Audience = try frame.name(.audience)
             self = .challenge(
                 challenge, audience: audience, expires: try frame.number(.expires))
         case .loggedIn: self = .loggedIn(try RelayTokens(from: &frame))
@@ -234,9 +233,9 @@ extension RelayRegistration {
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
         let account: ServerAccountName = try frame.name(.account)
         let challenge: Challenge = try frame.fixed(.challenge)
-        let application = try frame.bytes(.application)
+        let application: ApplicationName = try frame.name(.application)
         let registration: RegistrationID = try frame.fixed(.registration)
-        let audience = try frame.bytes(.audience)
+        let audience: Audience = try frame.name(.audience)
         self.init(
             registration: registration, account: account, application: application,
             audience: audience, challenge: challenge, expires: try frame.number(.expires))

@@ -5,7 +5,7 @@ import LoginProtocol
 /// A signed decision on an operation, for its server.
 package struct RelayDecision: Equatable, Sendable {
     /// The server's URL.
-    package var server: Bytes
+    package var server: ServerURL
     /// The operation's id.
     package var operation: OperationID
     /// The statement's canonical text.
@@ -14,7 +14,7 @@ package struct RelayDecision: Equatable, Sendable {
     package var signature: Bytes
 
     /// Creates a decision.
-    package init(server: Bytes, operation: OperationID, statement: Bytes, signature: Bytes) {
+    package init(server: ServerURL, operation: OperationID, statement: Bytes, signature: Bytes) {
         self.server = server
         self.operation = operation
         self.statement = statement
@@ -23,14 +23,14 @@ package struct RelayDecision: Equatable, Sendable {
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.signature, signature)
-        try frame.put(.server, server)
+        try frame.put(.server, name: server)
         try frame.put(.operation, operation)
         try frame.put(.operationStatement, statement)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
         signature = try frame.bytes(.signature)
-        server = try frame.bytes(.server)
+        server = try frame.name(.server)
         operation = try frame.fixed(.operation)
         statement = try frame.bytes(.operationStatement)
     }
@@ -62,9 +62,9 @@ package struct RelayOperation: Equatable, Sendable {
     /// The challenge that the decision must answer.
     package var challenge: Challenge
     /// The application that created it.
-    package var application: Bytes
+    package var application: ApplicationName
     /// The audience that statements must name.
-    package var audience: Bytes
+    package var audience: Audience
     /// The operation's content.
     package var content: OperationContent
     /// The operation's state at the server.
@@ -74,8 +74,9 @@ package struct RelayOperation: Equatable, Sendable {
 
     /// Creates an operation.
     package init(
-        account: ServerAccountName, challenge: Challenge, application: Bytes, audience: Bytes,
-        content: OperationContent, state: OperationState, failures: OperationFailures
+        account: ServerAccountName, challenge: Challenge, application: ApplicationName,
+        audience: Audience, content: OperationContent, state: OperationState,
+        failures: OperationFailures
     ) {
         self.account = account
         self.challenge = challenge
@@ -90,8 +91,8 @@ package struct RelayOperation: Equatable, Sendable {
         try frame.put(.account, name: account)
         try frame.put(.challenge, challenge)
         try frame.put(.since, number: content.created)
-        try frame.put(.application, application)
-        try frame.put(.audience, audience)
+        try frame.put(.application, name: application)
+        try frame.put(.audience, name: audience)
         try content.putRest(into: &frame)
         try frame.put(.operationState, number: state.rawValue)
         try failures.put(into: &frame)
@@ -101,8 +102,8 @@ package struct RelayOperation: Equatable, Sendable {
         account = try frame.name(.account)
         challenge = try frame.fixed(.challenge)
         let created: UInt64 = try frame.number(.since)
-        application = try frame.bytes(.application)
-        audience = try frame.bytes(.audience)
+        application = try frame.name(.application)
+        audience = try frame.name(.audience)
         content = try OperationContent(created: created, restFrom: &frame)
         state = try frame.choice(.operationState)
         failures = try OperationFailures(from: &frame)

@@ -32,11 +32,11 @@ package enum RelayVerb: UInt8, CaseIterable, Sendable {
 /// The proof that this device possesses a new key.
 package struct RelayProof: Equatable, Sendable {
     /// The server's URL.
-    package var server: Bytes
+    package var server: ServerURL
     /// The registration's id.
     package var registration: RegistrationID
-    /// The public key as an uncompressed point, 65 bytes.
-    package var publicKey: Bytes
+    /// The new public key.
+    package var publicKey: PublicKeyPoint
     /// The statement's canonical text.
     package var statement: Bytes
     /// The signature of the text, as an SSHSIG blob.
@@ -44,8 +44,8 @@ package struct RelayProof: Equatable, Sendable {
 
     /// Creates a proof.
     package init(
-        server: Bytes, registration: RegistrationID, publicKey: Bytes, statement: Bytes,
-        signature: Bytes
+        server: ServerURL, registration: RegistrationID, publicKey: PublicKeyPoint,
+        statement: Bytes, signature: Bytes
     ) {
         self.server = server
         self.registration = registration
@@ -58,13 +58,13 @@ package struct RelayProof: Equatable, Sendable {
 /// The request for a challenge.
 package struct RelayChallengeRequest: Equatable, Sendable {
     /// The server's URL.
-    package var server: Bytes
+    package var server: ServerURL
     /// The account's name at the server.
     package var account: ServerAccountName
     /// This device's id.
     package var device: DeviceID
     /// The application that the challenge is for.
-    package var application: Bytes
+    package var application: ApplicationName
     /// The purpose of the challenge, see `LoginAction`.
     package var action: Bytes
     /// How long the server may take, in milliseconds; nil for the usual time.
@@ -72,9 +72,8 @@ package struct RelayChallengeRequest: Equatable, Sendable {
 
     /// Creates a request.
     package init(
-        server: Bytes, account: ServerAccountName, device: DeviceID, application: Bytes,
-        action: Bytes,
-        milliseconds: UInt32? = nil
+        server: ServerURL, account: ServerAccountName, device: DeviceID,
+        application: ApplicationName, action: Bytes, milliseconds: UInt32? = nil
     ) {
         self.milliseconds = milliseconds
         self.server = server
@@ -102,7 +101,7 @@ package struct RelayModule: Equatable, Sendable {
 /// A statement that answers a server's challenge.
 package struct RelayLogin: Equatable, Sendable {
     /// The server's URL.
-    package var server: Bytes
+    package var server: ServerURL
     /// The statement's canonical text.
     package var statement: Bytes
     /// The signature of the text, as an SSHSIG blob.
@@ -112,7 +111,7 @@ package struct RelayLogin: Equatable, Sendable {
 
     /// Creates a login.
     package init(
-        server: Bytes, statement: Bytes, signature: Bytes, module: RelayModule? = nil
+        server: ServerURL, statement: Bytes, signature: Bytes, module: RelayModule? = nil
     ) {
         self.server = server
         self.statement = statement
@@ -124,17 +123,17 @@ package struct RelayLogin: Equatable, Sendable {
 /// One frame from signetd to its relay; `RelayVerb` describes each kind.
 package enum RelayRequest: Equatable, Sendable {
     /// `code` is the code as typed; `device` is this device's id.
-    case register(server: Bytes, code: Bytes, device: DeviceID)
+    case register(server: ServerURL, code: Bytes, device: DeviceID)
     case prove(RelayProof)
     case challenge(RelayChallengeRequest)
     case login(RelayLogin)
-    case remove(server: Bytes, registration: RegistrationID, statement: Bytes, signature: Bytes)
-    case macToken(server: Bytes, statement: Bytes, signature: Bytes)
+    case remove(server: ServerURL, registration: RegistrationID, statement: Bytes, signature: Bytes)
+    case macToken(server: ServerURL, statement: Bytes, signature: Bytes)
     /// `authorization` is the header that signetd computed for exactly this HTTP request.
-    case operations(server: Bytes, authorization: Bytes)
-    case operation(server: Bytes, authorization: Bytes, operation: OperationID)
+    case operations(server: ServerURL, authorization: Bytes)
+    case operation(server: ServerURL, authorization: Bytes, operation: OperationID)
     case decide(RelayDecision)
-    case endMACToken(server: Bytes, authorization: Bytes, token: MACTokenID)
+    case endMACToken(server: ServerURL, authorization: Bytes, token: MACTokenID)
 
     /// The body that `endMACToken` posts; its header authenticates the digest of this body.
     package static var emptyBody: Bytes { Bytes("{}".utf8) }
@@ -156,7 +155,7 @@ package enum RelayRequest: Equatable, Sendable {
     }
 
     /// The URL of the server that receives the request.
-    package var server: Bytes {
+    package var server: ServerURL {
         switch self {
         case .register(let server, _, _), .remove(let server, _, _, _): server
         case .prove(let proof): proof.server
@@ -177,25 +176,25 @@ extension RelayRequest {
         switch self {
         case .register(let server, let code, let device):
             try frame.put(.device, device)
-            try frame.put(.server, server)
+            try frame.put(.server, name: server)
             try frame.put(.code, code)
         case .prove(let proof):
             try frame.put(.statement, proof.statement)
             try frame.put(.signature, proof.signature)
-            try frame.put(.server, proof.server)
+            try frame.put(.server, name: proof.server)
             try frame.put(.registration, proof.registration)
             try frame.put(.publicKey, proof.publicKey)
         case .challenge(let challenge):
             try frame.put(.account, name: challenge.account)
             try frame.put(.timeoutMilliseconds, numberIfPresent: challenge.milliseconds)
             try frame.put(.device, challenge.device)
-            try frame.put(.server, challenge.server)
-            try frame.put(.application, challenge.application)
+            try frame.put(.server, name: challenge.server)
+            try frame.put(.application, name: challenge.application)
             try frame.put(.action, challenge.action)
         case .login(let login):
             try frame.put(.statement, login.statement)
             try frame.put(.signature, login.signature)
-            try frame.put(.server, login.server)
+            try frame.put(.server, name: login.server)
             if let module = login.module {
                 try frame.put(.moduleChallenge, module.challenge)
                 try frame.put(.localAccount, name: module.account)
@@ -203,22 +202,22 @@ extension RelayRequest {
         case .remove(let server, let registration, let statement, let signature):
             try frame.put(.statement, statement)
             try frame.put(.signature, signature)
-            try frame.put(.server, server)
+            try frame.put(.server, name: server)
             try frame.put(.registration, registration)
         case .macToken(let server, let statement, let signature):
             try frame.put(.statement, statement)
             try frame.put(.signature, signature)
-            try frame.put(.server, server)
+            try frame.put(.server, name: server)
         case .operations(let server, let authorization):
-            try frame.put(.server, server)
+            try frame.put(.server, name: server)
             try frame.put(.authorization, authorization)
         case .operation(let server, let authorization, let operation):
-            try frame.put(.server, server)
+            try frame.put(.server, name: server)
             try frame.put(.authorization, authorization)
             try frame.put(.operation, operation)
         case .decide(let decision): try decision.put(into: &frame)
         case .endMACToken(let server, let authorization, let token):
-            try frame.put(.server, server)
+            try frame.put(.server, name: server)
             try frame.put(.token, token)
             try frame.put(.authorization, authorization)
         }
@@ -233,7 +232,7 @@ extension RelayRequest {
         case .register:
             let device: DeviceID = try frame.fixed(.device)
             self = .register(
-                server: try frame.bytes(.server), code: try frame.bytes(.code), device: device)
+                server: try frame.name(.server), code: try frame.bytes(.code), device: device)
         case .prove: self = .prove(try RelayProof(from: &frame))
         case .challenge: self = .challenge(try RelayChallengeRequest(from: &frame))
         case .login: self = .login(try RelayLogin(from: &frame))
@@ -241,25 +240,25 @@ extension RelayRequest {
             let statement = try frame.bytes(.statement)
             let signature = try frame.bytes(.signature)
             self = .remove(
-                server: try frame.bytes(.server), registration: try frame.fixed(.registration),
+                server: try frame.name(.server), registration: try frame.fixed(.registration),
                 statement: statement, signature: signature)
         case .macToken:
             let statement = try frame.bytes(.statement)
             let signature = try frame.bytes(.signature)
             self = .macToken(
-                server: try frame.bytes(.server), statement: statement, signature: signature)
+                server: try frame.name(.server), statement: statement, signature: signature)
         case .operations:
-            let server = try frame.bytes(.server)
+            let server: ServerURL = try frame.name(.server)
             self = .operations(server: server, authorization: try frame.bytes(.authorization))
         case .operation:
-            let server = try frame.bytes(.server)
+            let server: ServerURL = try frame.name(.server)
             let authorization = try frame.bytes(.authorization)
             self = .operation(
                 server: server, authorization: authorization,
                 operation: try frame.fixed(.operation))
         case .decide: self = .decide(try RelayDecision(from: &frame))
         case .endMACToken:
-            let server = try frame.bytes(.server)
+            let server: ServerURL = try frame.name(.server)
             let token: MACTokenID = try frame.fixed(.token)
             self = .endMACToken(
                 server: server, authorization: try frame.bytes(.authorization), token: token)
@@ -273,8 +272,8 @@ extension RelayProof {
         let statement = try frame.bytes(.statement)
         let signature = try frame.bytes(.signature)
         self.init(
-            server: try frame.bytes(.server), registration: try frame.fixed(.registration),
-            publicKey: try frame.bytes(.publicKey), statement: statement, signature: signature)
+            server: try frame.name(.server), registration: try frame.fixed(.registration),
+            publicKey: try frame.fixed(.publicKey), statement: statement, signature: signature)
     }
 }
 
@@ -284,8 +283,8 @@ extension RelayChallengeRequest {
         let milliseconds: UInt32? = try frame.numberIfPresent(.timeoutMilliseconds)
         let device: DeviceID = try frame.fixed(.device)
         self.init(
-            server: try frame.bytes(.server), account: account, device: device,
-            application: try frame.bytes(.application), action: try frame.bytes(.action),
+            server: try frame.name(.server), account: account, device: device,
+            application: try frame.name(.application), action: try frame.bytes(.action),
             milliseconds: milliseconds)
     }
 }
@@ -295,7 +294,7 @@ extension RelayLogin {
         let statement = try frame.bytes(.statement)
         let signature = try frame.bytes(.signature)
         self.init(
-            server: try frame.bytes(.server), statement: statement, signature: signature)
+            server: try frame.name(.server), statement: statement, signature: signature)
         if let bytes = try frame.bytesIfPresent(.moduleChallenge) {
             guard let challenge = Challenge(bytes) else { throw .malformedValue }
             module = RelayModule(challenge: challenge, account: try frame.name(.localAccount))

@@ -13,15 +13,15 @@ package struct ServerEnableRequest: AccountRequest {
     /// The account on this machine.
     package var account: AccountName
     /// The server's URL in normal form.
-    package var server: Bytes
+    package var server: ServerURL
     /// The activation code.
     package var code: Bytes
 
-    package var context: RequestContext { RequestContext(purpose: server) }
+    package var context: RequestContext { RequestContext(purpose: server.bytes) }
     package var interruption: ServerInterruption { .shown(by: "login") }
 
     /// Creates a request; sizes are checked when it is encoded.
-    package init(account: AccountName, server: Bytes, code: Bytes) {
+    package init(account: AccountName, server: ServerURL, code: Bytes) {
         self.account = account
         self.server = server
         self.code = code
@@ -29,13 +29,13 @@ package struct ServerEnableRequest: AccountRequest {
 
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
-        try frame.put(.server, server)
+        try frame.put(.server, name: server)
         try frame.put(.code, code)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
-        server = try frame.bytes(.server)
+        server = try frame.name(.server)
         code = try frame.bytes(.code)
     }
 }
@@ -45,7 +45,7 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
     /// The account's name at the server.
     package var account: ServerAccountName
     /// The application that the registration is for.
-    package var application: Bytes
+    package var application: ApplicationName
     /// The key's fingerprint as this device computed it.
     package var fingerprint: Bytes
     /// Whether the key can be used, or an administrator must still compare its fingerprint.
@@ -53,7 +53,7 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
 
     /// Creates an answer.
     package init(
-        account: ServerAccountName, application: Bytes, fingerprint: Bytes,
+        account: ServerAccountName, application: ApplicationName, fingerprint: Bytes,
         progress: RegistrationProgress
     ) {
         self.account = account
@@ -64,14 +64,14 @@ package struct ServerEnabledAnswer: Equatable, Sendable {
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.account, name: account)
-        try frame.put(.application, application)
+        try frame.put(.application, name: application)
         try frame.put(.fingerprint, fingerprint)
         try frame.put(.registrationState, number: progress.rawValue)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.name(.account)
-        application = try frame.bytes(.application)
+        application = try frame.name(.application)
         fingerprint = try frame.bytes(.fingerprint)
         progress = try frame.choice(.registrationState)
     }
@@ -85,21 +85,21 @@ package struct ServerDisableRequest: AccountRequest {
     /// The account.
     package let account: AccountName
     /// The server's URL.
-    package let server: Bytes
+    package let server: ServerURL
 
-    package var context: RequestContext { RequestContext(purpose: server) }
+    package var context: RequestContext { RequestContext(purpose: server.bytes) }
     package var interruption: ServerInterruption { .shown(by: "login") }
 }
 
 extension ServerDisableRequest {
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
-        try frame.put(.server, server)
+        try frame.put(.server, name: server)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
-        server = try frame.bytes(.server)
+        server = try frame.name(.server)
     }
 }
 
@@ -115,9 +115,9 @@ package struct LoginAtServerRequest: AccountRequest {
     /// How long to wait for the touch, in milliseconds.
     package let timeoutMilliseconds: UInt32
     /// The server's URL.
-    package let server: Bytes
+    package let server: ServerURL
 
-    package var context: RequestContext { RequestContext(purpose: server) }
+    package var context: RequestContext { RequestContext(purpose: server.bytes) }
     package var interruption: ServerInterruption { .unknown }
 }
 
@@ -125,13 +125,13 @@ extension LoginAtServerRequest {
     package func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-        try frame.put(.server, server)
+        try frame.put(.server, name: server)
     }
 
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
-        server = try frame.bytes(.server)
+        server = try frame.name(.server)
     }
 }
 
@@ -219,17 +219,16 @@ package struct ServerAnswer: Equatable, Sendable {
     /// The state of the key.
     package var state: ServerKeyState
     /// The server's URL.
-    package var server: Bytes
+    package var server: ServerURL
     /// The application that the registration is for.
-    package var application: Bytes
+    package var application: ApplicationName
     /// The key's fingerprint.
     package var fingerprint: Bytes
 
     /// Creates an answer.
     package init(
-        account: ServerAccountName, since: UInt64, state: ServerKeyState, server: Bytes,
-        application: Bytes,
-        fingerprint: Bytes
+        account: ServerAccountName, since: UInt64, state: ServerKeyState, server: ServerURL,
+        application: ApplicationName, fingerprint: Bytes
     ) {
         self.account = account
         self.since = since
@@ -243,8 +242,8 @@ package struct ServerAnswer: Equatable, Sendable {
         try frame.put(.account, name: account)
         try frame.put(.since, number: since)
         try frame.put(.state, number: state.rawValue)
-        try frame.put(.server, server)
-        try frame.put(.application, application)
+        try frame.put(.server, name: server)
+        try frame.put(.application, name: application)
         try frame.put(.fingerprint, fingerprint)
     }
 
@@ -252,8 +251,8 @@ package struct ServerAnswer: Equatable, Sendable {
         account = try frame.name(.account)
         since = try frame.number(.since)
         state = try frame.choice(.state)
-        server = try frame.bytes(.server)
-        application = try frame.bytes(.application)
+        server = try frame.name(.server)
+        application = try frame.name(.application)
         fingerprint = try frame.bytes(.fingerprint)
     }
 }
@@ -261,12 +260,12 @@ package struct ServerAnswer: Equatable, Sendable {
 extension Request {
     package static func serverEnable(_ request: ServerEnableRequest) -> Request { Request(request) }
 
-    package static func serverDisable(account: AccountName, server: Bytes) -> Request {
+    package static func serverDisable(account: AccountName, server: ServerURL) -> Request {
         Request(ServerDisableRequest(account: account, server: server))
     }
 
     package static func serverLogin(
-        account: AccountName, server: Bytes, timeoutMilliseconds: UInt32
+        account: AccountName, server: ServerURL, timeoutMilliseconds: UInt32
     ) -> Request {
         Request(
             LoginAtServerRequest(

@@ -36,9 +36,9 @@ package enum SigningMatter: Equatable, Sendable {
     /// Two to `Limit.files` files, whose names have at most `Limit.listedNames` bytes in total.
     case files([FileDigest])
     /// `audience` is the relying party according to the caller.
-    case challenge(audience: Bytes, text: Bytes)
+    case challenge(audience: Audience, text: Bytes)
     /// `server` is the URL of the server whose key signs; `body` is the SHA-256 of the exact body.
-    case request(server: Bytes, method: Bytes, resource: Bytes, body: Bytes)
+    case request(server: ServerURL, method: Bytes, resource: Bytes, body: Bytes)
 
     /// The kind of content.
     package var use: SigningUse {
@@ -66,9 +66,10 @@ package enum SigningMatter: Equatable, Sendable {
                 + files.flatMap { Bytes(" sha256:".utf8) + Hexadecimal.encode($0.digest) }
                 + files.flatMap { [0x20] + ($0.name.isEmpty ? Bytes("-".utf8) : $0.name) }
         case .challenge(let audience, let challenge):
-            Bytes("sign challenge for ".utf8) + audience + Bytes(": ".utf8) + challenge
+            Bytes("sign challenge for ".utf8) + audience.bytes + Bytes(": ".utf8) + challenge
         case .request(let server, let method, let resource, _):
-            Bytes("server ".utf8) + server + Bytes(": sign ".utf8) + method + [0x20] + resource
+            Bytes("server ".utf8) + server.bytes + Bytes(": sign ".utf8) + method + [0x20]
+                + resource
         }
     }
 }
@@ -110,11 +111,11 @@ package struct SignRequest: AccountRequest {
             try frame.put(.use, number: matter.use.rawValue)
             try frame.put(.fileList, try FileDigest.list(files))
         case .challenge(let audience, let text):
-            try frame.put(.audience, audience)
+            try frame.put(.audience, name: audience)
             try frame.put(.use, number: matter.use.rawValue)
             try frame.put(.challengeText, text)
         case .request(let server, let method, let resource, let body):
-            try frame.put(.server, server)
+            try frame.put(.server, name: server)
             try frame.put(.use, number: matter.use.rawValue)
             try frame.put(.messageDigest, body)
             try frame.put(.method, method)
@@ -125,8 +126,8 @@ package struct SignRequest: AccountRequest {
     package init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
-        let server = try frame.bytesIfPresent(.server)
-        let audience = try frame.bytesIfPresent(.audience)
+        let server: ServerURL? = try frame.nameIfPresent(.server)
+        let audience: Audience? = try frame.nameIfPresent(.audience)
         let use: SigningUse = try frame.choice(.use)
         switch (use, server, audience) {
         case (.file, nil, nil):
@@ -272,13 +273,13 @@ package struct SigningKeyAnswer: Equatable, Sendable {
     package var vault: Bytes
     /// The credential's id.
     package var credential: CredentialID
-    /// The public key as an uncompressed point: 0x04, x, y; 65 bytes.
-    package var publicKey: Bytes
+    /// The public key.
+    package var publicKey: PublicKeyPoint
 
     /// Creates an answer.
     package init(
         since: UInt64, state: ServerKeyState, vault: Bytes, credential: CredentialID,
-        publicKey: Bytes
+        publicKey: PublicKeyPoint
     ) {
         self.since = since
         self.state = state
@@ -299,7 +300,7 @@ package struct SigningKeyAnswer: Equatable, Sendable {
         since = try frame.number(.since)
         state = try frame.choice(.state)
         vault = try frame.bytes(.vault)
-        publicKey = try frame.bytes(.publicKey)
+        publicKey = try frame.fixed(.publicKey)
         credential = try frame.fixed(.credential)
     }
 }

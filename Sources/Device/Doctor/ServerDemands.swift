@@ -9,7 +9,7 @@ package struct ServerDemand: Sendable {
     /// The content of the file that `server=` refers to.
     package enum Target: Equatable, Sendable {
         /// The server's URL in canonical form.
-        case server(Bytes)
+        case server(ServerURL)
         /// The file has a mistake at this place, so no touch authenticates.
         case mistake(place: Bytes)
     }
@@ -84,10 +84,10 @@ package struct ServerDemands: Sendable {
                 ServerDemand(
                     services: file.services, file: file.path,
                     target: .mistake(place: place.bytes))
-            case .server(let server, let url):
+            case .server(let server):
                 isMeant(account, server: server)
                     ? ServerDemand(
-                        services: file.services, file: file.path, target: .server(url)) : nil
+                        services: file.services, file: file.path, target: .server(server.url)) : nil
             }
         }
     }
@@ -108,7 +108,7 @@ package struct ServerDemands: Sendable {
     var named: [AccountName] {
         var names: [AccountName] = []
         for file in files {
-            guard case .server(let server, _) = file.content else { continue }
+            guard case .server(let server) = file.content else { continue }
             names += server.accounts.filter { $0.first != UInt8(ascii: "@") }.map {
                 AccountName($0)
             }.filter { !names.contains($0) }

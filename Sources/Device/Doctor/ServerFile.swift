@@ -5,8 +5,8 @@ import ModuleOptions
 
 /// The content of a file that `server=` refers to, as the module would read it.
 enum ServerFile: Sendable {
-    /// The server, and its URL in canonical form.
-    case server(LoginServer, url: Bytes)
+    /// The server, whose URL is in canonical form.
+    case server(LoginServer)
     /// The file has a mistake at this place, `path` or `path:line`, or does not exist.
     case mistake(place: String)
 
@@ -26,8 +26,8 @@ enum ServerFile: Sendable {
         do throws(LoginServer.Fault) {
             let server = try LoginServer(parsing: text)
             // The daemon contacts the server, and accepts only this form of URL.
-            let url = ServerURL(server.url)?.bytes
-            self = url.map { .server(server, url: $0) } ?? .mistake(place: path)
+            let isCanonical = CanonicalServerURL(server.url) != nil
+            self = isCanonical ? .server(server) : .mistake(place: path)
         } catch {
             switch error {
             case .line(let line): self = .mistake(place: "\(path):\(line)")

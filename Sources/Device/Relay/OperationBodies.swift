@@ -70,7 +70,7 @@ extension RelayAnswer {
         else { return nil }
         return .macToken(
             RelayMACToken(
-                audience: Bytes(given.audience.utf8), expires: given.expires, token: token,
+                audience: Audience(given.audience), expires: given.expires, token: token,
                 secret: secret))
     }
 
@@ -103,7 +103,8 @@ extension RelayAnswer {
         return .operation(
             RelayOperation(
                 account: ServerAccountName(told.account), challenge: challenge,
-                application: Bytes(told.application.utf8), audience: Bytes(told.audience.utf8),
+                application: ApplicationName(told.application),
+                audience: Audience(told.audience),
                 content: OperationContent(
                     operation: operation, template: Bytes(told.template.utf8),
                     data: Bytes(told.data.utf8), created: told.created, expires: told.expires),

@@ -32,7 +32,7 @@ package struct Relay: Sendable {
     ///
     /// Returns a single answer, or for a list one answer per item and a last one with their number.
     package func answers(_ request: RelayRequest) -> [RelayAnswer] {
-        guard let server = ServerURL(request.server) else {
+        guard let server = CanonicalServerURL(request.server) else {
             return [.failed("the server's URL is not in its one form")]
         }
         guard let call = Call(request) else { return [.failed("the request cannot be written")] }
@@ -69,7 +69,8 @@ package struct Relay: Sendable {
     ///
     /// It is harmless if nothing was sent yet, or if the call is marked as harmless. All other
     /// faults are thrown at once.
-    private func send(_ call: Call, to server: ServerURL) throws(ClientFault) -> HTTPAnswer {
+    private func send(_ call: Call, to server: CanonicalServerURL) throws(ClientFault) -> HTTPAnswer
+    {
         let client = call.isList ? listClient : client
         var headers = [("Accept", "application/json")]
         if call.body != nil { headers.append(("Content-Type", "application/json")) }
@@ -168,7 +169,7 @@ private struct Call {
             self.init(
                 "/v1/registrations/\(hexadecimal(proof.registration))/proof",
                 body: ProofBody(
-                    publicKey: base64(proof.publicKey), statement: base64(proof.statement),
+                    publicKey: base64(proof.publicKey.bytes), statement: base64(proof.statement),
                     signature: base64(proof.signature)), RelayAnswer.proven(from:))
         case .challenge(let challenge):
             guard let body = ChallengeBody(challenge) else { return nil }
@@ -223,7 +224,7 @@ private struct Call {
 
 extension ChallengeBody {
     fileprivate init?(_ request: RelayChallengeRequest) {
-        guard let application = String(validating: request.application, as: UTF8.self),
+        guard let application = String(validating: request.application.bytes, as: UTF8.self),
             let account = String(validating: request.account.bytes, as: UTF8.self),
             let action = String(validating: request.action, as: UTF8.self)
         else { return nil }
@@ -261,7 +262,8 @@ extension RelayAnswer {
         return .registered(
             RelayRegistration(
                 registration: registration, account: ServerAccountName(begun.account),
-                application: Bytes(begun.application.utf8), audience: Bytes(begun.audience.utf8),
+                application: ApplicationName(begun.application),
+                audience: Audience(begun.audience),
                 challenge: challenge, expires: begun.expires))
     }
 
@@ -280,7 +282,7 @@ extension RelayAnswer {
             let challenge = Challenge(base64: given.challenge)
         else { return nil }
         return .challenge(
-            challenge, audience: Bytes(given.audience.utf8), expires: given.expires)
+            challenge, audience: Audience(given.audience), expires: given.expires)
     }
 
     fileprivate static func loggedIn(from body: Bytes) -> RelayAnswer? {

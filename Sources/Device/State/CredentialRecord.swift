@@ -127,7 +127,7 @@ extension SealedCredential {
     fileprivate func write(to lines: inout LineWriter) {
         lines.put("credential", id: identifier)
         lines.put("created", created.text)
-        lines.put("public", Base64.encode(publicKey.point, alphabet: .url))
+        lines.put("public", Base64.encode(publicKey.point.bytes, alphabet: .url))
         lines.put("vault", Array(vault.rawValue.utf8))
         lines.put("host", Hexadecimal.encode(host))
         lines.put(enrolment: enrolment)

@@ -18,7 +18,7 @@ package struct MACToken: Equatable, Sendable {
     }
 
     /// The server's URL in canonical form.
-    package let server: [UInt8]
+    package let server: ServerURL
     /// The id of the key whose touch the token was issued for.
     ///
     /// The token ends with that key.
@@ -28,7 +28,7 @@ package struct MACToken: Equatable, Sendable {
     /// The name that the user gave it.
     package let name: [UInt8]
     /// The audience of the texts that the token authenticates.
-    package let audience: [UInt8]
+    package let audience: Audience
     /// The time of issue.
     package let created: Instant
     /// The time from which the server rejects the token.
@@ -83,11 +83,11 @@ extension MACToken: LineRecord {
 
     private func write(to lines: inout LineWriter) {
         lines.put("signet-mac-token", number: 1)
-        lines.put("server", server)
+        lines.put("server", name: server)
         lines.put("credential", id: credential)
         lines.put("token", id: identifier)
         lines.put("name", name)
-        lines.put("audience", audience)
+        lines.put("audience", name: audience)
         lines.put("created", created.text)
         lines.put("expires", expires.text)
         if let writtenState { lines.put("state", Array(writtenState.rawValue.utf8)) }
@@ -99,11 +99,11 @@ extension MACToken: LineRecord {
 
     init(parsing lines: inout LineReader) throws(LineFault) {
         try lines.version("signet-mac-token")
-        server = try lines.value("server", cap: 256)
+        server = try lines.name("server", cap: 256)
         credential = try lines.identifier("credential")
         identifier = try lines.identifier("token")
         name = try lines.value("name", cap: Limit.tokenName)
-        audience = try lines.value("audience", cap: 256)
+        audience = try lines.name("audience", cap: 256)
         created = try lines.instant("created")
         expires = try lines.instant("expires")
         writtenState = nil

@@ -35,7 +35,7 @@ package struct MACTokenStore: Sendable {
         return tokens.sorted { one, other in
             one.server == other.server
                 ? one.name.lexicographicallyPrecedes(other.name)
-                : one.server.lexicographicallyPrecedes(other.server)
+                : one.server < other.server
         }
     }
 

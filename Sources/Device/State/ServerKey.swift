@@ -32,16 +32,16 @@ package struct ServerKey: Equatable, Sendable {
     }
 
     /// The signing key's value in place of a server's URL.
-    package static let signing = Array("signing".utf8)
+    package static let signing = ServerURL("signing")
 
     /// The server's URL in canonical form.
-    package let server: [UInt8]
+    package let server: ServerURL
     /// The account's name at the server.
     package let account: ServerAccountName
     /// The application that the key is registered for.
-    package let application: [UInt8]
+    package let application: ApplicationName
     /// The audience of statements for the server.
-    package let audience: [UInt8]
+    package let audience: Audience
     /// The registration's id at the server.
     package let registration: RegistrationID
     /// The credential's id.
@@ -97,14 +97,14 @@ extension ServerKey: LineRecord {
     func encoded() -> [UInt8] {
         var lines = LineWriter()
         lines.put("signet-server-key", number: 1)
-        lines.put("server", server)
+        lines.put("server", name: server)
         lines.put("account", name: account)
-        lines.put("application", application)
-        lines.put("audience", audience)
+        lines.put("application", name: application)
+        lines.put("audience", name: audience)
         lines.put("registration", id: registration)
         lines.put("credential", id: identifier)
         lines.put("created", created.text)
-        lines.put("public", Base64.encode(publicKey.point, alphabet: .url))
+        lines.put("public", Base64.encode(publicKey.point.bytes, alphabet: .url))
         lines.put("vault", Array(vault.rawValue.utf8))
         lines.put("state", Array(state.rawValue.utf8))
         lines.put("counter", number: counter)
@@ -118,10 +118,10 @@ extension ServerKey: LineRecord {
 
     init(parsing lines: inout LineReader) throws(LineFault) {
         try lines.version("signet-server-key")
-        server = try lines.value("server", cap: 256)
+        server = try lines.name("server", cap: 256)
         account = try lines.name("account", cap: 256)
-        application = try lines.value("application", cap: 256)
-        audience = try lines.value("audience", cap: 256)
+        application = try lines.name("application", cap: 256)
+        audience = try lines.name("audience", cap: 256)
         registration = try lines.identifier("registration")
         identifier = try lines.identifier("credential")
         created = try lines.instant("created")

@@ -9,27 +9,26 @@ import SignedFormats
 /// signing key.
 package struct ServerRegistration: Equatable, Sendable {
     /// The server's URL in canonical form.
-    package let server: [UInt8]
+    package let server: ServerURL
     /// The account's name at the server.
     package let account: ServerAccountName
     /// The application.
-    package let application: [UInt8]
+    package let application: ApplicationName
     /// The audience of statements for the server.
-    package let audience: [UInt8]
+    package let audience: Audience
     /// The registration's id.
     package let registration: RegistrationID
 
     /// Returns the values for an account's signing key, which is registered at no server.
     package static func signing(_ account: AccountName) -> ServerRegistration {
         ServerRegistration(
-            server: ServerKey.signing, account: ServerAccountName(account.bytes), application: [],
-            audience: [],
-            registration: .zero)
+            server: ServerKey.signing, account: ServerAccountName(account.bytes),
+            application: .none, audience: .none, registration: .zero)
     }
 
     private init(
-        server: [UInt8], account: ServerAccountName, application: [UInt8], audience: [UInt8],
-        registration: RegistrationID
+        server: ServerURL, account: ServerAccountName, application: ApplicationName,
+        audience: Audience, registration: RegistrationID
     ) {
         self.server = server
         self.account = account
@@ -41,7 +40,7 @@ package struct ServerRegistration: Equatable, Sendable {
     /// Creates a registration.
     ///
     /// `server` comes from the caller, everything else from the server.
-    package init(server: [UInt8], begun: RelayRegistration) {
+    package init(server: ServerURL, begun: RelayRegistration) {
         self.server = server
         account = begun.account
         application = begun.application
@@ -78,7 +77,7 @@ package struct ServerStore: Sendable {
             else { continue }
             if let key = try self.key(identifier) { keys.append(key) }
         }
-        return keys.sorted { $0.server.lexicographicallyPrecedes($1.server) }
+        return keys.sorted { $0.server < $1.server }
     }
 
     /// Returns the key of this credential; nil if it is missing or its file cannot be used.
@@ -96,11 +95,11 @@ package struct ServerStore: Sendable {
 
     /// Returns the context that a key is sealed to: account, credential, server and fingers.
     package func context(
-        _ identifier: CredentialID, server: [UInt8], enrolment: EnrolmentState
+        _ identifier: CredentialID, server: ServerURL, enrolment: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
         let context = SealingContext(
             account: account.name, uid: account.uid, item: identifier,
-            relyingParty: String(decoding: server, as: UTF8.self), enrolment: enrolment)
+            relyingParty: String(decoding: server.bytes, as: UTF8.self), enrolment: enrolment)
         guard let context else { throw .unsupportedName }
         return context
     }

@@ -10,7 +10,7 @@ extension Administration {
     /// installed file.
     func showLoginFile(_ words: AdminArguments) async throws(AdminFault) {
         let application = try await application(words[0])
-        guard let url = ServerURL(typed: service.issuer) else {
+        guard let url = CanonicalServerURL(typed: service.issuer) else {
             throw .refused(
                 """
                 'server.url' is not one that devices ask at: give it as https://host[:port][/path]

@@ -43,7 +43,7 @@ enum ServerFiles {
     /// The server's public URL, in the canonical form that devices use.
     static func issuer(_ settings: Configuration) throws(StartFault) -> String {
         let typed = settings.word(ServerSettings.url)
-        guard let url = ServerURL(typed: typed) else { throw .url(typed) }
+        guard let url = CanonicalServerURL(typed: typed) else { throw .url(typed) }
         return url.text
     }
 

@@ -53,7 +53,7 @@ extension Requests {
         signer: Signer
     ) throws(Problem) -> Bool {
         let text = MACText(
-            audience: [UInt8](signer.application.audience.utf8), token: authorization.token,
+            audience: Audience(signer.application.audience), token: authorization.token,
             request: RequestLines(
                 method: received.method, resource: received.resource,
                 nonce: authorization.nonce, body: received.body),

@@ -44,7 +44,7 @@ extension Transaction {
             let account = try accounts.account(registration.account), !account.isBlocked,
             ServerAccountName(account.name) == head.account,
             let application = try applications.application(ofAccount: account.id),
-            [UInt8](application.audience.utf8) == head.audience
+            Audience(application.audience) == head.audience
         else { return .failure(.refused) }
         let binding = ChallengeBinding(
             application: application.id, account: account.name, device: head.device,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import Domain
 import SQL
 import SignedFormats
 
@@ -23,7 +24,7 @@ extension Requests {
         let head = statement.head
         let isMeant =
             received.isMeant(by: statement.request)
-            && application.map { [UInt8]($0.record.audience.utf8) == head.audience } ?? true
+            && application.map { Audience($0.record.audience) == head.audience } ?? true
         guard isMeant, let key = try await signatures.key(of: head) else {
             let detail = isMeant ? "unknown credential" : "another request, or another's"
             try await refuseRequest(

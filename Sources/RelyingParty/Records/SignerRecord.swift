@@ -40,7 +40,7 @@ extension SignerRows {
         guard let signer = try signer(credential: head.credential),
             signer.registration.device == head.device,
             ServerAccountName(signer.account.name) == head.account,
-            [UInt8](signer.application.audience.utf8) == head.audience
+            Audience(signer.application.audience) == head.audience
         else { return nil }
         return signer
     }

@@ -40,6 +40,12 @@ package enum NamedEntity {
     package enum ServerAccount {}
     /// See `ServiceName`.
     package enum Service {}
+    /// See `ServerURL`.
+    package enum Server {}
+    /// See `Audience`.
+    package enum RelyingParty {}
+    /// See `ApplicationName`.
+    package enum Application {}
 }
 
 /// The name of an account on this machine, as in passwd(5).
@@ -50,3 +56,14 @@ package typealias ServerAccountName = EntityName<NamedEntity.ServerAccount>
 
 /// The name of a PAM service, for example `sudo`.
 package typealias ServiceName = EntityName<NamedEntity.Service>
+
+/// The URL of a Signet server, as a frame, a file or a statement has it.
+///
+/// It need not be valid. Nobody is asked at it before it was checked: see `CanonicalServerURL`.
+package typealias ServerURL = EntityName<NamedEntity.Server>
+
+/// The name of the relying party that a statement, a verdict or a MAC is for.
+package typealias Audience = EntityName<NamedEntity.RelyingParty>
+
+/// The name of the application at a server that a registration and its key are for.
+package typealias ApplicationName = EntityName<NamedEntity.Application>

@@ -89,8 +89,8 @@ package struct AuthenticateRequest: Equatable, Sendable {
         try frame.put(.agent, numberIfPresent: agent)
         try frame.put(.agentUser, numberIfPresent: agentUser)
         if let server {
-            try frame.put(.server, server.url)
-            try frame.put(.audience, server.audience)
+            try frame.put(.server, name: server.url)
+            try frame.put(.audience, name: server.audience)
             if server.offlineHours > 0 { try frame.put(.offlineHours, number: server.offlineHours) }
             try frame.put(.tokenDelivery, numberIfPresent: server.token?.rawValue)
             try frame.put(.verdictKey, server.key)
@@ -101,11 +101,11 @@ package struct AuthenticateRequest: Equatable, Sendable {
 /// The server that must approve a login as well, as the stack's line demands.
 package struct ServerLoginRequest: Equatable, Sendable {
     /// The server's URL in normal form.
-    package var url: Bytes
+    package var url: ServerURL
     /// The audience that its verdicts must name.
-    package var audience: Bytes
-    /// The public key that verifies its verdicts, an uncompressed point of 65 bytes.
-    package var key: Bytes
+    package var audience: Audience
+    /// The public key that verifies its verdicts.
+    package var key: PublicKeyPoint
     /// For how many hours an earlier verdict is accepted if the server is unreachable; 0 for never.
     package var offlineHours: UInt32
     /// Where to deliver the access token; nil if none is requested.
@@ -113,7 +113,7 @@ package struct ServerLoginRequest: Equatable, Sendable {
 
     /// Creates a request; sizes are checked when it is encoded.
     package init(
-        url: Bytes, audience: Bytes, key: Bytes, offlineHours: UInt32 = 0,
+        url: ServerURL, audience: Audience, key: PublicKeyPoint, offlineHours: UInt32 = 0,
         token: TokenDelivery? = nil
     ) {
         self.url = url

@@ -38,6 +38,14 @@ package struct FrameReader {
         EntityName(try bytes(field))
     }
 
+    /// The name in the next field if it is this one; otherwise nil, and nothing is consumed.
+    package mutating func nameIfPresent<Subject>(
+        _ field: Field
+    ) throws(WireFault) -> EntityName<Subject>? {
+        guard let name = try bytesIfPresent(field) else { return nil }
+        return EntityName(name)
+    }
+
     /// The value of the next field if it is this one; otherwise nil, and nothing is consumed.
     package mutating func bytesIfPresent(_ field: Field) throws(WireFault) -> Bytes? {
         try bytesIfPresent(tag: field.rawValue, size: field.size)

@@ -59,6 +59,13 @@ package struct FrameWriter {
         if let value { try put(field, value) }
     }
 
+    /// Appends a field that holds a name, unless it is nil.
+    package mutating func put(
+        _ field: Field, nameIfPresent name: EntityName<some Any>?
+    ) throws(WireFault) {
+        if let name { try put(field, name: name) }
+    }
+
     /// Appends a number in big-endian order, in the width of its type.
     package mutating func put<Number: FixedWidthInteger & UnsignedInteger>(
         _ field: Field, number: Number

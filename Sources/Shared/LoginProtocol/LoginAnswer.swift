@@ -62,7 +62,7 @@ extension ServerProof {
 
 extension Notice {
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let requester = try frame.bytesIfPresent(.requester).map(AccountName.init)
+        let requester: AccountName? = try frame.nameIfPresent(.requester)
         let subject = try frame.bytesIfPresent(.subject)
         self.init(try frame.choice(.notice))
         self.requester = requester

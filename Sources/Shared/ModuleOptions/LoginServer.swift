@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import SignedFormats
 
@@ -11,9 +12,9 @@ package struct LoginServer: Equatable, Sendable {
     package static let maximumLength = 2_048
 
     /// The server's URL in normal form, at most 200 bytes.
-    package let url: [UInt8]
+    package let url: ServerURL
     /// The audience that its verdicts must name.
-    package let audience: [UInt8]
+    package let audience: Audience
     /// The public key that must have signed its verdicts.
     package let key: SSHPublicKey
     /// The accounts that must log in with it: names, and groups with `@` in front; empty means all.
@@ -83,8 +84,8 @@ package struct LoginServer: Equatable, Sendable {
 
 /// The values of the lines read so far.
 private struct Lines {
-    var url: [UInt8] = []
-    var audience: [UInt8] = []
+    var url = ServerURL.none
+    var audience = Audience.none
     var key: SSHPublicKey?
     var accounts: [[UInt8]] = []
     var offlineHours: UInt32 = 0
@@ -111,10 +112,10 @@ private struct Lines {
         guard let first = words.first else { return false }
         switch entry {
         case .url:
-            url = value
+            url = ServerURL(value)
             return Lines.isURL(value)
         case .audience:
-            audience = value
+            audience = Audience(value)
             return value.count <= Limit.label
         case .key:
             guard words.count == 2, first == SSHPublicKey.algorithm.bytes,

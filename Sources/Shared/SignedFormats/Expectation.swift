@@ -7,7 +7,7 @@ import Domain
 /// checks with `isCurrent` that the statement is recent.
 package struct Expectation: Sendable {
     /// The relying party's own name.
-    package var audience: [UInt8]
+    package var audience: Audience
     /// The name of the account that it requested a touch for.
     package var account: AccountName
     /// That account's uid.
@@ -31,7 +31,7 @@ package struct Expectation: Sendable {
 
     /// Creates an expectation.
     package init(
-        audience: [UInt8], account: AccountName, uid: UInt32, requester: AccountName,
+        audience: Audience, account: AccountName, uid: UInt32, requester: AccountName,
         challenge: Challenge,
         service: ServiceName, terminal: [UInt8], purpose: [UInt8], command: [UInt8],
         credential: CredentialID, server: ServerExpectation? = nil
@@ -129,14 +129,14 @@ package struct Expectation: Sendable {
 /// The demands on the lines of a local statement about the server that must approve the login.
 package struct ServerExpectation: Sendable {
     /// The server's URL in normal form.
-    package var url: [UInt8]
+    package var url: ServerURL
     /// Whether an earlier verdict is accepted while the server is unreachable.
     package var mayBeOffline: Bool
     /// Whether the account's name at the server may differ from its name on this machine.
     package var mayDiffer: Bool
 
     /// Creates an expectation.
-    package init(url: [UInt8], mayBeOffline: Bool, mayDiffer: Bool) {
+    package init(url: ServerURL, mayBeOffline: Bool, mayDiffer: Bool) {
         self.url = url
         self.mayBeOffline = mayBeOffline
         self.mayDiffer = mayDiffer
@@ -149,7 +149,7 @@ package struct ServerExpectation: Sendable {
 /// and in the namespace `verdict@signet`.
 package struct VerdictExpectation: Sendable {
     /// The server's name, as the configuration has it.
-    package var audience: [UInt8]
+    package var audience: Audience
     /// The account's name on this machine.
     package var local: AccountName
     /// The random challenge of the PAM module for this login.
@@ -163,7 +163,7 @@ package struct VerdictExpectation: Sendable {
 
     /// Creates an expectation.
     package init(
-        audience: [UInt8], local: AccountName, challenge: Challenge, offlineSeconds: UInt64
+        audience: Audience, local: AccountName, challenge: Challenge, offlineSeconds: UInt64
     ) {
         self.audience = audience
         self.local = local
@@ -229,8 +229,7 @@ package enum Factor {
     package static var possession: [UInt8] { StaticString("possession").bytes }
 }
 
-/// The values of the line `audience` that have a fixed meaning.
-package enum Audience {
+extension Audience {
     /// The PAM module of this machine.
-    package static var local: [UInt8] { StaticString("local").bytes }
+    package static var local: Audience { Audience(StaticString("local").bytes) }
 }

@@ -53,7 +53,7 @@ package struct MACText: CanonicalText {
     package static let maximumLength = 8_192
 
     /// The relying party's name.
-    package var audience: [UInt8]
+    package var audience: Audience
     /// The token's id.
     package var token: MACTokenID
     /// The request that is authenticated.
@@ -62,7 +62,7 @@ package struct MACText: CanonicalText {
     package var issued: Instant
 
     /// Creates a text; sizes are checked only by `init(parsing:)`.
-    package init(audience: [UInt8], token: MACTokenID, request: RequestLines, issued: Instant) {
+    package init(audience: Audience, token: MACTokenID, request: RequestLines, issued: Instant) {
         self.audience = audience
         self.token = token
         self.request = request
@@ -71,7 +71,7 @@ package struct MACText: CanonicalText {
 
     /// Writes every line after the first.
     package func write(to lines: inout LineWriter) {
-        lines.put("audience", audience)
+        lines.put("audience", name: audience)
         lines.put("token", id: token)
         request.write(to: &lines)
         lines.put("issued", instant: issued)
@@ -79,7 +79,7 @@ package struct MACText: CanonicalText {
 
     /// Reads every line after the first.
     package init(reading lines: inout LineReader) throws(LineFault) {
-        audience = try lines.value("audience", cap: 256)
+        audience = try lines.name("audience", cap: 256)
         token = try lines.identifier("token")
         request = try RequestLines(reading: &lines)
         issued = try lines.instant("issued")

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
+
 /// A P-256 public key in OpenSSH's formats; RFC 5656, section 3.1.
 ///
 /// Only `ecdsa-sha2-nistp256` keys with an uncompressed point are accepted, each in its only
@@ -9,13 +11,19 @@ package struct SSHPublicKey: Equatable, Sendable {
     /// The maximum length of a key file's line in bytes, including LF.
     package static let maximumLineLength = 2_048
 
-    /// The uncompressed point: 0x04, x, y; 65 bytes, not checked to lie on the curve.
-    package let point: [UInt8]
+    /// The uncompressed point, which begins with 0x04 and is not checked to lie on the curve.
+    package let point: PublicKeyPoint
 
-    /// Creates a key from a point; nil unless it has 65 bytes and begins with 0x04.
-    package init?(point: [UInt8]) {
-        guard point.count == 65, point[0] == 4 else { return nil }
+    /// Creates a key from a point; nil unless it begins with 0x04.
+    package init?(_ point: PublicKeyPoint) {
+        guard point.bytes[0] == 4 else { return nil }
         self.point = point
+    }
+
+    /// Creates a key from the bytes of a point; nil unless there are 65 that begin with 0x04.
+    package init?(point bytes: [UInt8]) {
+        guard let point = PublicKeyPoint(bytes) else { return nil }
+        self.init(point)
     }
 
     /// The key blob: the names of algorithm and curve, and the point, each preceded by its length.
@@ -23,7 +31,7 @@ package struct SSHPublicKey: Equatable, Sendable {
         var writer = SSHWriter()
         writer.put(SSHPublicKey.algorithm.bytes)
         writer.put(StaticString("nistp256").bytes)
-        writer.put(point)
+        writer.put(point.bytes)
         return writer.bytes
     }
 

@@ -23,27 +23,27 @@ package enum ServerMode: LineWord {
 /// before the server answers. They say nothing about the answer, which is in a `Verdict`.
 package struct ServerLines: Equatable, Sendable {
     /// The server's URL in normal form.
-    package var url: [UInt8]
+    package var url: ServerURL
     /// The account's name at the server.
     package var account: ServerAccountName
     /// Whether the server was asked or an earlier verdict is used.
     package var mode: ServerMode
 
     /// Creates the lines; sizes are checked only when a text is parsed.
-    package init(url: [UInt8], account: ServerAccountName, mode: ServerMode) {
+    package init(url: ServerURL, account: ServerAccountName, mode: ServerMode) {
         self.url = url
         self.account = account
         self.mode = mode
     }
 
     func write(to lines: inout LineWriter) {
-        lines.put("server", url)
+        lines.put("server", name: url)
         lines.put("server-account", name: account)
         lines.put("server-mode", word: mode)
     }
 
     init(reading lines: inout LineReader) throws(LineFault) {
-        url = try lines.value("server", cap: 256)
+        url = try lines.name("server", cap: 256)
         account = try lines.name("server-account", cap: 256)
         mode = try lines.word("server-mode")
     }

@@ -15,7 +15,7 @@ package struct Statement: Equatable, Sendable {
     /// The version of the format, 1 or 2; version 1 has neither `requester` nor `command`.
     package var version = Statement.currentVersion
     /// The relying party; `local` is the PAM module of this machine.
-    package var audience: [UInt8]
+    package var audience: Audience
     /// The account's name.
     package var account: AccountName
     /// The account's uid.
@@ -55,7 +55,7 @@ package struct Statement: Equatable, Sendable {
     ///
     /// The caller must respect the sizes given above, which only `init(parsing:)` checks.
     package init(
-        audience: [UInt8], account: AccountName, uid: UInt32, requester: AccountName,
+        audience: Audience, account: AccountName, uid: UInt32, requester: AccountName,
         device: DeviceID,
         credential: CredentialID, challenge: Challenge, service: ServiceName, terminal: [UInt8],
         purpose: [UInt8], command: [UInt8] = [], server: ServerLines? = nil, factor: [UInt8],
@@ -84,7 +84,7 @@ package struct Statement: Equatable, Sendable {
     package func encoded() -> [UInt8] {
         var lines = LineWriter()
         lines.put("signet-statement", number: version)
-        lines.put("audience", audience)
+        lines.put("audience", name: audience)
         lines.put("account", name: account)
         lines.put("uid", number: UInt64(uid))
         if version > 1 { lines.put("requester", name: requester) }
@@ -118,7 +118,7 @@ package struct Statement: Equatable, Sendable {
     /// An empty statement to read into.
     private init() {
         self.init(
-            audience: [], account: .none, uid: 0, requester: .none, device: .zero,
+            audience: .none, account: .none, uid: 0, requester: .none, device: .zero,
             credential: .zero, challenge: .zero, service: .none,
             terminal: [], purpose: [], factor: [], enrolment: 0,
             counter: 0, previous: [], issued: Instant(seconds: 0))
@@ -131,7 +131,7 @@ package struct Statement: Equatable, Sendable {
     private mutating func read(from lines: inout LineReader) throws(LineFault) {
         version = try lines.number("signet-statement")
         guard (1...Statement.currentVersion).contains(version) else { throw .malformed }
-        audience = try lines.value("audience", cap: 256)
+        audience = try lines.name("audience", cap: 256)
         account = try lines.name("account", cap: 256)
         uid = try lines.uid()
         if version > 1 {

@@ -4,7 +4,7 @@ import Domain
 /// The first lines of every statement for a server: the relying party and the signer.
 package struct StatementHead: Equatable, Sendable {
     /// The relying party's name.
-    package var audience: [UInt8]
+    package var audience: Audience
     /// The account's name at the relying party.
     package var account: ServerAccountName
     /// The device's id.
@@ -14,7 +14,7 @@ package struct StatementHead: Equatable, Sendable {
 
     /// Creates the lines; sizes are checked only when a text is parsed.
     package init(
-        audience: [UInt8], account: ServerAccountName, device: DeviceID, credential: CredentialID
+        audience: Audience, account: ServerAccountName, device: DeviceID, credential: CredentialID
     ) {
         self.audience = audience
         self.account = account
@@ -23,14 +23,14 @@ package struct StatementHead: Equatable, Sendable {
     }
 
     func write(to lines: inout LineWriter) {
-        lines.put("audience", audience)
+        lines.put("audience", name: audience)
         lines.put("account", name: account)
         lines.put("device", id: device)
         lines.put("credential", id: credential)
     }
 
     init(reading lines: inout LineReader) throws(LineFault) {
-        audience = try lines.value("audience", cap: 256)
+        audience = try lines.name("audience", cap: 256)
         account = try lines.name("account", cap: 256)
         device = try lines.identifier("device")
         credential = try lines.identifier("credential")

@@ -27,7 +27,7 @@ package struct Verdict: CanonicalText {
     package static let maximumLength = 4_096
 
     /// The server's name.
-    package var audience: [UInt8]
+    package var audience: Audience
     /// The account's name at the server.
     package var account: ServerAccountName
     /// The account's name on the device.
@@ -47,7 +47,7 @@ package struct Verdict: CanonicalText {
 
     /// Creates a verdict; sizes are checked only by `init(parsing:)`.
     package init(
-        audience: [UInt8], account: ServerAccountName, local: AccountName, device: DeviceID,
+        audience: Audience, account: ServerAccountName, local: AccountName, device: DeviceID,
         challenge: Challenge,
         module: Challenge, decision: VerdictDecision, issued: Instant, expires: Instant
     ) {
@@ -64,7 +64,7 @@ package struct Verdict: CanonicalText {
 
     /// Writes every line after the first.
     package func write(to lines: inout LineWriter) {
-        lines.put("audience", audience)
+        lines.put("audience", name: audience)
         lines.put("account", name: account)
         lines.put("local", name: local)
         lines.put("device", id: device)
@@ -77,7 +77,7 @@ package struct Verdict: CanonicalText {
 
     /// Reads every line after the first.
     package init(reading lines: inout LineReader) throws(LineFault) {
-        audience = try lines.value("audience", cap: 256)
+        audience = try lines.name("audience", cap: 256)
         account = try lines.name("account", cap: 256)
         local = try lines.name("local", cap: 256)
         device = try lines.identifier("device")

@@ -54,7 +54,7 @@ package struct ReceiptChain {
     private let uid: UInt32
     private let signers: [RegisteredSigner]
     private let head: (counter: UInt64, digest: [UInt8])
-    private var keys: [[UInt8]: P256PublicKey] = [:]
+    private var keys: [PublicKeyPoint: P256PublicKey] = [:]
     private var count = 0
     private var last = (counter: UInt64(0), digest: [UInt8](repeating: 0, count: 32))
     private var isHeadSeen: Bool
@@ -120,9 +120,9 @@ package struct ReceiptChain {
         } catch { throw .crypto(error) }
     }
 
-    private mutating func key(_ point: [UInt8]) throws(CryptoFault) -> P256PublicKey {
+    private mutating func key(_ point: PublicKeyPoint) throws(CryptoFault) -> P256PublicKey {
         if let known = keys[point] { return known }
-        let key = try P256PublicKey(point: point)
+        let key = try P256PublicKey(point: point.bytes)
         keys[point] = key
         return key
     }

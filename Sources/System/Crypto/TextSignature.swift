@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import SignedFormats
 
 extension P256PublicKey {
@@ -20,7 +21,7 @@ extension P256PublicKey {
     /// Returns whether a parsed signature is this key's for a text; the caller must check its
     /// namespace.
     func verifies(_ signature: SSHSignature, of text: [UInt8]) throws(CryptoFault) -> Bool {
-        guard signature.publicKey.point == point,
+        guard signature.publicKey.point.bytes == point,
             let numbers = P256Signature(r: signature.r, s: signature.s)
         else { return false }
         let signed = SSHSignature.signedData(

@@ -84,7 +84,7 @@ enum RecordSamples {
             let sealing = ServerKey.Sealing(enrolment: state, key: [1, 2, 3])
             return ServerKey(
                 server: kind == .good ? bytes("https://id.example.org") : ServerKey.signing,
-                account: bytes("a\nb"), application: bytes("shop"), audience: [],
+                account: bytes("a\nb"), application: "shop", audience: [],
                 registration: .sample(0..<16), identifier: .sample(16..<32), created: now,
                 publicKey: key, vault: .tpm, state: kind, counter: 42,
                 sealings: [ServerKey.Sealing](repeating: sealing, count: count))
@@ -117,7 +117,7 @@ enum RecordSamples {
 
     static var keptVerdicts: [CachedVerdict] {
         let verdict = Verdict(
-            audience: bytes("corp"), account: bytes("a"), local: bytes("alice"),
+            audience: "corp", account: bytes("a"), local: bytes("alice"),
             device: .sample(0..<16), challenge: .sample(0..<32), module: .sample(0..<32),
             decision: .allow,
             issued: now, expires: now)

@@ -6,7 +6,7 @@ import Domain
 enum RelayRequests: Harness {
     static let name = "relay-requests"
 
-    private static let server = bytes("https://id.example.org")
+    private static let server: ServerURL = "https://id.example.org"
 
     static var seeds: [[UInt8]] {
         let requests: [RelayRequest] = [
@@ -14,11 +14,11 @@ enum RelayRequests: Harness {
             .prove(
                 RelayProof(
                     server: server, registration: .sample(0..<16),
-                    publicKey: [UInt8](repeating: 4, count: 65), statement: [1], signature: [2])),
+                    publicKey: .sample(repeating: 4), statement: [1], signature: [2])),
             .challenge(
                 RelayChallengeRequest(
                     server: server, account: bytes("a:b/c"), device: .sample(0..<16),
-                    application: bytes("shop"), action: bytes("login"))),
+                    application: "shop", action: bytes("login"))),
             .login(RelayLogin(server: server, statement: [1], signature: [2])),
             .login(
                 RelayLogin(
@@ -59,23 +59,23 @@ enum RelayAnswers: Harness {
             .registered(
                 RelayRegistration(
                     registration: .sample(0..<16), account: Samples.account,
-                    application: bytes("shop"), audience: bytes("shop.example"),
+                    application: "shop", audience: "shop.example",
                     challenge: .sample(0..<32), expires: .max)),
             .proven(.pendingCommit, fingerprint: bytes("SHA256:abc")),
-            .challenge(.sample(0..<32), audience: bytes("shop.example"), expires: 0),
+            .challenge(.sample(0..<32), audience: "shop.example", expires: 0),
             .loggedIn(tokens), .loggedIn(withVerdict), .removed,
             .refused(code: bytes("key-removed"), status: 401, attempts: 4),
             .unreachable(why: bytes("why"), isRepeatable: true),
             .unreachable(why: bytes("why"), isRepeatable: true, isAway: true),
             .macToken(
                 RelayMACToken(
-                    audience: bytes("shop.example"), expires: .max, token: .sample(0..<16),
+                    audience: "shop.example", expires: .max, token: .sample(0..<16),
                     secret: Samples.thirtyTwo)),
             .awaited(RelayAwaited(Samples.operation)), .listed(count: 1),
             .operation(
                 RelayOperation(
                     account: Samples.account, challenge: .sample(0..<32),
-                    application: bytes("shop"), audience: bytes("shop.example"),
+                    application: "shop", audience: "shop.example",
                     content: Samples.operation, state: .pending,
                     failures: OperationFailures(count: 1, most: 3))),
             .decided(.approved),

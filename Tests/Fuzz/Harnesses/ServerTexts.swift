@@ -7,7 +7,7 @@ enum ServerTexts: Harness {
     static let name = "server-texts"
 
     private static let head = StatementHead(
-        audience: bytes("shop.example"), account: bytes("alice"), device: .sample(0..<16),
+        audience: "shop.example", account: bytes("alice"), device: .sample(0..<16),
         credential: .sample(16..<32))
     private static let claims = StatementClaims(
         factor: Factor.fingerprint, integrity: Integrity(key: .tpm, secureBoot: .on),
@@ -32,14 +32,14 @@ enum ServerTexts: Harness {
                 claims: claims
             ).encoded(),
             MACText(
-                audience: bytes("shop.example"), token: .sample(0..<16), request: request,
+                audience: "shop.example", token: .sample(0..<16), request: request,
                 issued: moment
             ).encoded(),
             ChallengeStatement(
                 head: head, challenge: bytes("signet-login: 1\n%"), claims: claims
             ).encoded(),
             Verdict(
-                audience: bytes("shop.example"), account: bytes("alice"), local: bytes("al"),
+                audience: "shop.example", account: bytes("alice"), local: bytes("al"),
                 device: .sample(0..<16), challenge: .sample(0..<32), module: .sample(32..<64),
                 decision: .deny, issued: moment, expires: moment
             ).encoded(),

@@ -25,7 +25,7 @@ enum Statements: Harness {
             + [ServerMode.online, .offline].map { mode in
                 var statement = sample
                 statement.server = ServerLines(
-                    url: bytes("https://id.example.org"), account: bytes("a%"), mode: mode)
+                    url: "https://id.example.org", account: bytes("a%"), mode: mode)
                 return statement.encoded()
             }
     }

@@ -53,8 +53,8 @@ extension Client {
     /// Notifies the client that a server is about to be asked.
     ///
     /// From now on the server may act on the request, so giving up may come too late.
-    func tell(asking server: Bytes) {
-        post(.notice(Notice(.askingServer, subject: server)))
+    func tell(asking server: ServerURL) {
+        post(.notice(Notice(.askingServer, subject: server.bytes)))
     }
 }
 

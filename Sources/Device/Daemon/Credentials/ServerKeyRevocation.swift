@@ -114,11 +114,11 @@ extension ServerKeyRevocation {
     /// The key stays, because the server may unblock it. Its cached verdict and its session token
     /// are deleted, so that neither can be used instead of asking.
     func blocked(
-        _ key: ServerKey?, url: ServerURL, account: Account
+        _ key: ServerKey?, url: CanonicalServerURL, account: Account
     ) -> Denial {
         do throws(StoreFault) {
             if let key { try accounts.kept(account)?.servers.forgetVerdict(for: key) }
-            sessionTokens.forgetToken(of: account, from: url.bytes)
+            sessionTokens.forgetToken(of: account, from: ServerURL(url))
             return Denial(.serverKeyBlocked, subject: url.bytes)
         } catch { return accounts.denial(for: error, account: account) }
     }
@@ -138,7 +138,7 @@ extension ServerKeyRevocation {
                 journal.credential(
                     of: account, change: "destroyed", because: "\(reason); \(key.serverText)")
             }
-            return Denial(reason, subject: key.server)
+            return Denial(reason, subject: key.server.bytes)
         } catch {
             return accounts.denial(for: error, account: account)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandProtocol
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
@@ -35,7 +36,7 @@ extension SessionTokens {
     /// Deletes an account's token early, because the login at the server is no longer valid.
     ///
     /// - Parameter server: delete only a token of this server; nil for any.
-    func forgetToken(of account: Account, from server: Bytes? = nil) {
+    func forgetToken(of account: Account, from server: ServerURL? = nil) {
         do throws(FileFault) {
             try tokenFiles.remove(of: account.uid, from: server)
         } catch { journal.fault("a token stays: \(error)", account: account.name) }
@@ -45,7 +46,7 @@ extension SessionTokens {
     ///
     /// It is deleted when it expires, after `tokens.seconds`. Returns false, and logs why, if it
     /// could not be stored.
-    func keepToken(_ tokens: RelayTokens, from server: Bytes, for account: Account) -> Bool {
+    func keepToken(_ tokens: RelayTokens, from server: ServerURL, for account: Account) -> Bool {
         do throws(FileFault) {
             try tokenFiles.keep(
                 tokens.accessToken, of: account.uid, from: server, forSeconds: tokens.seconds,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
@@ -18,7 +19,7 @@ final class TokenFiles {
     private var endings: [UInt32: () -> Void] = [:]
     /// The server that issued each token, by uid; only tokens stored since the daemon started are
     /// known.
-    private var servers: [UInt32: Bytes] = [:]
+    private var servers: [UInt32: ServerURL] = [:]
 
     /// Sets a file's modification time, in seconds since 1970.
     typealias Mark = (Directory, String, Int64) throws(FileFault) -> Void
@@ -59,7 +60,7 @@ final class TokenFiles {
     ///   - seconds: how long the token is valid.
     ///   - now: the current time in seconds since 1970.
     func keep(
-        _ token: Bytes, of uid: UInt32, from server: Bytes? = nil, forSeconds seconds: UInt32,
+        _ token: Bytes, of uid: UInt32, from server: ServerURL? = nil, forSeconds seconds: UInt32,
         at now: UInt64
     ) throws(FileFault) {
         let directory = try directory()
@@ -84,7 +85,7 @@ final class TokenFiles {
     ///
     /// - Parameter server: delete the token only if it is from this server or its origin is
     ///   unknown; nil for any.
-    func remove(of uid: UInt32, from server: Bytes? = nil) throws(FileFault) {
+    func remove(of uid: UInt32, from server: ServerURL? = nil) throws(FileFault) {
         if let server, let found = servers[uid], found != server { return }
         servers[uid] = nil
         endings.removeValue(forKey: uid)?()

@@ -72,7 +72,7 @@ struct DecisionJournal: Sendable {
                 "SIGNET_TERMINAL": readable(context.terminal),
                 "SIGNET_PURPOSE": readable(context.purpose),
                 "SIGNET_PRESENCE": context.presence.map { "\($0)" } ?? "",
-                "SIGNET_SERVER": readable(context.server),
+                "SIGNET_SERVER": readable(context.server.bytes),
             ])
     }
 

@@ -94,7 +94,7 @@ extension FileSigning {
         switch matter {
         case .file, .files, .challenge: return try await keys.goodSigningKey(of: account)
         case .request(let server, let method, _, _):
-            guard let url = ServerURL(server), RequestLines.isMethod(method) else {
+            guard let url = CanonicalServerURL(server), RequestLines.isMethod(method) else {
                 throw Denial(.badRequest)
             }
             return try await keys.goodKey(for: url, account: account)

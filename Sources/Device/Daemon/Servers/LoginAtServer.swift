@@ -15,7 +15,7 @@ struct LoginAtServer {
         case offline
     }
 
-    let url: ServerURL
+    let url: CanonicalServerURL
     let key: ServerKey
     let serverRequest: ServerLoginRequest
     let mode: Mode
@@ -40,7 +40,7 @@ struct LoginAtServer {
             case .online: .online
             case .offline: .offline
             }
-        return ServerLines(url: url.bytes, account: key.account, mode: mode)
+        return ServerLines(url: ServerURL(url), account: key.account, mode: mode)
     }
 }
 

@@ -127,7 +127,7 @@ extension MACTokens {
     private func ending(
         _ token: MACToken, in tokens: MACTokenStore
     ) throws(StoreFault) -> RelayRequest? {
-        guard let url = ServerURL(token.server) else { return nil }
+        guard let url = CanonicalServerURL(token.server) else { return nil }
         let digest: Bytes
         do throws(CryptoFault) { digest = try SHA256.digest(RelayRequest.emptyBody) } catch {
             throw .vault(.crypto(error))
@@ -138,7 +138,7 @@ extension MACTokens {
             by: token, in: tokens, method: Bytes("POST".utf8), resource: Bytes(path.utf8),
             bodyDigest: digest)
         return header.map {
-            .endMACToken(server: url.bytes, authorization: $0, token: token.identifier)
+            .endMACToken(server: ServerURL(url), authorization: $0, token: token.identifier)
         }
     }
 }

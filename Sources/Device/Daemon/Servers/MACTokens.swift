@@ -67,7 +67,7 @@ extension MACTokens {
     func addMACToken(
         _ request: MACTokenAddRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        guard let url = ServerURL(request.server), SecretName.fault(request.name) == nil,
+        guard let url = CanonicalServerURL(request.server), SecretName.fault(request.name) == nil,
             request.name != Self.readingTokenName
         else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account: account)
@@ -94,7 +94,7 @@ extension MACTokens {
     /// The token's name is part of the signed statement. Needs a touch that allowed this use of the
     /// key.
     func issueMACToken(
-        _ name: Bytes, challenge: Challenge, by key: ServerKey, url: ServerURL,
+        _ name: Bytes, challenge: Challenge, by key: ServerKey, url: CanonicalServerURL,
         account: Account, snapshot: AccountSnapshot, touch: Touch<ScannedFinger>,
         client: any Client
     ) async throws(Denial) -> MACToken {
@@ -113,7 +113,8 @@ extension MACTokens {
             }
         } _: { signed in
             .macToken(
-                server: url.bytes, statement: signed.statement ?? [], signature: signed.signature)
+                server: ServerURL(url), statement: signed.statement ?? [],
+                signature: signed.signature)
         }
         guard case .macToken(let given) = answer else {
             throw keys.denial(of: answer, url: url, account: account, signedBy: key)
@@ -140,7 +141,7 @@ extension MACTokens {
     func macHeader(
         _ request: MACTokenHeaderRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
-        guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
+        guard let url = CanonicalServerURL(request.server) else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account: account)
         // With a header of that token, a client could read operations in the daemon's place.
         guard request.name != Self.readingTokenName,
@@ -254,7 +255,7 @@ extension MACTokens {
             // The key may have been removed while the server was asked.
             guard let kept = try accounts.kept(account),
                 let now = try kept.servers.key(key.identifier), now.state == .good
-            else { throw Denial(.unknownServer, subject: key.server) }
+            else { throw Denial(.unknownServer, subject: key.server.bytes) }
             guard given.audience == key.audience else {
                 throw Denial(.serverRefused, subject: Bytes("audience".utf8))
             }

@@ -18,7 +18,7 @@ extension ServerKeys {
     /// yet.
     ///
     /// Throws `.changedMeanwhile` if the fingers have changed since the touch.
-    func newKey(for server: Bytes, snapshot: AccountSnapshot) async throws(StoreFault)
+    func newKey(for server: ServerURL, snapshot: AccountSnapshot) async throws(StoreFault)
         -> NewServerKey
     {
         let identifier: CredentialID

@@ -25,7 +25,7 @@ extension Operations {
     ///
     /// A list that is incomplete, according to the number at its end, is an error.
     func awaited(
-        at key: ServerKey, url: ServerURL, account: Account
+        at key: ServerKey, url: CanonicalServerURL, account: Account
     ) async -> Reading<[OperationContent]> {
         let header: Bytes
         do throws(Denial) {
@@ -34,7 +34,7 @@ extension Operations {
             guard let made else { return .wantsToken }
             header = made
         } catch { return .denied(error) }
-        let request = RelayRequest.operations(server: url.bytes, authorization: header)
+        let request = RelayRequest.operations(server: ServerURL(url), authorization: header)
         let (operations, end) = await relay.list(request, for: account.uid)
         if case .listed(let count) = end, count == operations.count { return .told(operations) }
         return trouble(end, key: key, url: url, account: account)
@@ -45,7 +45,7 @@ extension Operations {
     /// An answer about another operation, audience, account or application is denied with
     /// `serverRefused`.
     func operation(
-        _ identifier: OperationID, at key: ServerKey, url: ServerURL, account: Account
+        _ identifier: OperationID, at key: ServerKey, url: CanonicalServerURL, account: Account
     ) async -> Reading<RelayOperation> {
         let digits = String(decoding: identifier.hexadecimal, as: UTF8.self)
         let path = "/v1/device/operations/\(digits)"
@@ -57,7 +57,7 @@ extension Operations {
             header = made
         } catch { return .denied(error) }
         let request = RelayRequest.operation(
-            server: url.bytes, authorization: header, operation: identifier)
+            server: ServerURL(url), authorization: header, operation: identifier)
         let answer = await relay.ask(request, for: account.uid)
         guard case .operation(let told) = answer else {
             return trouble(answer, key: key, url: url, account: account)
@@ -75,11 +75,11 @@ extension Operations {
     /// - Returns: the servers that gave no token, with the reasons; and the denial of the touch if
     ///   that failed.
     func getReadingTokens(
-        at keys: [(ServerKey, ServerURL)], for request: any DaemonRequest.Type,
+        at keys: [(ServerKey, CanonicalServerURL)], for request: any DaemonRequest.Type,
         milliseconds: UInt32, account: Account, client: any Client
     ) async -> (troubles: [ServerTrouble], denial: Denial?) {
         var troubles: [ServerTrouble] = []
-        var challenges: [(key: ServerKey, url: ServerURL, challenge: ServerChallenge)] = []
+        var challenges: [(key: ServerKey, url: CanonicalServerURL, challenge: ServerChallenge)] = []
         for (key, url) in keys {
             do throws(Denial) {
                 let given = try await readingChallenge(for: key, url: url, account: account)
@@ -119,7 +119,7 @@ extension Operations {
     }
 
     private func readingChallenge(
-        for key: ServerKey, url: ServerURL, account: Account
+        for key: ServerKey, url: CanonicalServerURL, account: Account
     ) async throws(Denial) -> ServerChallenge {
         let moment = clock.sinceBoot()
         let challenge = try await keys.challenge(
@@ -131,7 +131,7 @@ extension Operations {
     ///
     /// If the challenge has become too old meanwhile, a new one is used.
     private func issueReadingToken(
-        _ given: ServerChallenge, key: ServerKey, url: ServerURL, account: Account,
+        _ given: ServerChallenge, key: ServerKey, url: CanonicalServerURL, account: Account,
         snapshot: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
     ) async throws(Denial) -> MACToken {
         var given = given
@@ -147,7 +147,7 @@ extension Operations {
     /// The `Authorization` header for a GET request without a body; nil if there is no good reading
     /// token.
     private func readingHeader(
-        _ key: ServerKey, path: String, url: ServerURL, account: Account
+        _ key: ServerKey, path: String, url: CanonicalServerURL, account: Account
     ) throws(Denial) -> Bytes? {
         let nothing = try accounts.reading(account) { () throws(StoreFault) in
             do throws(CryptoFault) { return try SHA256.digest([]) } catch {
@@ -164,7 +164,7 @@ extension Operations {
     /// If the server no longer accepts the reading token, the token is deleted and `wantsToken`
     /// returned.
     func trouble<Told>(
-        _ answer: RelayAnswer, key: ServerKey, url: ServerURL, account: Account
+        _ answer: RelayAnswer, key: ServerKey, url: CanonicalServerURL, account: Account
     ) -> Reading<Told> {
         guard case .refused(let code, _, _) = answer else {
             return .denied(keys.denial(of: answer, url: url, account: account, signedBy: key))
@@ -199,7 +199,7 @@ struct ServerTrouble {
     let denial: Denial
 }
 
-extension ServerURL {
+extension CanonicalServerURL {
     /// The path prefix of the server's URL; usually empty.
     var path: String {
         String(text.dropFirst("https://".count).drop { $0 != "/" })

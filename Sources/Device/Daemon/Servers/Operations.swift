@@ -90,9 +90,9 @@ extension Operations {
     ///
     /// - Returns: the servers for which a reading token is missing, and those that failed.
     private func tell(
-        awaitedAt keys: [(ServerKey, ServerURL)], account: Account, client: any Client
-    ) async -> (lacking: [(ServerKey, ServerURL)], troubles: [ServerTrouble]) {
-        var lacking: [(ServerKey, ServerURL)] = []
+        awaitedAt keys: [(ServerKey, CanonicalServerURL)], account: Account, client: any Client
+    ) async -> (lacking: [(ServerKey, CanonicalServerURL)], troubles: [ServerTrouble]) {
+        var lacking: [(ServerKey, CanonicalServerURL)] = []
         var troubles: [ServerTrouble] = []
         for (key, url) in keys {
             switch await awaited(at: key, url: url, account: account) {
@@ -177,7 +177,7 @@ extension Operations {
         } _: { signed in
             .decide(
                 RelayDecision(
-                    server: found.url.bytes, operation: operation.content.operation,
+                    server: ServerURL(found.url), operation: operation.content.operation,
                     statement: signed.statement ?? [], signature: signed.signature))
         }
         if case .decided(let state) = answer { return .decided(state) }
@@ -212,21 +212,21 @@ extension Operations {
 private struct OperationAtServer {
     let operation: RelayOperation
     let key: ServerKey
-    let url: ServerURL
+    let url: CanonicalServerURL
 }
 
 extension Operations {
     /// The good keys to read with: the named server's, or all of the account.
     private func keysToAsk(
-        _ server: Bytes?, account: Account
-    ) async throws(Denial) -> [(ServerKey, ServerURL)] {
+        _ server: ServerURL?, account: Account
+    ) async throws(Denial) -> [(ServerKey, CanonicalServerURL)] {
         if let server {
-            guard let url = ServerURL(server) else { throw Denial(.badRequest) }
+            guard let url = CanonicalServerURL(server) else { throw Denial(.badRequest) }
             return [(try await keys.goodKey(for: url, account: account), url)]
         }
         return try await keys.serverKeys(of: account).filter { $0.state == .good }.compactMap {
             key in
-            ServerURL(key.server).map { (key, $0) }
+            CanonicalServerURL(key.server).map { (key, $0) }
         }
     }
 
@@ -236,10 +236,10 @@ extension Operations {
     /// Throws `readingTokenWanted` if a token is missing and no touch is allowed, or the server
     /// does not accept the new token either.
     private func operation(
-        _ identifier: OperationID, at server: Bytes, for request: any DaemonRequest.Type,
+        _ identifier: OperationID, at server: ServerURL, for request: any DaemonRequest.Type,
         milliseconds: UInt32?, account: Account, client: any Client
     ) async throws(Denial) -> OperationAtServer {
-        guard let url = ServerURL(server) else { throw Denial(.badRequest) }
+        guard let url = CanonicalServerURL(server) else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account: account)
         for mayTouch in [true, false] {
             switch await operation(identifier, at: key, url: url, account: account) {
@@ -261,7 +261,7 @@ extension Operations {
 extension ServerTrouble {
     /// A reading token is missing, and no touch may be asked for.
     fileprivate init(wantsToken key: ServerKey) {
-        self.init(key: key, denial: Denial(.readingTokenWanted, subject: key.server))
+        self.init(key: key, denial: Denial(.readingTokenWanted, subject: key.server.bytes))
     }
 }
 

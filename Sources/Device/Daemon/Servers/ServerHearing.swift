@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
 import CommandProtocol
+import Domain
 import LoginProtocol
 import MainContext
 import Posix
@@ -36,7 +37,7 @@ extension ServerKeys {
         let credential = key.identifier
         guard await turns.take(credential, within: patience ?? relay.limit) else {
             throw Task.isCancelled
-                ? Denial(.cancelled) : Denial(.serverBusy, subject: key.server)
+                ? Denial(.cancelled) : Denial(.serverBusy, subject: key.server.bytes)
         }
         let signed: Signed
         do throws(Denial) {
@@ -57,7 +58,7 @@ extension ServerKeys {
 
     /// A refusal takes effect even if the client has given up.
     private func heardLate(_ answer: RelayAnswer, of key: ServerKey, account: Account) {
-        guard let url = ServerURL(key.server) else { return }
+        guard let url = CanonicalServerURL(key.server) else { return }
         _ = denial(of: answer, url: url, account: account, signedBy: key)
     }
 }

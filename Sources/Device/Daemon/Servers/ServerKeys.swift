@@ -81,10 +81,10 @@ extension ServerKeys {
     /// The key for a server, if a touch could open it; throws `unknownServer` or
     /// `serverKeyInvalidated`.
     func goodKey(
-        for server: ServerURL, account: Account
+        for server: CanonicalServerURL, account: Account
     ) async throws(Denial) -> ServerKey {
         let keys = try await serverKeys(of: account).filter {
-            $0.server == server.bytes && $0.state != .removing
+            $0.server == ServerURL(server) && $0.state != .removing
         }
         guard let key = keys.best else { throw Denial(.unknownServer, subject: server.bytes) }
         guard key.state == .good else { throw Denial.invalidated(key) }
@@ -105,10 +105,10 @@ extension ServerKeys {
     /// Throws the denial for the server's answer, and `serverRefused` if the challenge is for
     /// another audience than the key.
     func challenge(
-        for key: ServerKey, action: Bytes, url: ServerURL, account: Account
+        for key: ServerKey, action: Bytes, url: CanonicalServerURL, account: Account
     ) async throws(Denial) -> Challenge {
         let challengeRequest = RelayChallengeRequest(
-            server: url.bytes, account: key.account, device: state.device,
+            server: ServerURL(url), account: key.account, device: state.device,
             application: key.application, action: action)
         let answer = await relay.ask(.challenge(challengeRequest), for: account.uid)
         guard case .challenge(let challenge, let audience, _) = answer else {
@@ -229,7 +229,7 @@ extension ServerKeys {
     }
 
     /// The parties of a statement: audience, account, device and credential.
-    func head(_ key: ServerKey, for audience: Bytes) -> StatementHead {
+    func head(_ key: ServerKey, for audience: Audience) -> StatementHead {
         StatementHead(
             audience: audience, account: key.account, device: state.device,
             credential: key.identifier)
@@ -291,7 +291,7 @@ extension ServerKeys {
     ///
     /// - Parameter key: the key that signed the request to the server; nil if none did.
     func settle(
-        _ answer: RelayAnswer, url: ServerURL, account: Account, signedBy key: ServerKey?
+        _ answer: RelayAnswer, url: CanonicalServerURL, account: Account, signedBy key: ServerKey?
     ) throws(Denial) -> Answer {
         switch answer {
         case .loggedIn(let tokens):
@@ -304,7 +304,7 @@ extension ServerKeys {
 
     /// The tokens for the client, if the key is still good.
     private func given(
-        _ tokens: RelayTokens, url: ServerURL, account: Account, signedBy key: ServerKey?
+        _ tokens: RelayTokens, url: CanonicalServerURL, account: Account, signedBy key: ServerKey?
     ) throws(Denial) -> Answer {
         let state = try accounts.reading(account) { () throws(StoreFault) -> ServerKey.State? in
             guard let key, let kept = try accounts.kept(account) else { return nil }
@@ -323,7 +323,7 @@ extension ServerKeys {
     /// A key that the server reports as replaced or removed is destroyed, but only if exactly that
     /// key signed the request, because only then has the server verified whose key it is.
     func denial(
-        of answer: RelayAnswer, url: ServerURL, account: Account, signedBy key: ServerKey?
+        of answer: RelayAnswer, url: CanonicalServerURL, account: Account, signedBy key: ServerKey?
     ) -> Denial {
         switch answer {
         case .unreachable(let why, _, _):
@@ -352,13 +352,14 @@ let signetService = ServiceName("signet")
 extension Denial {
     /// The key does not exist, or exists no longer.
     static func missing(_ key: ServerKey) -> Denial {
-        key.isSigning ? Denial(.noSigningKey) : Denial(.unknownServer, subject: key.server)
+        key.isSigning ? Denial(.noSigningKey) : Denial(.unknownServer, subject: key.server.bytes)
     }
 
     /// The key does not open, because the fingers have changed since it was made.
     static func invalidated(_ key: ServerKey) -> Denial {
         key.isSigning
-            ? Denial(.signingKeyInvalidated) : Denial(.serverKeyInvalidated, subject: key.server)
+            ? Denial(.signingKeyInvalidated)
+            : Denial(.serverKeyInvalidated, subject: key.server.bytes)
     }
 }
 
@@ -371,7 +372,8 @@ extension [ServerKey] {
 extension ServerKey {
     /// The key's description for the journal.
     var serverText: String {
-        isSigning ? "the signing key" : "it was for \(String(decoding: server, as: UTF8.self))"
+        isSigning
+            ? "the signing key" : "it was for \(String(decoding: server.bytes, as: UTF8.self))"
     }
 }
 

@@ -79,7 +79,7 @@ extension ServerLogins {
         _ request: AuthenticateRequest, account: Account
     ) async throws(Denial) -> LoginAtServer? {
         guard let serverRequest = request.server else { return nil }
-        guard let url = ServerURL(serverRequest.url) else { throw Denial(.badRequest) }
+        guard let url = CanonicalServerURL(serverRequest.url) else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account: account)
         guard key.audience == serverRequest.audience else {
             throw Denial(.unknownServer, subject: url.bytes)
@@ -109,11 +109,11 @@ extension ServerLogins {
     /// Asks for a challenge, and tells a server without a connection (`away`) from every other
     /// failure.
     private func challengeInTime(
-        _ key: ServerKey, url: ServerURL, account: Account
+        _ key: ServerKey, url: CanonicalServerURL, account: Account
     ) async -> AskedChallenge {
         let moment = clock.sinceBoot()
         let challengeRequest = RelayChallengeRequest(
-            server: url.bytes, account: key.account, device: state.device,
+            server: ServerURL(url), account: key.account, device: state.device,
             application: key.application, action: LoginAction.login,
             milliseconds: Self.connectMilliseconds)
         let answer = await relay.ask(
@@ -143,7 +143,7 @@ extension ServerLogins {
         _ serverRequest: ServerLoginRequest, key: ServerKey, account: Account
     ) throws(Denial) -> CachedVerdict {
         try accounts.reading(account) {
-            var denial = Denial(.serverTooLongAgo, subject: key.server)
+            var denial = Denial(.serverTooLongAgo, subject: key.server.bytes)
             guard let kept = try accounts.kept(account),
                 let found = try kept.servers.verdict(for: key),
                 isSigned(found, by: serverRequest.key)
@@ -168,9 +168,9 @@ extension ServerLogins {
 
     /// Whether a verdict was signed by the key that root has configured; otherwise it is no
     /// approval and no evidence of the time.
-    private func isSigned(_ verdict: CachedVerdict, by key: Bytes) -> Bool {
+    private func isSigned(_ verdict: CachedVerdict, by key: PublicKeyPoint) -> Bool {
         do throws(CryptoFault) {
-            return try P256PublicKey(point: key).verifies(
+            return try P256PublicKey(point: key.bytes).verifies(
                 blob: verdict.signature, of: verdict.text, in: .verdict)
         } catch { return false }
     }
@@ -274,7 +274,7 @@ extension ServerLogins {
         } _: { statement, signature in
             .login(
                 RelayLogin(
-                    server: login.url.bytes, statement: statement, signature: signature,
+                    server: ServerURL(login.url), statement: statement, signature: signature,
                     module: RelayModule(challenge: request.challenge, account: request.account)))
         } late: { [self] answer in
             // A refusal takes effect even if the client has given up.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
 import CommandProtocol
+import Domain
 import LoginProtocol
 import Posix
 import SignedFormats
@@ -18,8 +19,8 @@ extension Servers {
         _ request: ServerDisableRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         defer { removals.want() }
-        guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
-        let those = try await keys.serverKeys(of: account).filter { $0.server == url.bytes }
+        guard let url = CanonicalServerURL(request.server) else { throw Denial(.badRequest) }
+        let those = try await keys.serverKeys(of: account).filter { $0.server == ServerURL(url) }
         // A registration that was given up before is tried again, unless there is another one at
         // the same server.
         guard let key = those.first(where: { $0.state != .removing }) ?? those.first else {
@@ -29,7 +30,7 @@ extension Servers {
             guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
             // Before anything is marked: from here on, cancelling does not restore the
             // registration.
-            if key.state != .invalidated { client.tell(asking: url.bytes) }
+            if key.state != .invalidated { client.tell(asking: ServerURL(url)) }
             return .done(
                 DoneAnswer(
                     state: try await remove(key, url: url, account: account, kept: kept).state))
@@ -49,7 +50,7 @@ extension Servers {
         // A server that does not answer takes long, so stop at the first. The next round uses
         // another order.
         for key in keys.shuffled() {
-            guard let url = ServerURL(key.server) else { continue }
+            guard let url = CanonicalServerURL(key.server) else { continue }
             do throws(StoreFault) {
                 if try await remove(key, url: url, account: account, kept: kept) == .toldLater {
                     return false
@@ -65,7 +66,7 @@ extension Servers {
     /// Tells the server and deletes the key; unless the server is to be told later, nothing of the
     /// key is left.
     private func remove(
-        _ key: ServerKey, url: ServerURL, account: Account, kept: AccountState
+        _ key: ServerKey, url: CanonicalServerURL, account: Account, kept: AccountState
     ) async throws(StoreFault) -> Removal {
         sessionTokens.forgetToken(of: account, from: key.server)
         // A key that does not open cannot prove anything. The server's administrator has to remove
@@ -90,10 +91,10 @@ extension Servers {
     /// Asks the server to remove the registration; the signed statement says that there was no
     /// touch.
     private func removal(
-        of key: ServerKey, url: ServerURL, account: Account, kept: AccountState
+        of key: ServerKey, url: CanonicalServerURL, account: Account, kept: AccountState
     ) async -> RelayAnswer {
         let challengeRequest = RelayChallengeRequest(
-            server: url.bytes, account: key.account, device: state.device,
+            server: ServerURL(url), account: key.account, device: state.device,
             application: key.application, action: LoginAction.remove)
         let answer = await relay.ask(.challenge(challengeRequest), for: account.uid)
         guard case .challenge(let challenge, key.audience, _) = answer else { return answer }
@@ -111,7 +112,7 @@ extension Servers {
                     challenge, by: key, account: account, snapshot: snapshot)
             } _: { statement, signature in
                 .remove(
-                    server: url.bytes, registration: key.registration, statement: statement,
+                    server: ServerURL(url), registration: key.registration, statement: statement,
                     signature: signature)
             }
         } catch { return .refused(code: Bytes("local".utf8), status: 0, attempts: nil) }

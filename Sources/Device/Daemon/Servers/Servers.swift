@@ -69,10 +69,11 @@ extension Servers {
         // Removals of which servers do not know yet are retried in the background, after this and
         // the other requests about servers; the client does not wait for them.
         defer { removals.want() }
-        guard let url = ServerURL(request.server), (try? ActivationCode(typed: request.code)) != nil
+        guard let url = CanonicalServerURL(request.server),
+            (try? ActivationCode(typed: request.code)) != nil
         else { throw Denial(.badRequest) }
         let keys = try await self.keys.serverKeys(of: account)
-        if keys.contains(where: { $0.server == url.bytes && $0.state == .good }) {
+        if keys.contains(where: { $0.server == ServerURL(url) && $0.state == .good }) {
             throw Denial(.knownServer, subject: url.bytes)
         }
         guard keys.count < ServerStore.limit else { throw Denial(.tooManyServers) }
@@ -93,7 +94,7 @@ extension Servers {
         _ request: LoginAtServerRequest, account: Account, client: any Client
     ) async throws(Denial) -> Answer {
         defer { removals.want() }
-        guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
+        guard let url = CanonicalServerURL(request.server) else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account: account)
         let challenge = try await keys.challenge(
             for: key, action: LoginAction.login, url: url, account: account)
@@ -112,7 +113,8 @@ extension Servers {
                     challenge, action: LoginAction.login, by: key, account: account,
                     snapshot: snapshot, for: touch)
             } _: { statement, signature in
-                .login(RelayLogin(server: url.bytes, statement: statement, signature: signature))
+                .login(
+                    RelayLogin(server: ServerURL(url), statement: statement, signature: signature))
             }
             return try keys.settle(answer, url: url, account: account, signedBy: key)
         }
@@ -137,21 +139,21 @@ extension Servers {
     ///
     /// The key is on disk before the server sees its public key.
     private func register(
-        _ request: ServerEnableRequest, url: ServerURL, account: Account,
+        _ request: ServerEnableRequest, url: CanonicalServerURL, account: Account,
         snapshot: AccountSnapshot, touch: Touch<ScannedFinger>, client: any Client
     ) async throws(Denial) -> Answer {
-        client.tell(asking: url.bytes)
+        client.tell(asking: ServerURL(url))
         let relayRequest = RelayRequest.register(
-            server: url.bytes, code: request.code, device: state.device)
+            server: ServerURL(url), code: request.code, device: state.device)
         let answer = await relay.ask(relayRequest, for: account.uid)
         guard case .registered(let begun) = answer else {
             return try keys.settle(answer, url: url, account: account, signedBy: nil)
         }
         return try await accounts.answering(account) {
-            let new = try await keys.newKey(for: url.bytes, snapshot: snapshot)
+            let new = try await keys.newKey(for: ServerURL(url), snapshot: snapshot)
             let key = try snapshot.kept.servers.keep(
                 new.made, as: new.identifier, context: new.context, by: new.vault,
-                at: ServerRegistration(server: url.bytes, begun: begun),
+                at: ServerRegistration(server: ServerURL(url), begun: begun),
                 state: .proving, now: accounts.instant)
             revocation.beginProving(key)
             return try await prove(
@@ -166,7 +168,7 @@ extension Servers {
     /// given up. A key that was invalidated meanwhile, because the fingers have changed, is not
     /// confirmed.
     func prove(
-        _ key: ServerKey, begun: RelayRegistration, url: ServerURL, account: Account,
+        _ key: ServerKey, begun: RelayRegistration, url: CanonicalServerURL, account: Account,
         snapshot: AccountSnapshot, touch: Touch<ScannedFinger>
     ) async throws -> Answer {
         let servers = snapshot.kept.servers
@@ -188,7 +190,7 @@ extension Servers {
             throw StoreFault.vault(error)
         }
         let proof = RelayProof(
-            server: url.bytes, registration: key.registration, publicKey: key.publicKey.point,
+            server: ServerURL(url), registration: key.registration, publicKey: key.publicKey.point,
             statement: text, signature: signature)
         let answer = await relay.ask(.prove(proof), for: account.uid) { [self] answer, isLate in
             revocation.endProving(key)

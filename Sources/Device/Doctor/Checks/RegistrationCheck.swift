@@ -47,7 +47,8 @@ struct RegistrationCheck {
     }
 
     /// A server has to say yes to an account's logins, and cannot.
-    private static func unregistered(_ account: AccountName, url: Bytes, services: Bytes) -> Finding
+    private static func unregistered(_ account: AccountName, url: ServerURL, services: Bytes)
+        -> Finding
     {
         Finding(
             "server-unregistered", level: .warning, area: .accounts, subject: account.bytes,

@@ -22,7 +22,7 @@ struct ServerFileCheck {
     private func findings(on path: String, services: Bytes) -> [Finding] {
         switch ServerFile(path, on: machine) {
         case .mistake(let place)?: [Self.mistake(services, place: place, file: path)]
-        case .server(let server, _)?:
+        case .server(let server)?:
             server.accounts.compactMap { stranger($0, services: services, file: path) }
         case nil: []
         }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import LoginProtocol
+import Domain
 
 /// The URL of a signet-server in canonical form, in which it is stored, compared and sealed to.
 ///
 /// The form is `https://host[:port][/path]`, with the scheme and host in lower case, without a
 /// slash at the end and without the default port 443. Spellings that differ only in these points
 /// become equal, so that a key is sealed to one spelling.
-package struct ServerURL: Equatable, Hashable, Sendable {
+package struct CanonicalServerURL: Equatable, Hashable, Sendable {
     /// The maximum length of a URL in bytes.
     ///
     /// A vault seals keys to the URL and limits its length.
@@ -37,18 +37,18 @@ package struct ServerURL: Equatable, Hashable, Sendable {
         text = scheme + host.dropLast(port) + path
     }
 
-    /// Parses bytes that must be in canonical form already.
+    /// Checks that a URL is in canonical form already.
     ///
     /// Returns nil otherwise.
-    package init?(_ bytes: Bytes) {
-        guard let typed = String(validating: bytes, as: UTF8.self),
-            let url = ServerURL(typed: typed), url.text == typed
+    package init?(_ url: ServerURL) {
+        guard let typed = String(validating: url.bytes, as: UTF8.self),
+            let canonical = CanonicalServerURL(typed: typed), canonical.text == typed
         else { return nil }
-        self = url
+        self = canonical
     }
 
-    /// The canonical form as bytes, for the socket.
-    package var bytes: Bytes { Bytes(text.utf8) }
+    /// The canonical form as bytes.
+    package var bytes: [UInt8] { [UInt8](text.utf8) }
 
     /// Whether the text is a host, with or without a port.
     ///
@@ -86,5 +86,12 @@ package struct ServerURL: Equatable, Hashable, Sendable {
             true
         default: "-._~:/[]".utf8.contains(byte)
         }
+    }
+}
+
+extension ServerURL {
+    /// Takes a URL in its canonical form.
+    package init(_ url: CanonicalServerURL) {
+        self.init(url.bytes)
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Authorization
+import Domain
 import Testing
 
 @Suite("A server's URL")
-struct ServerURLTests {
+struct CanonicalServerURLTests {
     @Test(
         "is brought into one form",
         arguments: [
@@ -15,9 +16,9 @@ struct ServerURLTests {
             ("https://127.0.0.1/a-b/_c~", "https://127.0.0.1/a-b/_c~"),
         ])
     func accepted(typed: String, text: String) throws {
-        let url = try #require(ServerURL(typed: typed))
+        let url = try #require(CanonicalServerURL(typed: typed))
         #expect(url.text == text)
-        #expect(ServerURL(url.bytes) == url)
+        #expect(CanonicalServerURL(ServerURL(url)) == url)
     }
 
     @Test(
@@ -31,13 +32,13 @@ struct ServerURLTests {
             "https://h/" + String(repeating: "a", count: 200),
         ])
     func refused(typed: String) {
-        #expect(ServerURL(typed: typed) == nil)
+        #expect(CanonicalServerURL(typed: typed) == nil)
     }
 
     @Test("in another than its one form is not taken off the wire")
     func strict() {
         for text in ["https://H", "https://h/", "HTTPS://h", "https://h:443"] {
-            #expect(ServerURL([UInt8](text.utf8)) == nil)
+            #expect(CanonicalServerURL(ServerURL(text)) == nil)
         }
     }
 }
