@@ -197,6 +197,10 @@ func programs() -> Package {
                 path: "Sources/Device/ConfigurationFiles", swiftSettings: common
             ),
 
+            // The server's API as devices use it: bodies, once, for the server and the relay.
+            .target(
+                name: "ServerAPI", dependencies: ["Domain", "SignedFormats"],
+                path: "Sources/Shared/ServerAPI", swiftSettings: common),
             .target(
                 name: "JSONFormat", dependencies: ["SignedFormats"],
                 path: "Sources/Shared/JSONFormat", swiftSettings: common),
@@ -282,7 +286,7 @@ func programs() -> Package {
                 dependencies: [
                     "ArgumentSyntax", "Authorization", "CommandProtocol", "Configuration",
                     "ConfigurationFiles", "Domain", "HTTPClient", "JSONFormat", "LoginMessages",
-                    "LoginProtocol", "Posix", "SignedFormats", "Systemd",
+                    "LoginProtocol", "Posix", "ServerAPI", "SignedFormats", "Systemd",
                 ], path: "Sources/Device/Relay", swiftSettings: common),
 
             // The relying party, as a library.
@@ -291,7 +295,7 @@ func programs() -> Package {
                 dependencies: [
                     "ArgumentSyntax", "Authorization", "Configuration", "ConfigurationFiles",
                     "Crypto", "Domain", "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL",
-                    "SignedFormats", "Systemd",
+                    "ServerAPI", "SignedFormats", "Systemd",
                 ], path: "Sources/RelyingParty", swiftSettings: common),
 
             // The documented example of an application's back end, as a library.
@@ -572,7 +576,7 @@ func programs() -> Package {
                 dependencies: [
                     "ArgumentSyntax", "Configuration", "Crypto", "Domain", "HTTPClient",
                     "HTTPServer", "JSONFormat", "ModuleOptions", "Posix", "RelyingParty", "SQL",
-                    "SQLSupport", "SignedFormats", "TestSupport", "signet-server",
+                    "SQLSupport", "ServerAPI", "SignedFormats", "TestSupport", "signet-server",
                 ], path: "Tests/RelyingParty", exclude: ["Judges"], swiftSettings: common),
             .testTarget(
                 name: "SiteTests",

@@ -8,6 +8,7 @@ import ModuleOptions
 import Posix
 import SQL
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import Synchronization
 import TestSupport

@@ -2,6 +2,7 @@
 import Domain
 import Foundation
 import JSONFormat
+import ServerAPI
 import TestSupport
 import Testing
 
@@ -58,8 +59,8 @@ struct AnswerBodyTests {
         let verdict = SignedVerdict(statement: Binary([255]), signature: Binary([]))
         for verdict in [nil, verdict] {
             try expectSame(
-                LoginAnswer(
-                    valid: true, application: "shop", account: odd,
+                AcceptedLogin(
+                    application: "shop", account: odd,
                     registration: .sample(repeating: 7), status: .active,
                     factor: "fingerprint", remainingAttempts: 5, flags: ["x", odd], roles: [],
                     tokens: TokenPair(

@@ -3,6 +3,7 @@ import Crypto
 import JSONFormat
 import SQL
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import Testing
 

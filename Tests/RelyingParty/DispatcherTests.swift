@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import SQL
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import Synchronization
 import Testing

@@ -3,6 +3,7 @@ import Crypto
 import Domain
 import JSONFormat
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import Domain
 import HTTPServer
 import SQL
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import TestSupport
 import Testing

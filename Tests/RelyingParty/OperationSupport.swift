@@ -3,6 +3,7 @@ import Crypto
 import Domain
 import HTTPServer
 import SQL
+import ServerAPI
 import SignedFormats
 
 @testable import RelyingParty

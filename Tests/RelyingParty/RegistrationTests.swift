@@ -3,6 +3,7 @@ import Crypto
 import Domain
 import SQL
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 import HTTPServer
 import JSONFormat
 import SQLSupport
+import ServerAPI
 import Testing
 
 @testable import RelyingParty

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import SQL
 import SQLSupport
+import ServerAPI
 import TestSupport
 import Testing
 

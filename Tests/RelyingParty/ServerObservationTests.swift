@@ -2,6 +2,7 @@
 import Foundation
 import HTTPClient
 import SQLSupport
+import ServerAPI
 import TestSupport
 import Testing
 

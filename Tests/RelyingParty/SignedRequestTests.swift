@@ -2,6 +2,7 @@
 import Crypto
 import SQL
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import Testing
 

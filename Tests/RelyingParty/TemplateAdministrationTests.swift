@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import SQLSupport
+// SPDX-License-Identifier: Apache-2.0
+import ServerAPI
 import Testing
 
 @testable import RelyingParty

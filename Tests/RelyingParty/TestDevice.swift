@@ -2,6 +2,7 @@
 import Crypto
 import Domain
 import Foundation
+import ServerAPI
 import SignedFormats
 import TestSupport
 

@@ -5,6 +5,7 @@ import Foundation
 import HTTPServer
 import Posix
 import SQL
+import ServerAPI
 import SignedFormats
 import TestSupport
 

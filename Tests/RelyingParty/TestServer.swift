@@ -6,6 +6,7 @@ import HTTPServer
 import Posix
 import SQL
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import Synchronization
 import TestSupport

@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import Posix
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import TestSupport
 import Testing

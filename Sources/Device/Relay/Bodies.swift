@@ -1,100 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Domain
 import JSONFormat
 import LoginProtocol
+import ServerAPI
 import SignedFormats
 
-/// The body of the request that begins a registration.
-///
-/// docs/developer/SERVER.md describes all bodies.
-struct RegistrationBody: Encodable {
-    let code: String
-    let device: String
-}
+// How signetd's requests become bodies of the server's API, and answers become frames. An answer
+// must have all members that the API defines; others are ignored.
 
-/// The body of the request that proves possession of a new key.
-struct ProofBody: Encodable {
-    let publicKey: String
-    let statement: String
-    let signature: String
-}
-
-/// The body of the request for a challenge.
-struct ChallengeBody: Encodable {
-    let application: String
-    let account: String
-    let device: String
-    let action: String
-}
-
-/// The body with a signed challenge, and for a PAM module's verdict with the module's challenge.
-struct SignedBody: Encodable {
-    struct Module: Encodable {
-        let challenge: String
-        let account: String
+extension ChallengeRequest {
+    /// Returns nil if a name is not one that the API accepts, or the action is unknown.
+    init?(_ request: RelayChallengeRequest) {
+        guard let application = Name(request.application.bytes),
+            let account = Name(request.account.bytes),
+            let action = ChallengeAction(
+                rawValue: String(decoding: request.action, as: UTF8.self))
+        else { return nil }
+        self.init(
+            application: application, account: account, device: request.device, action: action)
     }
-
-    let statement: String
-    let signature: String
-    var module: Module?
 }
 
-/// The answer when a registration has begun.
-///
-/// In this and all other answers, members that are not declared are ignored.
-struct BegunBody: Decodable {
-    let registration: String
-    let account: String
-    let application: String
-    let audience: String
-    let challenge: String
-    let expires: UInt64
-}
-
-/// The answer with the state of a registration.
-struct StateBody: Decodable {
-    let status: String
-    let fingerprint: String?
-}
-
-/// The answer with an issued challenge.
-struct ChallengeGiven: Decodable {
-    let challenge: String
-    let audience: String
-    let expires: UInt64
-}
-
-/// The answer to an accepted login.
-struct LoginBody: Decodable {
-    struct Tokens: Decodable {
-        let accessToken: String
-        let expiresIn: UInt32
-        let refreshToken: String?
+extension SignedChallengeRequest {
+    /// Returns nil if the account's name is not one that the API accepts.
+    init?(_ login: RelayLogin) {
+        var module: ModuleRequest?
+        if let asked = login.module {
+            guard let account = Name(asked.account.bytes) else { return nil }
+            module = ModuleRequest(challenge: asked.challenge, account: account)
+        }
+        self.init(
+            statement: Binary(login.statement), signature: Binary(login.signature),
+            module: module)
     }
+}
 
-    struct Verdict: Decodable {
-        let statement: String
-        let signature: String
+extension Name {
+    /// Returns nil unless the bytes are UTF-8 and a name that the API accepts.
+    fileprivate init?(_ bytes: Bytes) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        self.init(text)
     }
-
-    let valid: Bool
-    let tokens: Tokens
-    let verdict: Verdict?
 }
 
-/// The part of a login's answer that says whether it was accepted.
-///
-/// It is decoded separately, so that a refusal is recognised whatever else the answer contains.
-struct ValidBody: Decodable {
-    let valid: Bool
-}
-
-/// A problem document (RFC 9457).
-struct ProblemBody: Decodable {
-    let code: String
-    let remainingAttempts: UInt32?
-
-    /// Whether the code has the form that docs/developer/SERVER.md defines, since it is displayed.
+extension ProblemDocument {
+    /// Whether the code has the form that the API defines, since it is displayed.
     var isWellFormed: Bool {
         (1...Limit.code).contains(code.utf8.count)
             && code.utf8.allSatisfy { byte in
@@ -108,22 +59,52 @@ struct ProblemBody: Decodable {
     }
 }
 
-func base64(_ bytes: Bytes) -> String {
-    String(decoding: Base64.encode(bytes, alphabet: .url), as: UTF8.self)
-}
+extension RelayAnswer {
+    static func registered(from body: Bytes) -> RelayAnswer? {
+        guard let begun = value(BegunRegistration.self, of: body),
+            let expires = UInt64(exactly: begun.expires)
+        else { return nil }
+        return .registered(
+            RelayRegistration(
+                registration: begun.registration, account: ServerAccountName(begun.account),
+                application: ApplicationName(begun.application),
+                audience: Audience(begun.audience), challenge: begun.challenge,
+                expires: expires))
+    }
 
-func hexadecimal(_ id: some FixedBytes) -> String {
-    String(decoding: id.hexadecimal, as: UTF8.self)
-}
+    static func proven(from body: Bytes) -> RelayAnswer? {
+        guard let state = value(RegistrationState.self, of: body) else { return nil }
+        let fingerprint = Bytes((state.fingerprint ?? "").utf8)
+        return switch state.status {
+        case .active: .proven(.active, fingerprint: fingerprint)
+        case .pendingCommit: .proven(.pendingCommit, fingerprint: fingerprint)
+        case .created, .blocked, .removed: nil
+        }
+    }
 
-/// Decodes base64url without padding; nil for anything else.
-func bytes(base64 text: String) -> Bytes? { Base64.decode(Bytes(text.utf8), alphabet: .url) }
+    static func challenge(from body: Bytes) -> RelayAnswer? {
+        guard let given = value(ChallengeAnswer.self, of: body),
+            let expires = UInt64(exactly: given.expires)
+        else { return nil }
+        return .challenge(given.challenge, audience: Audience(given.audience), expires: expires)
+    }
 
-extension Challenge {
-    /// Decodes base64url without padding; nil unless it is a challenge.
-    init?(base64 text: String) {
-        guard let bytes = Base64.decode(Bytes(text.utf8), alphabet: .url) else { return nil }
-        self.init(bytes)
+    static func loggedIn(from body: Bytes) -> RelayAnswer? {
+        // A refusal counts even if the rest of the answer is malformed: it ends what rests on an
+        // earlier acceptance.
+        if value(LoginVerdict.self, of: body)?.valid == false {
+            return .refused(code: Bytes("refused".utf8), status: 200, attempts: nil)
+        }
+        guard let login = value(AcceptedLogin.self, of: body), login.valid,
+            let seconds = UInt32(exactly: login.tokens.expiresIn)
+        else { return nil }
+        var tokens = RelayTokens(
+            accessToken: Bytes(login.tokens.accessToken.utf8), seconds: seconds,
+            refreshToken: Bytes(login.tokens.refreshToken.utf8))
+        tokens.verdict = login.verdict.map {
+            RelayVerdict(statement: $0.statement.bytes, signature: $0.signature.bytes)
+        }
+        return .loggedIn(tokens)
     }
 }
 

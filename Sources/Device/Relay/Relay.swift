@@ -6,6 +6,7 @@ import Domain
 import HTTPClient
 import LoginProtocol
 import Posix
+import ServerAPI
 import SignedFormats
 
 /// Translates requests of signetd to HTTP calls, and a server's JSON to answers of limited size.
@@ -102,13 +103,13 @@ package struct Relay: Sendable {
                 .failed("the server sends elsewhere (\(answer.status)), which is not followed")
             ]
         default:
-            guard let problem = value(ProblemBody.self, of: answer.body), problem.isWellFormed,
+            guard let problem = value(ProblemDocument.self, of: answer.body), problem.isWellFormed,
                 let status = UInt16(exactly: answer.status)
             else { return [.failed("the server answers with HTTP status \(answer.status)")] }
             return [
                 .refused(
                     code: Bytes(problem.code.utf8), status: status,
-                    attempts: problem.remainingAttempts)
+                    attempts: problem.remainingAttempts.flatMap { UInt32(exactly: $0) })
             ]
         }
     }
@@ -163,26 +164,26 @@ private struct Call {
             guard let code = String(validating: code, as: UTF8.self) else { return nil }
             self.init(
                 "/v1/registrations",
-                body: RegistrationBody(code: code, device: hexadecimal(device)),
+                body: RegistrationRequest(code: code, device: device),
                 RelayAnswer.registered(from:))
         case .prove(let proof):
             self.init(
                 "/v1/registrations/\(hexadecimal(proof.registration))/proof",
-                body: ProofBody(
-                    publicKey: base64(proof.publicKey.bytes), statement: base64(proof.statement),
-                    signature: base64(proof.signature)), RelayAnswer.proven(from:))
+                body: RegistrationProof(
+                    publicKey: Binary(proof.publicKey.bytes), statement: Binary(proof.statement),
+                    signature: Binary(proof.signature)), RelayAnswer.proven(from:))
         case .challenge(let challenge):
-            guard let body = ChallengeBody(challenge) else { return nil }
+            guard let body = ChallengeRequest(challenge) else { return nil }
             self.init(
                 "/v1/login/challenge", body: body, isHarmless: true, RelayAnswer.challenge(from:))
             limit = challenge.milliseconds.map { .milliseconds(Int64($0)) }
         case .login(let login):
-            guard let body = SignedBody(login) else { return nil }
+            guard let body = SignedChallengeRequest(login) else { return nil }
             self.init("/v1/login", body: body, RelayAnswer.loggedIn(from:))
         case .remove(_, let registration, let statement, let signature):
             self.init(
                 "/v1/registrations/\(hexadecimal(registration))/disable",
-                body: SignedBody(statement: base64(statement), signature: base64(signature))
+                body: SignedText(statement: Binary(statement), signature: Binary(signature))
             ) { _ in .removed }
         case .macToken, .operations, .operation, .decide, .endMACToken:
             self.init(aboutOperations: request)
@@ -195,7 +196,8 @@ private struct Call {
         case .macToken(_, let statement, let signature):
             self.init(
                 "/v1/mac-tokens",
-                body: SignedBody(statement: base64(statement), signature: base64(signature)),
+                body: MACTokenRequest(
+                    statement: Binary(statement), signature: Binary(signature), expiresIn: nil),
                 RelayAnswer.macToken(from:))
         case .operations(_, let authorization):
             self.init(
@@ -208,9 +210,9 @@ private struct Call {
         case .decide(let decision):
             self.init(
                 "/v1/operations/\(hexadecimal(decision.operation))/decision",
-                body: SignedBody(
-                    statement: base64(decision.statement),
-                    signature: base64(decision.signature)), RelayAnswer.decided(from:))
+                body: SignedText(
+                    statement: Binary(decision.statement),
+                    signature: Binary(decision.signature)), RelayAnswer.decided(from:))
         case .endMACToken(_, let authorization, let token):
             // Exactly these bytes are sent, because the header covers their digest.
             self.init(
@@ -222,29 +224,6 @@ private struct Call {
     }
 }
 
-extension ChallengeBody {
-    fileprivate init?(_ request: RelayChallengeRequest) {
-        guard let application = String(validating: request.application.bytes, as: UTF8.self),
-            let account = String(validating: request.account.bytes, as: UTF8.self),
-            let action = String(validating: request.action, as: UTF8.self)
-        else { return nil }
-        self.init(
-            application: application, account: account, device: hexadecimal(request.device),
-            action: action)
-    }
-}
-
-extension SignedBody {
-    fileprivate init?(_ login: RelayLogin) {
-        self.init(statement: base64(login.statement), signature: base64(login.signature))
-        guard let module = login.module else { return }
-        guard let account = String(validating: module.account.bytes, as: UTF8.self) else {
-            return nil
-        }
-        self.module = Module(challenge: base64(module.challenge.bytes), account: account)
-    }
-}
-
 extension RelayAnswer {
     /// Returns the answer for a call without a usable result; `why` is cut to the limit of a text.
     static func failed(
@@ -252,55 +231,5 @@ extension RelayAnswer {
     ) -> RelayAnswer {
         .unreachable(
             why: Bytes(why.utf8.prefix(Limit.text)), isRepeatable: isRepeatable, isAway: isAway)
-    }
-
-    fileprivate static func registered(from body: Bytes) -> RelayAnswer? {
-        guard let begun = value(BegunBody.self, of: body),
-            let registration = RegistrationID(hexadecimal: Bytes(begun.registration.utf8)),
-            let challenge = Challenge(base64: begun.challenge)
-        else { return nil }
-        return .registered(
-            RelayRegistration(
-                registration: registration, account: ServerAccountName(begun.account),
-                application: ApplicationName(begun.application),
-                audience: Audience(begun.audience),
-                challenge: challenge, expires: begun.expires))
-    }
-
-    fileprivate static func proven(from body: Bytes) -> RelayAnswer? {
-        guard let state = value(StateBody.self, of: body) else { return nil }
-        let fingerprint = Bytes((state.fingerprint ?? "").utf8)
-        switch state.status {
-        case "ACTIVE": return .proven(.active, fingerprint: fingerprint)
-        case "PENDING_COMMIT": return .proven(.pendingCommit, fingerprint: fingerprint)
-        default: return nil
-        }
-    }
-
-    fileprivate static func challenge(from body: Bytes) -> RelayAnswer? {
-        guard let given = value(ChallengeGiven.self, of: body),
-            let challenge = Challenge(base64: given.challenge)
-        else { return nil }
-        return .challenge(
-            challenge, audience: Audience(given.audience), expires: given.expires)
-    }
-
-    fileprivate static func loggedIn(from body: Bytes) -> RelayAnswer? {
-        // A refusal counts even if the rest of the answer is malformed: it ends what rests on an
-        // earlier acceptance.
-        if value(ValidBody.self, of: body)?.valid == false {
-            return .refused(code: Bytes("refused".utf8), status: 200, attempts: nil)
-        }
-        guard let login = value(LoginBody.self, of: body), login.valid else { return nil }
-        var tokens = RelayTokens(
-            accessToken: Bytes(login.tokens.accessToken.utf8), seconds: login.tokens.expiresIn,
-            refreshToken: Bytes((login.tokens.refreshToken ?? "").utf8))
-        if let verdict = login.verdict {
-            guard let statement = bytes(base64: verdict.statement),
-                let signature = bytes(base64: verdict.signature)
-            else { return nil }
-            tokens.verdict = RelayVerdict(statement: statement, signature: signature)
-        }
-        return .loggedIn(tokens)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
+import ServerAPI
 
 /// The body with which a back end asks about a request that it received.
 struct AuthenticationRequest: Decodable {
@@ -58,26 +59,6 @@ struct AuthenticationAnswer: Encodable, Sendable {
         flags = nil
         roles = nil
     }
-}
-
-/// A signed challenge with which a device asks for a MAC token; its purpose is the token's name.
-struct MACTokenRequest: Decodable {
-    let statement: Binary
-    let signature: Binary
-    /// The token's validity in seconds; 30 days if absent.
-    let expiresIn: Int64?
-
-    var proof: SignedText { SignedText(statement: statement, signature: signature) }
-}
-
-/// A new MAC token; the secret is returned only here.
-struct MACTokenAnswer: Encodable, Sendable {
-    let token: MACTokenID
-    let name: String
-    /// 32 bytes.
-    let secret: Binary
-    let audience: String
-    let expires: Int64
 }
 
 /// A MAC token in a list, without its secret.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import JSONFormat
+import ServerAPI
 import SignedFormats
 
 // The bodies of the most frequent calls, encoded and decoded without `Codable`.
@@ -26,9 +27,7 @@ extension SignedChallengeRequest: PlainDecodable {
         guard let statement = object.binary("statement"),
             let signature = object.binary("signature"), object["module"] == nil
         else { return nil }
-        self.statement = statement
-        self.signature = signature
-        module = nil
+        self.init(statement: statement, signature: signature, module: nil)
     }
 }
 
@@ -45,10 +44,7 @@ extension ChallengeRequest: PlainDecodable {
             }
             action = known
         }
-        self.application = application
-        self.account = account
-        self.device = device
-        self.action = action
+        self.init(application: application, account: account, device: device, action: action)
     }
 }
 
@@ -89,7 +85,7 @@ extension ChallengeAnswer: PlainEncodable {
     }
 }
 
-extension LoginAnswer: PlainEncodable {
+extension AcceptedLogin: PlainEncodable {
     func write(to json: inout JSONWriter) {
         json.begin()
         json.put("account", text: account)

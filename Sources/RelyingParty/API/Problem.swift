@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServerAPI
+
 /// Why a request was refused, as problem details (RFC 9457).
 ///
 /// The codes are stable, part of the API, and listed in docs/developer/SERVER.md. A refused proof

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentSyntax
+import ServerAPI
 import SignedFormats
 
 /// A parsed command line of `signet-server admin`.

@@ -3,6 +3,7 @@ import ArgumentSyntax
 import Crypto
 import LoginMessages
 import SQL
+import ServerAPI
 
 extension AdminVerbs {
     private static let policy: [OptionSyntax] = [

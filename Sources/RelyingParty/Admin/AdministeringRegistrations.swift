@@ -3,6 +3,7 @@ import ArgumentSyntax
 import Domain
 import LoginMessages
 import SQL
+import ServerAPI
 
 extension AdminVerbs {
     /// The commands for registrations of devices.

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import JSONFormat
+import ServerAPI
 
 extension Problem {
     /// The response with the body `application/problem+json` (RFC 9457), which must not be cached.
     package var response: HTTPResponse {
-        let document = Document(
-            type: "urn:signet:problem:\(code)", title: title, status: status, code: code,
-            remainingAttempts: remainingAttempts)
+        let document = ProblemDocument(
+            title: title, status: status, code: code, remainingAttempts: remainingAttempts)
         return HTTPResponse(
             status: status,
             headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
                 + headers.map { (name: $0.key, value: $0.value) },
             body: JSON.encode(document))
-    }
-
-    private struct Document: Encodable {
-        let type: String
-        let title: String
-        let status: Int
-        let code: String
-        let remainingAttempts: Int64?
     }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServerAPI
+
 /// The table of all calls, as described in docs/developer/SERVER.md.
 ///
 /// A row states who may make the call and which handler serves it; there is no other way to a

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import SQL
+// SPDX-License-Identifier: Apache-2.0
+import ServerAPI
 
 /// Lists that an application can show a person about their account: operations and audit lines.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSONFormat
+import ServerAPI
 
 // Conversions from database records to the response bodies of the API.
 
@@ -23,48 +24,35 @@ extension OperationState {
     }
 }
 
-extension AwaitedOperation {
+extension PendingOperation {
     init(_ record: OperationRecord) {
-        operation = record.id
-        template = record.template
-        data = record.data
-        created = record.created
-        expires = record.expires
+        self.init(
+            operation: record.id, template: record.template, data: record.data,
+            created: record.created, expires: record.expires)
     }
 }
 
 extension OperationDetail {
     init(_ record: OperationRecord, for signer: Signer, at now: Int64) {
-        operation = record.id
-        application = signer.application.name
-        audience = signer.application.audience
-        account = signer.account.name
-        template = record.template
-        data = record.data
-        challenge = record.challenge
-        status = record.status(at: now)
-        failureCount = record.failures
-        maxFailureCount = record.maximumFailures
-        created = record.created
-        expires = record.expires
-        decided = record.decided
+        self.init(
+            operation: record.id, application: signer.application.name,
+            audience: signer.application.audience, account: signer.account.name,
+            template: record.template, data: record.data, challenge: record.challenge,
+            status: record.status(at: now), failureCount: record.failures,
+            maxFailureCount: record.maximumFailures, created: record.created,
+            expires: record.expires, decided: record.decided)
     }
 }
 
 extension RegistrationState {
     init(_ record: RegistrationRecord, account: AccountRecord) {
-        registration = record.id
-        self.account = account.name
-        device = record.device
-        status = record.status
-        reason = record.reason.isEmpty ? nil : record.reason
-        fingerprint = record.publicKey.flatMap { keyFingerprint($0) }
-        key = record.keyKind.isEmpty ? nil : record.keyKind
-        secureBoot = record.secureBoot.isEmpty ? nil : record.secureBoot
-        flags = record.flags
-        failures = record.failures
-        created = record.created
-        lastUsed = record.lastUsed
+        self.init(
+            registration: record.id, account: account.name, device: record.device,
+            status: record.status, reason: record.reason.isEmpty ? nil : record.reason,
+            fingerprint: record.publicKey.flatMap { keyFingerprint($0) },
+            key: record.keyKind.isEmpty ? nil : record.keyKind,
+            secureBoot: record.secureBoot.isEmpty ? nil : record.secureBoot, flags: record.flags,
+            failures: record.failures, created: record.created, lastUsed: record.lastUsed)
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSONFormat
+import ServerAPI
 
 /// A request as a handler receives it: the route is known and the caller authenticated.
 ///

@@ -2,6 +2,7 @@
 import Crypto
 import Domain
 import SQL
+import ServerAPI
 import SignedFormats
 
 /// Issues challenges, and verifies the signed answers to them.

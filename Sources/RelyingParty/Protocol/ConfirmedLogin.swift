@@ -2,6 +2,7 @@
 import Crypto
 import Domain
 import SQL
+import ServerAPI
 
 // Logins that a person approves as an operation, on another device than the one that logs in.
 extension Logins {
@@ -59,7 +60,7 @@ extension Logins {
     /// - Throws: `.notFound` for another application's operation, `.refused` for a wrong secret,
     ///   and `.conflict` if the login is not approved, was already confirmed, is too old, or if the
     ///   device that approved may no longer log in.
-    func confirmLogin(_ call: Call) async throws(Problem) -> LoginAnswer {
+    func confirmLogin(_ call: Call) async throws(Problem) -> AcceptedLogin {
         let fields = try call.body(ConfirmRequest.self)
         let application = try call.caller()
         let id = fields.operation
@@ -92,8 +93,8 @@ extension Logins {
             try store.auditTrail.note(entry, from: call.origin, at: now)
             return result
         }
-        return LoginAnswer(
-            valid: true, application: signer.application.name, account: signer.account.name,
+        return AcceptedLogin(
+            application: signer.application.name, account: signer.account.name,
             registration: signer.registration.id, status: signer.registration.status,
             factor: "fingerprint", remainingAttempts: signer.application.policy.maximumFailures,
             flags: signer.flags,

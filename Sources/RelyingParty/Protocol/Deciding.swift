@@ -2,6 +2,7 @@
 import Domain
 import Posix
 import SQL
+import ServerAPI
 import SignedFormats
 
 // Decisions on operations: exactly the text that was shown is approved, once, and in time.

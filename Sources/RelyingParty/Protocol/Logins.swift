@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SQL
+import ServerAPI
 import SignedFormats
 
 /// Logins, by a signed challenge or by an operation that a person approves on another device.
@@ -24,7 +25,7 @@ extension Logins {
     ///
     /// - Throws: `.malformed` if the module's challenge is not 32 bytes, and the problems of
     ///   `Challenges.settle`.
-    func logIn(_ call: Call) async throws(Problem) -> LoginAnswer {
+    func logIn(_ call: Call) async throws(Problem) -> AcceptedLogin {
         let fields = try call.body(SignedChallengeRequest.self)
         let fresh = try tokens.freshTokens()
         let now = core.now
@@ -42,8 +43,8 @@ extension Logins {
             try store.beginSession(fresh, of: signer, factor: Factor.touch, at: now)
             return .success((signer, statement))
         }
-        return LoginAnswer(
-            valid: true, application: signer.application.name, account: signer.account.name,
+        return AcceptedLogin(
+            application: signer.application.name, account: signer.account.name,
             registration: signer.registration.id, status: signer.registration.status,
             factor: Factor.touch, remainingAttempts: signer.application.policy.maximumFailures,
             flags: signer.flags,

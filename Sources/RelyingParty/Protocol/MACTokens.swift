@@ -3,6 +3,7 @@ import Crypto
 import Domain
 import Posix
 import SQL
+import ServerAPI
 import SignedFormats
 
 /// Issues, lists and revokes MAC tokens, with which a device authenticates without a touch.
@@ -28,7 +29,7 @@ extension MACTokens {
     ///
     /// - Throws: `.malformed` if the time or the name is not valid, and the problems of
     ///   `Challenges.settle`.
-    func makeMACToken(_ call: Call) async throws(Problem) -> MACTokenAnswer {
+    func makeMACToken(_ call: Call) async throws(Problem) -> IssuedMACToken {
         let fields = try call.body(MACTokenRequest.self)
         let seconds = fields.expiresIn ?? Self.macTokenSeconds
         guard (60...31_536_000).contains(seconds) else {
@@ -51,7 +52,7 @@ extension MACTokens {
             return .success(signer.application.audience)
         }
         let bytes = secret.withBytes { span in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
-        return MACTokenAnswer(
+        return IssuedMACToken(
             token: id, name: name.text, secret: Binary(bytes), audience: audience,
             expires: expires)
     }

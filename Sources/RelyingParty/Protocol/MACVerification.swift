@@ -2,6 +2,7 @@ import Crypto
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SQL
+import ServerAPI
 import SignedFormats
 
 // Requests authenticated with a MAC token, which proves that the device sent them, not a touch.

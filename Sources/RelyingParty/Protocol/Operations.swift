@@ -3,6 +3,7 @@ import Domain
 import JSONFormat
 import Posix
 import SQL
+import ServerAPI
 
 /// Operations: texts that an application asks a person to approve or reject on a device.
 ///
@@ -171,14 +172,14 @@ extension Operations {
     ///
     /// The caller is the device that signed the request. Logins are included; operations bound to
     /// another device are not.
-    func awaitedOperations(_ call: Call) async throws(Problem) -> AwaitedOperations {
+    func awaitedOperations(_ call: Call) async throws(Problem) -> PendingOperations {
         let signer = try call.deviceSigner()
         let now = core.now
         let records = try await core.read { store throws(DatabaseFault) in
             try store.operations.pendingOperations(
                 ofAccount: signer.account.id, device: signer.registration.device, at: now)
         }
-        return AwaitedOperations(operations: records.map { AwaitedOperation($0) })
+        return PendingOperations(operations: records.map { PendingOperation($0) })
     }
 
     /// `GET /v1/device/operations/{id}`: shows the calling device an operation, pending or not.

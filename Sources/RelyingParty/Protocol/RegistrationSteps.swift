@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SQL
+import ServerAPI
 import SignedFormats
 
 // The steps of a registration that read and write the records, each within one transaction.

@@ -2,6 +2,7 @@
 import Crypto
 import Domain
 import SQL
+import ServerAPI
 import SignedFormats
 
 /// The life of a device's registration, from the activation code to its removal.
@@ -93,7 +94,7 @@ extension Registrations {
     /// - Throws: `.activationRefused` for a code that is malformed, unknown, used or expired, or
     ///   whose account is blocked; the caller cannot tell these apart, and all but the first leave
     ///   an audit line.
-    func beginRegistration(_ call: Call) async throws(Problem) -> RegistrationBegun {
+    func beginRegistration(_ call: Call) async throws(Problem) -> BegunRegistration {
         let fields = try call.body(RegistrationRequest.self)
         guard let code = try? ActivationCode(typed: [UInt8](fields.code.utf8)) else {
             throw .activationRefused
@@ -122,7 +123,7 @@ extension Registrations {
                 account: record.name, registration: id)
             try store.auditTrail.note(entry, from: call.origin, at: now)
             return .success(
-                RegistrationBegun(
+                BegunRegistration(
                     registration: id, account: record.name, application: application.name,
                     audience: application.audience, challenge: challenge,
                     expires: now + Self.proofSeconds))

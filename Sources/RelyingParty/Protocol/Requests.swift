@@ -2,6 +2,7 @@
 import Crypto
 import Domain
 import SQL
+import ServerAPI
 import SignedFormats
 
 /// An HTTP request that is to be authenticated, as described by the server that received it.

@@ -2,6 +2,7 @@
 import Crypto
 import Domain
 import SQL
+import ServerAPI
 import SignedFormats
 
 // Requests signed after a touch (`Authorization: Signet`), which need no challenge beforehand.

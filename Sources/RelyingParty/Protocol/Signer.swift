@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServerAPI
 import SignedFormats
 
 /// Why a registration was removed, as stored with it.

@@ -3,6 +3,7 @@ import Crypto
 import Domain
 import JSONFormat
 import SQL
+import ServerAPI
 import SignedFormats
 
 // How tokens are refreshed, revoked and introspected.

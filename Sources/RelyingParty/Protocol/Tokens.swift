@@ -3,6 +3,7 @@ import Crypto
 import Domain
 import JSONFormat
 import SQL
+import ServerAPI
 
 /// The random values of a new pair of tokens, made before the transaction that stores them.
 struct FreshTokens: Sendable {

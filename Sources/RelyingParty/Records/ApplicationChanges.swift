@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import SQL
+// SPDX-License-Identifier: Apache-2.0
+import ServerAPI
 
 struct ApplicationRows {
     let store: any Transaction

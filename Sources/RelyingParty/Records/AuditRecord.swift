@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SQL
+import ServerAPI
 
 /// The address and user agent of a request, as far as they are known.
 struct Origin: Equatable, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SQL
+import ServerAPI
 
 /// The values that a challenge is bound to; an answer must match all of them.
 struct ChallengeBinding: Equatable, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SQL
+import ServerAPI
 
 /// A MAC token: a row of the table `mac_token`.
 struct MACTokenRecord: Equatable, Sendable {

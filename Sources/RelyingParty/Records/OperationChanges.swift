@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SQL
+import ServerAPI
 
 /// A new operation, before it is stored.
 struct NewOperation: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SQL
+import ServerAPI
 
 /// An operation that a person is asked to approve or reject: a row of the table `operation`.
 struct OperationRecord: Equatable, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SQL
+import ServerAPI
 import SignedFormats
 
 /// The table `registration`: the public keys of devices, with their status and counter.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SQL
+import ServerAPI
 
 /// A device's public key for an account: a row of the table `registration`.
 struct RegistrationRecord: Equatable, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
 import SQL
+import ServerAPI
 import SignedFormats
 
 /// A registration with its account and application, as they are in the database.

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import SQL
+// SPDX-License-Identifier: Apache-2.0
+import ServerAPI
 
 extension TemplatePurpose {
     /// How many operations of this purpose may be pending for one account.

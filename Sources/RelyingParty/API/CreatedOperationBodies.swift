@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
+import ServerAPI
 
 /// The request for an operation, or for a login that is approved as one.
 struct OperationRequest: Decodable {
@@ -59,45 +60,6 @@ struct OperationState: Encodable, Sendable {
 /// The newest operations of an account, newest first.
 struct OperationList: Encodable, Sendable {
     let operations: [OperationState]
-}
-
-/// An operation in the list of a device; the challenge is only in `OperationDetail`.
-struct AwaitedOperation: Encodable, Sendable {
-    let operation: OperationID
-    let template: String
-    let data: String
-    let created: Int64
-    let expires: Int64
-}
-
-/// The pending operations that a device may decide, oldest first.
-struct AwaitedOperations: Encodable, Sendable {
-    let operations: [AwaitedOperation]
-}
-
-/// An operation, as reported to a device that may decide it: everything that it has to sign.
-struct OperationDetail: Encodable, Sendable {
-    let operation: OperationID
-    let application: String
-    let audience: String
-    let account: String
-    let template: String
-    /// The exact text to show.
-    let data: String
-    let challenge: Challenge
-    let status: OperationStatus
-    let failureCount: Int64
-    let maxFailureCount: Int64
-    let created: Int64
-    let expires: Int64
-    let decided: Int64?
-}
-
-/// The status after a device's decision.
-struct DecisionAnswer: Encodable, Sendable {
-    let operation: OperationID
-    let status: OperationStatus
-    let decided: Int64
 }
 
 /// A login that awaits its approval; nothing in it shows whether it was only pretended.

@@ -1,36 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The status of a registration; the raw values are used in the API and the database.
-enum RegistrationStatus: String, Codable, Sendable {
+package enum RegistrationStatus: String, Codable, Sendable {
+    /// The key is not proven yet.
     case created = "CREATED"
+    /// A person has yet to compare the fingerprint of the key.
     case pendingCommit = "PENDING_COMMIT"
+    /// The key can be used.
     case active = "ACTIVE"
+    /// It is blocked, by the application or after too many failures.
     case blocked = "BLOCKED"
+    /// It was removed for good.
     case removed = "REMOVED"
 }
 
 /// The status of an operation; the raw values are used in the API and the database.
 ///
 /// Calls change only operations that are PENDING.
-enum OperationStatus: String, Codable, Sendable {
+package enum OperationStatus: String, Codable, Sendable {
+    /// It awaits a decision.
     case pending = "PENDING"
+    /// A touch has approved it.
     case approved = "APPROVED"
+    /// A touch has rejected it.
     case rejected = "REJECTED"
+    /// The application has withdrawn it.
     case canceled = "CANCELED"
+    /// It was not decided in time.
     case expired = "EXPIRED"
+    /// Too many wrong signatures were counted.
     case failed = "FAILED"
 }
 
 /// The action that a challenge is for; it is invalid for any other action.
-enum ChallengeAction: String, Codable, Sendable {
+package enum ChallengeAction: String, Codable, Sendable {
+    /// The proof of a new key.
     case register = "register"
+    /// A login.
     case login = "login"
+    /// A new MAC token.
     case macToken = "mac-token"
+    /// The removal of the registration by its device.
     case remove = "remove"
-}
-
-/// The use of a template's operations: approving a payment must not log anyone in.
-enum TemplatePurpose: String, Codable, Sendable {
-    case operation = "operation"
-    case login = "login"
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
-import Posix
 import SignedFormats
 
 /// An id in a body or a path: two hexadecimal digits in lower case for each byte.
-protocol BodyID: FixedBytes, Codable {}
+package protocol BodyID: FixedBytes, Codable {}
 
 extension Identifier: BodyID {}
 
 extension BodyID {
     /// Parses the digits; nil for anything else.
-    init?(text: String) {
+    package init?(text: String) {
         guard text.utf8.count == 2 * Self.count else { return nil }
         self.init(hexadecimal: [UInt8](text.utf8))
     }
@@ -24,7 +23,8 @@ extension BodyID {
         self = id
     }
 
-    var text: String { String(decoding: hexadecimal, as: UTF8.self) }
+    /// The digits.
+    package var text: String { String(decoding: hexadecimal, as: UTF8.self) }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -53,14 +53,16 @@ extension Challenge: Codable {
 }
 
 /// Bytes, encoded as base64url without padding (RFC 4648, section 5).
-struct Binary: Codable, Equatable, Sendable {
-    let bytes: [UInt8]
+package struct Binary: Codable, Equatable, Sendable {
+    /// The bytes.
+    package let bytes: [UInt8]
 
-    init(_ bytes: [UInt8]) {
+    /// Wraps bytes.
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = [UInt8](try container.decode(String.self).utf8)
         guard let bytes = Base64.decode(text, alphabet: .url) else {
@@ -70,7 +72,7 @@ struct Binary: Codable, Equatable, Sendable {
         self.bytes = bytes
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(base64(bytes))
     }
@@ -79,11 +81,12 @@ struct Binary: Codable, Equatable, Sendable {
 /// The name of an application, account or template: 1 to 128 bytes without control characters.
 ///
 /// The bytes are UTF-8 and compared as they are, without any normalisation.
-struct Name: Codable, Equatable, Sendable {
-    let text: String
+package struct Name: Codable, Equatable, Sendable {
+    /// The name.
+    package let text: String
 
     /// Returns nil if the text is not a valid name.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard (1...128).contains(text.utf8.count),
             !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else { return nil }
@@ -91,7 +94,7 @@ struct Name: Codable, Equatable, Sendable {
     }
 
     /// Decodes a percent-encoded part of a path; nil if it is malformed or not a valid name.
-    init?(decoding part: String) {
+    package init?(decoding part: String) {
         var bytes: [UInt8] = []
         var rest = [UInt8](part.utf8)[...]
         while let byte = rest.popFirst() {
@@ -110,7 +113,7 @@ struct Name: Codable, Equatable, Sendable {
         self.init(text)
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let name = Name(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
@@ -119,34 +122,23 @@ struct Name: Codable, Equatable, Sendable {
         self = name
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
     }
 }
 
-/// A numeric IPv4 or IPv6 address, without port or interface.
-struct NumericAddress: Decodable, Equatable, Sendable {
-    let text: String
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        text = try container.decode(String.self)
-        guard PeerNetwork.isAddress(text) else {
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "not a numeric address")
-        }
-    }
-}
-
-func hexadecimal(_ id: some FixedBytes) -> String {
+/// Two hexadecimal digits in lower case for each byte of an id.
+package func hexadecimal(_ id: some FixedBytes) -> String {
     String(decoding: id.hexadecimal, as: UTF8.self)
 }
 
-func hexadecimal(_ bytes: [UInt8]) -> String {
+/// Two hexadecimal digits in lower case for each byte.
+package func hexadecimal(_ bytes: [UInt8]) -> String {
     String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
 }
 
-func base64(_ bytes: [UInt8]) -> String {
+/// Base64url without padding; RFC 4648, section 5.
+package func base64(_ bytes: [UInt8]) -> String {
     String(decoding: Base64.encode(bytes, alphabet: .url), as: UTF8.self)
 }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The body of an answer that refuses a request: problem details, RFC 9457.
+///
+/// The server always writes type, title and status; a reader needs the code alone.
+package struct ProblemDocument: Codable, Sendable {
+    /// A URN that ends with the code.
+    package let type: String?
+    /// The message for people.
+    package let title: String?
+    /// The HTTP status.
+    package let status: Int?
+    /// The word that programs compare: lower case, with hyphens.
+    package let code: String
+    /// How many failures are left before the block; nil if the caller may not know.
+    package let remainingAttempts: Int64?
+
+    /// Creates a document; its type follows from the code.
+    package init(title: String, status: Int, code: String, remainingAttempts: Int64?) {
+        type = "urn:signet:problem:\(code)"
+        self.title = title
+        self.status = status
+        self.code = code
+        self.remainingAttempts = remainingAttempts
+    }
+}

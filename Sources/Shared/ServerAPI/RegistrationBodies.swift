@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import Domain
+
+/// A device's request to begin a registration.
+package struct RegistrationRequest: Codable, Sendable {
+    /// The activation code as a person typed it.
+    package let code: String
+    /// The device's id.
+    package let device: DeviceID
+
+    /// Creates a request from its fields.
+    package init(code: String, device: DeviceID) {
+        self.code = code
+        self.device = device
+    }
+}
+
+/// The challenge that a device's new key must sign, with the names to sign.
+package struct BegunRegistration: Codable, Sendable {
+    /// The registration's id.
+    package let registration: RegistrationID
+    /// The account's name at the server.
+    package let account: String
+    /// The application's name.
+    package let application: String
+    /// The audience to sign for.
+    package let audience: String
+    /// The challenge to sign.
+    package let challenge: Challenge
+    /// When it expires, in seconds since 1970.
+    package let expires: Int64
+
+    /// Creates an answer from its fields.
+    package init(
+        registration: RegistrationID, account: String, application: String, audience: String,
+        challenge: Challenge, expires: Int64
+    ) {
+        self.registration = registration
+        self.account = account
+        self.application = application
+        self.audience = audience
+        self.challenge = challenge
+        self.expires = expires
+    }
+}
+
+/// A device's new key, and the statement that it has signed.
+///
+/// The signature is an SSHSIG blob in the namespace `registration@signet`.
+package struct RegistrationProof: Codable, Sendable {
+    /// The uncompressed point, 65 bytes.
+    package let publicKey: Binary
+    /// The statement.
+    package let statement: Binary
+    /// Its signature.
+    package let signature: Binary
+
+    /// Creates a proof from its fields.
+    package init(publicKey: Binary, statement: Binary, signature: Binary) {
+        self.publicKey = publicKey
+        self.statement = statement
+        self.signature = signature
+    }
+}
+
+/// A registration, as reported to its application and to its device.
+package struct RegistrationState: Codable, Sendable {
+    /// The registration's id.
+    package let registration: RegistrationID
+    /// The account's name at the server.
+    package let account: String
+    /// The device's id.
+    package let device: DeviceID
+    /// Its status.
+    package let status: RegistrationStatus
+    /// Why it is BLOCKED or REMOVED (`RemovalReason`, or `failures`); nil otherwise.
+    package let reason: String?
+    /// The key's fingerprint in the form of `ssh-keygen -l`; nil before the key is proven.
+    package let fingerprint: String?
+    /// Where the key is held; nil before it is proven.
+    package let key: String?
+    /// Whether the device was booted securely, as it says; nil before the key is proven.
+    package let secureBoot: String?
+    /// The registration's flags.
+    package let flags: [String]
+    /// How many failures were counted.
+    package let failures: Int64
+    /// When it was begun, in seconds since 1970.
+    package let created: Int64
+    /// When it was last used, in seconds since 1970; nil if never.
+    package let lastUsed: Int64?
+
+    /// Creates a state from its fields.
+    package init(
+        registration: RegistrationID, account: String, device: DeviceID,
+        status: RegistrationStatus, reason: String?, fingerprint: String?, key: String?,
+        secureBoot: String?, flags: [String], failures: Int64, created: Int64, lastUsed: Int64?
+    ) {
+        self.registration = registration
+        self.account = account
+        self.device = device
+        self.status = status
+        self.reason = reason
+        self.fingerprint = fingerprint
+        self.key = key
+        self.secureBoot = secureBoot
+        self.flags = flags
+        self.failures = failures
+        self.created = created
+        self.lastUsed = lastUsed
+    }
+}
