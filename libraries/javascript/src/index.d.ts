@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Verifies what Signet signs, offline. libraries/README.md says how, and what only the server can tell. */
+
+/** Why something was refused; libraries/README.md describes each code. */
+export type FailureCode =
+  | 'too-long' | 'malformed' | 'wrong-scheme' | 'repeated-header' | 'unsupported-header'
+  | 'invalid-key' | 'unknown-key' | 'bad-signature' | 'bad-mac' | 'wrong-request'
+  | 'wrong-audience' | 'wrong-issuer' | 'wrong-account' | 'wrong-device' | 'wrong-challenge'
+  | 'denied' | 'policy' | 'expired' | 'not-yet-valid' | 'clock' | 'replayed' | 'unavailable'
+
+/** All failure codes. */
+export const CODES: readonly FailureCode[]
+
+/** What was to be verified is refused. The message is for the log; do not send it to the client. */
+export class VerificationFailure extends Error {
+  constructor(code: FailureCode, detail: string)
+  readonly code: FailureCode
+  readonly detail: string
+}
+
+/** The time in seconds since 1970. */
+export type Clock = () => number
+
+type MaybePromise<Value> = Value | Promise<Value>
+
+/** How far a request code's time may be from the clock, before and after it, in seconds. */
+export const WINDOW_SECONDS: 30
+/** How long a nonce is stored after its code was issued, in seconds. */
+export const NONCE_SECONDS: 300
+
+/** What makes a request code valid once; several processes of a back end must share one. */
+export interface NonceStore {
+  /**
+   * Stores a key at least until `NONCE_SECONDS` after `issued`; false if it is there already.
+   *
+   * Looking and storing must be one step: of any number of concurrent calls with one key, one gets
+   * true. A store that cannot tell throws `new VerificationFailure('unavailable', …)`.
+   */
+  add(key: string, issued: number): MaybePromise<boolean>
+}
+
+/** A store in the memory of one process; refuses codes as `unavailable` when it is full. */
+export class MemoryNonces implements NonceStore {
+  constructor(options?: { limit?: number, clock?: Clock })
+  add(key: string, issued: number): boolean
+}
+
+/** A registered device, as the server's answers about a registration describe it. */
+export interface Device {
+  account: string
+  /** 32 hexadecimal digits. */
+  device: string
+  /** `SHA256:…`; it identifies the key, which comes with each signature. */
+  fingerprint: string
+  registration?: string
+}
+
+/** A MAC token whose secret this program holds. */
+export interface MACToken {
+  token: string
+  /** 32 bytes. */
+  secret: Uint8Array
+  account: string
+  device: string
+  /** Seconds since 1970. */
+  expires: number
+  registration?: string
+}
+
+/** The ACTIVE ones of `registrations` in the server's `GET /v1/accounts/{name}/registrations`. */
+export function activeDevices(
+  registrations: ReadonlyArray<Device & { registration: string, status: string, fingerprint?: string }>,
+): Device[]
+
+/** The fingerprint of a key's uncompressed point (65 bytes): `SHA256:…`. */
+export function fingerprint(point: Uint8Array): string
+
+export interface RequestVerifierOptions {
+  audience: string
+  nonces: NonceStore
+  /**
+   * The devices that are registered for an account under a device's id. Both are claims of the
+   * request; the function needs no check of its own. Without it, `Signet` headers are refused.
+   */
+  devices?: (account: string, device: string) => MaybePromise<Iterable<Device>>
+  /** The MAC token with an id. Without this function, `SignetMAC` headers are refused. */
+  macTokens?: (token: string) => MaybePromise<MACToken | undefined>
+  /** Whether the device must say that its key is in a TPM. */
+  requireTPM?: boolean
+  /** Whether the device must say that it was started with secure boot. */
+  requireSecureBoot?: boolean
+  clock?: Clock
+}
+
+export interface ReceivedRequest {
+  /** All `Authorization` headers of the request: `request.headersDistinct.authorization`. */
+  authorization: string | Uint8Array | ReadonlyArray<string | Uint8Array> | undefined | null
+  method: string
+  /** Path and query exactly as they were sent, escapes included: `request.url`. */
+  resource: string | Uint8Array
+  /** The exact body. */
+  body?: string | Uint8Array
+  /** The body's SHA-256, in place of the body. */
+  bodyDigest?: Uint8Array
+}
+
+/** Who sent a request; what is undefined was not signed. */
+export interface VerifiedRequest {
+  readonly account: string
+  readonly device: string
+  readonly registration?: string
+  /** `fingerprint` for a touch, `possession` for a MAC. */
+  readonly factor: 'fingerprint' | 'possession'
+  /** Seconds since 1970. */
+  readonly issued: number
+  readonly credential?: string
+  readonly macToken?: string
+  /** Where the key is, according to the device. */
+  readonly key?: 'tpm' | 'file'
+  /** Whether it was started with secure boot, according to the device. */
+  readonly secureBoot?: 'on' | 'off' | 'unknown'
+  readonly enrolment?: bigint
+  readonly counter?: bigint
+}
+
+/** Verifies the codes of requests for one audience. */
+export class RequestVerifier {
+  constructor(options: RequestVerifierOptions)
+  /** Verifies the code of one request, and uses it up; rejects with `VerificationFailure`. */
+  verify(request: ReceivedRequest): Promise<VerifiedRequest>
+}
+
+/** Where the keys of access tokens come from. */
+export interface Keys {
+  /** The uncompressed point of the key with this id. */
+  point(kid: string): MaybePromise<Uint8Array | undefined>
+}
+
+/** The keys of one JWKS document; throws `too-long`, `malformed` or `invalid-key`. */
+export class KeySet implements Keys {
+  constructor(jwks: string | Uint8Array)
+  readonly size: number
+  point(kid: string): Uint8Array | undefined
+}
+
+/**
+ * A server's keys, fetched again as they age.
+ *
+ * Keys are used for `maxAge` seconds (300) after they were fetched. From half that age on they are
+ * fetched again when a token is verified, and when a token names an unknown key, but never more
+ * often than every `interval` seconds (10). `clock` counts seconds and never goes back.
+ */
+export class KeySource implements Keys {
+  constructor(options: {
+    fetch: () => MaybePromise<string | Uint8Array>
+    maxAge?: number
+    interval?: number
+    clock?: () => number
+  })
+  point(kid: string): Promise<Uint8Array | undefined>
+}
+
+/** A function for `KeySource`: HTTPS, no redirection, at most 64 KiB, within `timeout` seconds (5). */
+export function httpsFetch(url: string, options?: { timeout?: number }): () => Promise<Uint8Array>
+
+/** The claims of a valid access token. Times are in seconds since 1970. */
+export interface AccessToken {
+  readonly account: string
+  readonly issuer: string
+  readonly audience: string
+  readonly issued: number
+  readonly expires: number
+  readonly id: string
+  readonly session: string
+  readonly registration: string
+  readonly methods: readonly string[]
+  readonly roles: readonly string[]
+  readonly flags: readonly string[]
+}
+
+/** Verifies access tokens of one server (`issuer` is its `server.url`) for one audience. */
+export class TokenVerifier {
+  constructor(options: { issuer: string, audience: string, keys: Keys, clock?: Clock })
+  /** Returns the claims of a token that is valid now; rejects with `VerificationFailure`. */
+  verify(token: string): Promise<AccessToken>
+}
+
+/** The token of `Authorization: Bearer …`; throws `wrong-scheme` or `repeated-header`. */
+export function bearerToken(authorization: string | readonly string[] | undefined | null): string
+
+/** A login that the server has approved. Times are in seconds since 1970. */
+export interface Verdict {
+  readonly audience: string
+  readonly account: string
+  /** The account's name on the device. */
+  readonly local: string
+  readonly device: string
+  readonly challenge: Uint8Array
+  readonly module: Uint8Array
+  readonly issued: number
+  readonly expires: number
+}
+
+export interface VerdictExpectation {
+  account?: string
+  local?: string
+  /** 32 hexadecimal digits. */
+  device?: string
+  /** The server's challenge, 32 bytes. */
+  challenge?: Uint8Array
+  /** The 32 random bytes that the verdict was asked for: it is then valid at any time. */
+  module?: Uint8Array
+  /** Valid for so many seconds after it was issued, instead of until it expires. */
+  maxAge?: number
+}
+
+/**
+ * Verifies verdicts by one pinned key for one audience, both as `signet-server admin application
+ * pam-file` prints them; throws `invalid-key` if `key` is not the line of a P-256 key.
+ */
+export class VerdictVerifier {
+  constructor(options: { key: string, audience: string, clock?: Clock })
+  /**
+   * Returns a verdict that says yes; throws `VerificationFailure`.
+   *
+   * Both arguments are bytes, or their base64url as in the server's answer to a login.
+   */
+  verify(
+    statement: string | Uint8Array, signature: string | Uint8Array, expected?: VerdictExpectation,
+  ): Verdict
+}

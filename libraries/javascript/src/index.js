@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verifies what Signet signs, offline: request codes, access tokens and verdicts.
+// libraries/README.md in Signet's repository says how to use this, and what only the server can tell.
+export { CODES, VerificationFailure } from './failures.js'
+export { KeySet, KeySource, httpsFetch } from './keys.js'
+export { MemoryNonces, NONCE_SECONDS, WINDOW_SECONDS } from './nonces.js'
+export { RequestVerifier, activeDevices } from './requests.js'
+export { fingerprint } from './sshsig.js'
+export { TokenVerifier, bearerToken } from './tokens.js'
+export { VerdictVerifier } from './verdicts.js'
