@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Has a real signet-server judge the made-up requests, and records what it issues and accepts.
 
-    libraries/vectors/record.py [build/signet-server]
+    libraries/vectors/record.py [--check] [build/signet-server]
 
 It starts the server on 127.0.0.1 with a database in a temporary directory, registers two devices
 whose keys are in keys/, and asks the server about each case of request_cases.py and mac_cases.py
@@ -53,9 +53,16 @@ class Server:
         if port is None:
             sys.exit(f"the server does not start: {line}")
         # Its log is not read any further, but must not fill the pipe.
-        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+        self.drain = threading.Thread(target=self.process.stderr.read)
+        self.drain.start()
         self.address = f"http://127.0.0.1:{port}"
         self.key = None
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+        self.drain.join()
+        self.process.stderr.close()
 
     def admin(self, *words):
         return subprocess.run(
@@ -273,7 +280,8 @@ def record(server):
 
 def main():
     root = pathlib.Path(__file__).parents[2]
-    program = sys.argv[1] if len(sys.argv) > 1 else str(root / "build/signet-server")
+    words = [word for word in sys.argv[1:] if word != "--check"]
+    program = words[0] if words else str(root / "build/signet-server")
     # The server takes no configuration from below a directory that anyone may write to, as /tmp is.
     safe = "/run" if os.geteuid() == 0 else pathlib.Path.home()
     with tempfile.TemporaryDirectory(dir=safe) as home:
@@ -281,8 +289,9 @@ def main():
         try:
             cases, registrations = record(server)
         finally:
-            server.process.terminate()
-            server.process.wait()
+            server.stop()
+    if "--check" in sys.argv:
+        return
     # The answers of the server are recorded as well, and are `null` where it was not asked.
     generate.write("recorded", "what a server issued and judged", cases, keep="server",
                    registrations=registrations)
