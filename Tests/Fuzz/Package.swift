@@ -45,11 +45,11 @@ let package = Package(
             name: "JSONFormat", dependencies: ["SignedFormats"], path: "Sources/Shared/JSONFormat",
             swiftSettings: common),
         .target(
-            name: "LoginMessages", dependencies: ["LoginProtocol", "SignedFormats"],
+            name: "LoginMessages", dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
             path: "Sources/Shared/LoginMessages",
             swiftSettings: common),
         .target(
-            name: "ModuleOptions", dependencies: ["LoginProtocol", "SignedFormats"],
+            name: "ModuleOptions", dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
             path: "Sources/Shared/ModuleOptions",
             swiftSettings: common),
         .target(
@@ -58,7 +58,9 @@ let package = Package(
             swiftSettings: common),
         .target(
             name: "CommandMessages",
-            dependencies: ["CommandProtocol", "LoginMessages", "LoginProtocol", "SignedFormats"],
+            dependencies: [
+                "CommandProtocol", "Domain", "LoginMessages", "LoginProtocol", "SignedFormats",
+            ],
             path: "Sources/Device/CommandMessages",
             swiftSettings: common),
         .target(
@@ -69,13 +71,13 @@ let package = Package(
             path: "Sources/Device/ArgumentSyntax", swiftSettings: common),
         .target(
             name: "Authorization",
-            dependencies: ["Configuration", "LoginProtocol", "SignedFormats"],
+            dependencies: ["Configuration", "Domain", "LoginProtocol", "SignedFormats"],
             path: "Sources/Device/Authorization", swiftSettings: common),
         .target(
             name: "Gate",
             dependencies: [
-                "CommandMessages", "Configuration", "LoginMessages", "LoginProtocol", "MainContext",
-                "Posix", "Systemd",
+                "CommandMessages", "CommandProtocol", "Configuration", "Domain", "LoginMessages",
+                "LoginProtocol", "MainContext", "Posix", "Systemd",
             ], path: "Sources/Device/Gate", swiftSettings: common),
         .target(
             name: "Posix", dependencies: ["CLinux"], path: "Sources/System/Posix",
@@ -124,8 +126,8 @@ let package = Package(
             name: "Doctor",
             dependencies: [
                 "Authorization", "CommandMessages", "CommandProtocol", "Configuration",
-                "ConfigurationFiles", "LoginMessages", "LoginProtocol", "ModuleOptions", "Posix",
-                "SignedFormats",
+                "ConfigurationFiles", "Domain", "LoginMessages", "LoginProtocol", "ModuleOptions",
+                "Posix", "SignedFormats",
             ], path: "Sources/Device/Doctor", swiftSettings: common),
         .target(
             name: "Command",

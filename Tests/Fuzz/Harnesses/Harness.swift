@@ -16,6 +16,12 @@ func require(_ claim: Bool, _ text: StaticString) {
     if !claim { fatalError("\(text)") }
 }
 
+/// Lets seeds have names as literals.
+extension EntityName: ExpressibleByStringLiteral {
+    /// Takes the bytes of the literal.
+    public init(stringLiteral text: String) { self.init(text) }
+}
+
 func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 
 extension FixedBytes {

@@ -14,8 +14,8 @@ enum RecordSamples {
     private static let state = EnrolmentState(generation: 7, digest: digest)
 
     static var accounts: [AccountRecord] {
-        let new = AccountRecord(name: bytes("alice"), uid: 1_000, generation: 0, created: now)
-        var account = AccountRecord(name: bytes("alice"), uid: 1_000, generation: 7, created: now)
+        let new = AccountRecord(name: "alice", uid: 1_000, generation: 0, created: now)
+        var account = AccountRecord(name: "alice", uid: 1_000, generation: 7, created: now)
         account.list([
             ListedPrint(identifier: .sample(0..<16), finger: .leftThumb),
             ListedPrint(identifier: .sample(1..<17), finger: nil),
@@ -83,8 +83,8 @@ enum RecordSamples {
             let count = kind == .invalidated ? 0 : kind == .good ? 2 : 1
             let sealing = ServerKey.Sealing(enrolment: state, key: [1, 2, 3])
             return ServerKey(
-                server: kind == .good ? bytes("https://id.example.org") : ServerKey.signing,
-                account: bytes("a\nb"), application: "shop", audience: [],
+                server: kind == .good ? "https://id.example.org" : ServerKey.signing,
+                account: "a\nb", application: "shop", audience: .none,
                 registration: .sample(0..<16), identifier: .sample(16..<32), created: now,
                 publicKey: key, vault: .tpm, state: kind, counter: 42,
                 sealings: [ServerKey.Sealing](repeating: sealing, count: count))
@@ -117,7 +117,7 @@ enum RecordSamples {
 
     static var keptVerdicts: [CachedVerdict] {
         let verdict = Verdict(
-            audience: "corp", account: bytes("a"), local: bytes("alice"),
+            audience: "corp", account: "a", local: "alice",
             device: .sample(0..<16), challenge: .sample(0..<32), module: .sample(0..<32),
             decision: .allow,
             issued: now, expires: now)

@@ -17,7 +17,7 @@ enum RelayRequests: Harness {
                     publicKey: .sample(repeating: 4), statement: [1], signature: [2])),
             .challenge(
                 RelayChallengeRequest(
-                    server: server, account: bytes("a:b/c"), device: .sample(0..<16),
+                    server: server, account: "a:b/c", device: .sample(0..<16),
                     application: "shop", action: bytes("login"))),
             .login(RelayLogin(server: server, statement: [1], signature: [2])),
             .login(
@@ -58,7 +58,7 @@ enum RelayAnswers: Harness {
         let answers: [RelayAnswer] = [
             .registered(
                 RelayRegistration(
-                    registration: .sample(0..<16), account: Samples.account,
+                    registration: .sample(0..<16), account: "alice",
                     application: "shop", audience: "shop.example",
                     challenge: .sample(0..<32), expires: .max)),
             .proven(.pendingCommit, fingerprint: bytes("SHA256:abc")),
@@ -74,7 +74,7 @@ enum RelayAnswers: Harness {
             .awaited(RelayAwaited(Samples.operation)), .listed(count: 1),
             .operation(
                 RelayOperation(
-                    account: Samples.account, challenge: .sample(0..<32),
+                    account: "alice", challenge: .sample(0..<32),
                     application: "shop", audience: "shop.example",
                     content: Samples.operation, state: .pending,
                     failures: OperationFailures(count: 1, most: 3))),

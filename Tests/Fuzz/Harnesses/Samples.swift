@@ -17,7 +17,8 @@ enum Samples {
                 timeoutMilliseconds: 10_000, maximumTries: 3)),
         .authenticate(
             AuthenticateRequest(
-                account: [0xFF], challenge: .sample(0..<32), service: [0x20],
+                account: AccountName([0xFF]), challenge: .sample(0..<32),
+                service: ServiceName([0x20]),
                 timeoutMilliseconds: .max, maximumTries: .max, presence: .noTerminal,
                 background: .allow)),
         .verify(account: account, timeoutMilliseconds: 1),
@@ -195,7 +196,7 @@ enum Samples {
                     requester: "bob", reason: .noMatch, count: .max, since: 1,
                     until: .max)),
             .refusal(
-                Refusal(SignRequest.verb, requester: [], reason: .lidClosed, since: 0, until: 0)),
+                Refusal(SignRequest.verb, requester: .none, reason: .lidClosed, since: 0, until: 0)),
             .denial(
                 Denial(
                     .invalidated, cause: .hostSecretChanged, seconds: 1, since: 2,
@@ -247,7 +248,9 @@ enum Samples {
                     account: account, service: "polkit-1",
                     requester: "bob", purpose: Bytes("pkexec id".utf8), isOver: false,
                     number: .max)),
-            .event(EventAnswer(account: account, service: [0x20], isOver: true, number: 0)),
+            .event(
+                EventAnswer(account: account, service: ServiceName([0x20]), isOver: true, number: 0)
+            ),
             .importedPrint(
                 ImportedPrintAnswer(
                     finger: .leftLittle, since: 5, subject: [1], outcome: .readerFailed,
@@ -262,12 +265,13 @@ enum Samples {
                 ImportedPrintAnswer(finger: nil, outcome: .foreign, place: [])),
             .serverEnabled(
                 ServerEnabledAnswer(
-                    account: Bytes("a:b".utf8), application: ApplicationName([1]), fingerprint: [],
+                    account: "a:b", application: ApplicationName([1]), fingerprint: [],
                     progress: .pendingCommit)),
             .token(TokenAnswer(accessToken: [0x61], seconds: 300, refreshToken: [])),
             .server(
                 ServerAnswer(
-                    account: [1], since: 2, state: .removing, server: ServerURL([3]),
+                    account: ServerAccountName([1]), since: 2, state: .removing,
+                    server: ServerURL([3]),
                     application: ApplicationName([4]),
                     fingerprint: [5])),
             .signed(SignedAnswer(signature: [1])),
@@ -284,12 +288,14 @@ enum Samples {
             .authorization(Bytes("SignetMAC token=".utf8)),
             .operation(
                 OperationAnswer(
-                    account: [1], server: ServerURL([2]), application: ApplicationName([3]),
+                    account: ServerAccountName([1]), server: ServerURL([2]),
+                    application: ApplicationName([3]),
                     content: operation,
                     state: .pending)),
             .operation(
                 OperationAnswer(
-                    account: [1], server: ServerURL([2]), application: ApplicationName([3]),
+                    account: ServerAccountName([1]), server: ServerURL([2]),
+                    application: ApplicationName([3]),
                     content: longOperation,
                     state: .failed, failures: OperationFailures(count: 1, most: .max))),
             .serverTrouble(

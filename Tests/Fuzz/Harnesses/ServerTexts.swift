@@ -7,7 +7,7 @@ enum ServerTexts: Harness {
     static let name = "server-texts"
 
     private static let head = StatementHead(
-        audience: "shop.example", account: bytes("alice"), device: .sample(0..<16),
+        audience: "shop.example", account: "alice", device: .sample(0..<16),
         credential: .sample(16..<32))
     private static let claims = StatementClaims(
         factor: Factor.fingerprint, integrity: Integrity(key: .tpm, secureBoot: .on),
@@ -23,7 +23,7 @@ enum ServerTexts: Harness {
         [
             LoginStatement(
                 head: head, challenge: .sample(0..<32), action: LoginAction.macToken,
-                service: bytes("web"), terminal: [], purpose: bytes("sign\nin"), claims: claims
+                service: "web", terminal: [], purpose: bytes("sign\nin"), claims: claims
             ).encoded(),
             requestStatement.encoded(),
             OperationStatement(
@@ -39,7 +39,7 @@ enum ServerTexts: Harness {
                 head: head, challenge: bytes("signet-login: 1\n%"), claims: claims
             ).encoded(),
             Verdict(
-                audience: "shop.example", account: bytes("alice"), local: bytes("al"),
+                audience: "shop.example", account: "alice", local: "al",
                 device: .sample(0..<16), challenge: .sample(0..<32), module: .sample(32..<64),
                 decision: .deny, issued: moment, expires: moment
             ).encoded(),

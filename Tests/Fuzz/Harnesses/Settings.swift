@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import Command
 import Configuration
+import Domain
 import LoginMessages
 import LoginProtocol
 import ModuleOptions
@@ -51,12 +52,13 @@ enum LoginServers: Harness {
         require(bytes.count <= LoginServer.maximumLength, "a file beyond its length")
         require(server.offlineHours <= 720, "hours out of their range")
         require(
-            server.url.starts(with: Array("https://".utf8)) && server.url.count <= 200,
+            server.url.bytes.starts(with: Array("https://".utf8)) && server.url.bytes.count <= 200,
             "a bad URL")
         require(
-            !server.audience.isEmpty && server.audience.count <= Limit.label, "a bad audience")
+            !server.audience.isEmpty && server.audience.bytes.count <= Limit.label, "a bad audience"
+        )
         require(server.accounts.allSatisfy { !$0.isEmpty && $0 != [0x40] }, "a bad account")
-        for value in [server.url, server.audience] + server.accounts {
+        for value in [server.url.bytes, server.audience.bytes] + server.accounts {
             require(!value.contains { $0 < 0x20 && $0 != 9 || $0 == 0x7F }, "a control character")
         }
     }

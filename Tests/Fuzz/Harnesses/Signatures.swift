@@ -69,8 +69,8 @@ enum Signers: Harness {
     static var seeds: [[UInt8]] {
         let comment = bytes("signet:al ice%25:000102030405060708090a0b0c0d0e0f")
         guard let line = Signatures.key?.line(comment: comment) else { return [] }
-        let signer = account + bytes(" namespaces=\"login@signet,secret@signet\" ") + line
-        let former = account + bytes(" namespaces=\"login@signet\" ") + line
+        let signer = account.bytes + bytes(" namespaces=\"login@signet,secret@signet\" ") + line
+        let former = account.bytes + bytes(" namespaces=\"login@signet\" ") + line
         return [signer, signer + signer, former, former + signer]
     }
 

@@ -7,10 +7,10 @@ enum Statements: Harness {
     static let name = "statements"
 
     static let sample = Statement(
-        audience: Audience.local, account: bytes("alice"), uid: 1_000,
-        requester: bytes("bob"), device: .sample(0..<16), credential: .sample(16..<32),
+        audience: Audience.local, account: "alice", uid: 1_000,
+        requester: "bob", device: .sample(0..<16), credential: .sample(16..<32),
         challenge: .sample(0..<32),
-        service: bytes("sudo"), terminal: bytes("/dev/pts/3"), purpose: bytes("sudo a\nb 100% ü"),
+        service: "sudo", terminal: bytes("/dev/pts/3"), purpose: bytes("sudo a\nb 100% ü"),
         command: [UInt8](32..<64), factor: Factor.fingerprint, enrolment: 7, counter: 42,
         previous: [UInt8](repeating: 0, count: 32), issued: Instant(seconds: 1_795_195_440))
 
@@ -25,7 +25,7 @@ enum Statements: Harness {
             + [ServerMode.online, .offline].map { mode in
                 var statement = sample
                 statement.server = ServerLines(
-                    url: "https://id.example.org", account: bytes("a%"), mode: mode)
+                    url: "https://id.example.org", account: "a%", mode: mode)
                 return statement.encoded()
             }
     }
@@ -48,7 +48,7 @@ enum StatementValues: Harness {
         guard values.count == 3 else { return }
         let sample = Statements.sample
         let statement = Statement(
-            audience: sample.audience, account: [UInt8](values[0]), uid: sample.uid,
+            audience: sample.audience, account: AccountName([UInt8](values[0])), uid: sample.uid,
             requester: sample.requester, device: sample.device, credential: sample.credential,
             challenge: sample.challenge,
             service: sample.service, terminal: [UInt8](values[1]), purpose: [UInt8](values[2]),
