@@ -64,7 +64,9 @@ def ranges():
     key = Key("device")
     r, s = key.sign(MESSAGE)
     low = min(s, N - s)
-    extremes = {"0": 0, "1": 1, "n - 1": N - 1, "n": N, "n + 1": N + 1, "p": P, "2^256 - 1": 2**256 - 1}
+    extremes = {
+        "0": 0, "1": 1, "n - 1": N - 1, "n": N, "n + 1": N + 1, "p": P, "2^256 - 1": 2**256 - 1,
+    }
     return [
         case("a signature by openssl", "valid", key.point, numbers(r, s)),
         case("the low s", "valid", key.point, numbers(r, low)),

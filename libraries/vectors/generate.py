@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the vectors that are made up: request.json, mac.json, token.json, verdict.json, curve.json.
+"""Writes the vectors that are made up: all but recorded.json.
 
     libraries/vectors/generate.py
 

@@ -6,10 +6,11 @@
 
 It starts the server on 127.0.0.1 with a database in a temporary directory, registers two devices
 whose keys are in keys/, and asks the server about each case of request_cases.py and mac_cases.py
-that a server can judge now. It fails if the server disagrees with one. Then it writes recorded.json:
-the tokens, JWKS and verdicts that the server issued, and the requests that it accepted, with some
-that it refused.
+that a server can judge now. It fails if the server disagrees with one. Then it writes
+recorded.json: the tokens, JWKS and verdicts that the server issued, and the requests that it
+accepted, with some that it refused.
 """
+import calendar
 import hashlib
 import json
 import os
@@ -104,7 +105,8 @@ class Person:
             "secure-boot": "on", "enrolment": "1", "counter": str(self.counter),
             "issued": stamp(int(time.time())),
         })
-        return {"statement": b64(text), "signature": b64(sshsig(self.entry["key"], text, namespace))}
+        signature = sshsig(self.entry["key"], text, namespace)
+        return {"statement": b64(text), "signature": b64(signature)}
 
     def register(self):
         account = {"account": self.entry["account"]}
@@ -236,8 +238,9 @@ def verdicts(server, world, people, now):
     for person, local in zip(people + people[:1], ("al", "zoë", "alice")):
         module = world.nonce()
         verdict = person.log_in(module, local)["verdict"]
-        said = dict(line.split(": ", 1) for line in unb64(verdict["statement"]).decode().splitlines())
-        issued = int(time.mktime(time.strptime(said["issued"], "%Y-%m-%dT%H:%M:%SZ")) - time.timezone)
+        text = unb64(verdict["statement"]).decode()
+        said = dict(line.split(": ", 1) for line in text.splitlines())
+        issued = calendar.timegm(time.strptime(said["issued"], "%Y-%m-%dT%H:%M:%SZ"))
         base = {
             "kind": "verdict", "now": now, "input": verdict,
             "keys": {"key": key, "audience": world.audience}, "server": "valid",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cases of `Authorization: Signet`: requests that a touch signed."""
+import base64
 import hashlib
 
 import forms
@@ -280,7 +281,8 @@ def other_requests(world):
                lines={"resource": "/a%2Fb"}, case={"resource": "/a/b"}),
         signed(world, "another body", "wrong-request",
                case={"raw_body": BODY.replace(b"10", b"99")}),
-        signed(world, "a line end after the body", "wrong-request", case={"raw_body": BODY + b"\n"}),
+        signed(world, "a line end after the body", "wrong-request",
+               case={"raw_body": BODY + b"\n"}),
         signed(world, "a body that was left out", "wrong-request", case={"raw_body": b""}),
         signed(world, "another application", "wrong-audience",
                lines={"audience": world.audience[:-4] + "bank"}),
@@ -290,7 +292,8 @@ def other_requests(world):
         signed(world, "a key that is not registered", "unknown-key", by=world.stranger),
         signed(world, "another account's name with one's own key", "unknown-key",
                lines={"account": world.zoe["account"]}),
-        signed(world, "an account that does not exist", "unknown-key", lines={"account": "mallory"}),
+        signed(world, "an account that does not exist", "unknown-key",
+               lines={"account": "mallory"}),
         signed(world, "a name that is not UTF-8", "unknown-key", lines={"account": b"al\xffice"}),
         signed(world, "a name in another normal form", "unknown-key", person=world.zoe,
                lines={"account": "Zoe\u0308 Ødegård"}),
@@ -388,8 +391,6 @@ def signatures(world):
 
 
 def _fingerprint(point):
-    import base64
-
     digest = hashlib.sha256(key_blob(point)).digest()
     return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 

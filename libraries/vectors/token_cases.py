@@ -156,7 +156,7 @@ def headers(tokens):
         refused("a key in the header", tokens.header(jwk=tokens.stranger.jwk)),
         refused("a critical extension", tokens.header(crit=["exp"])),
         refused("an escape in the header", compact(tokens.header()).replace("ES", "\\u0045S")),
-        refused("a kid that is a path", tokens.header(kid="../../../../../../../../../../dev/null/xxxxx")),
+        refused("a kid that is a path", tokens.header(kid=("../" * 12 + "dev/null")[:43])),
         refused("a kid that is too short", tokens.header(kid=kid[:-1])),
         refused("an empty header", ""),
         refused("the kid of a key that the server does not publish",
@@ -181,7 +181,8 @@ def signatures(tokens):
     return [
         with_bytes("a low s", numbers(r, low), "valid"),
         with_bytes("a high s", numbers(r, N - low), "valid"),
-        tokens.case("an altered payload", "bad-signature", f"{head}.{altered}.{right.split('.')[2]}"),
+        tokens.case("an altered payload", "bad-signature",
+                    f"{head}.{altered}.{right.split('.')[2]}"),
         tokens.case("another key's signature under this kid", "bad-signature",
                     tokens.sign(tokens.header(), tokens.claims(), tokens.stranger)),
         tokens.case("the second key's signature under the first key's kid", "bad-signature",
@@ -236,7 +237,7 @@ def payloads(tokens):
         malformed("a session in upper case", tokens.claims(sid="A" * 32)),
     ] + [
         malformed(f"no {name}", without(name))
-        for name in ("iss", "sub", "aud", "iat", "exp", "jti", "sid", "reg", "amr", "roles", "flags")
+        for name in tokens.claims()
     ]
 
 
@@ -244,7 +245,8 @@ def times(tokens):
     now = tokens.now
     return [
         tokens.case("another server", "wrong-issuer", claims={"iss": "https://evil.example"}),
-        tokens.case("the issuer with a slash at the end", "wrong-issuer", claims={"iss": ISSUER + "/"}),
+        tokens.case("the issuer with a slash at the end", "wrong-issuer",
+                    claims={"iss": ISSUER + "/"}),
         tokens.case("another application", "wrong-audience", claims={"aud": ISSUER + "/bank"}),
         tokens.case("an audience that begins with this one", "wrong-audience",
                     claims={"aud": AUDIENCE + "s"}),

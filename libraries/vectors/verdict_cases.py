@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cases of verdicts: the server's signed answers to a PAM module."""
+import base64
+
 import forms
 from forms import N, Key, b64, blob, key_blob, sshsig, stamp
 
@@ -150,8 +152,6 @@ def signatures(verdicts):
 
 
 def line(point):
-    import base64
-
     return "ecdsa-sha2-nistp256 " + base64.b64encode(key_blob(point)).decode()
 
 

@@ -12,8 +12,8 @@ export const CODES = Object.freeze([
 /**
  * What was to be verified is refused; `code` is one of `CODES`.
  *
- * The message is for the log of the back end. Do not send it to the client: whoever made the
- * request learns only that it was refused.
+ * The message is for the log of the back end. Do not send it to the client, which learns only that
+ * its request was refused.
  */
 export class VerificationFailure extends Error {
   constructor(code, detail) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Verifies what Signet signs, offline. libraries/README.md says how, and what only the server can tell. */
+/** Verifies what Signet signs, offline; libraries/README.md says what only the server can tell. */
 
 /** Why something was refused; libraries/README.md describes each code. */
 export type FailureCode =
@@ -69,7 +69,7 @@ export interface MACToken {
 
 /** The ACTIVE ones of `registrations` in the server's `GET /v1/accounts/{name}/registrations`. */
 export function activeDevices(
-  registrations: ReadonlyArray<Device & { registration: string, status: string, fingerprint?: string }>,
+  registrations: ReadonlyArray<Partial<Device> & { status: string }>,
 ): Device[]
 
 /** The fingerprint of a key's uncompressed point (65 bytes): `SHA256:…`. */
@@ -160,7 +160,7 @@ export class KeySource implements Keys {
   point(kid: string): Promise<Uint8Array | undefined>
 }
 
-/** A function for `KeySource`: HTTPS, no redirection, at most 64 KiB, within `timeout` seconds (5). */
+/** A function for `KeySource`: HTTPS, no redirection, at most 64 KiB, `timeout` seconds (5). */
 export function httpsFetch(url: string, options?: { timeout?: number }): () => Promise<Uint8Array>
 
 /** The claims of a valid access token. Times are in seconds since 1970. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores that make a request code valid once. `NonceStore` in index.d.ts says what a verifier needs.
+// Stores that make a request code valid once; `NonceStore` in index.d.ts is what a verifier needs.
 import { VerificationFailure } from './failures.js'
 
 /** How far a code's time may be from the clock, before and after it, in seconds. */

@@ -64,7 +64,8 @@ def decimal_decode(text: bytes) -> Optional[int]:
 
 def time_decode(text: bytes) -> Optional[int]:
     """Decodes `2026-11-20T17:24:00Z`, in seconds since 1970; only dates that exist."""
-    if len(text) != 20 or text[4:5] + text[7:8] + text[10:11] + text[13:14] + text[16:17] != b"--T::":
+    marks = text[4:5] + text[7:8] + text[10:11] + text[13:14] + text[16:17]
+    if len(text) != 20 or marks != b"--T::":
         return None
     parts = (text[0:4], text[5:7], text[8:10], text[11:13], text[14:16], text[17:19])
     if text[19:] != b"Z" or not all(_DIGITS.issuperset(part) for part in parts):

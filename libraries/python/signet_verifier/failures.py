@@ -20,8 +20,8 @@ CODES: FrozenSet[str] = frozenset(
 class VerificationFailure(Exception):
     """What was to be verified is refused; `code` is one of `CODES`.
 
-    The text is for the log of the back end. Do not send it to the client: whoever made the request
-    learns only that it was refused.
+    The text is for the log of the back end. Do not send it to the client, which learns only that
+    its request was refused.
     """
 
     def __init__(self, code: str, detail: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server's public keys for access tokens: its JWKS (RFC 7517), and how it is kept up to date."""
+"""The server's public keys for access tokens: its JWKS (RFC 7517), and how it is kept current."""
 from __future__ import annotations
 
 import hashlib
@@ -55,11 +55,11 @@ class KeySet:
 class KeySource:
     """A server's keys, fetched again as they age. For use by any number of threads.
 
-    `fetch` returns the JWKS document, or raises. Keys are used for `max_age` seconds after they were
-    fetched and then no longer: the server may have retired one. From half that age on they are
-    fetched again when a token is verified, and when a token names an unknown key, but never more
-    often than every `interval` seconds, whatever tokens anyone sends. `clock` counts seconds and
-    never goes back.
+    `fetch` returns the JWKS document, or raises. Keys are used for `max_age` seconds after they
+    were fetched and then no longer: the server may have retired one. From half that age on they
+    are fetched again when a token is verified, and when a token names an unknown key, but never
+    more often than every `interval` seconds, whatever tokens anyone sends. `clock` counts seconds
+    and never goes back.
     """
 
     def __init__(

@@ -5,12 +5,13 @@ docs/developer/PROTOCOL.md, "Texts for a server", describes every line.
 """
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional, Tuple
+from typing import List, NamedTuple, Optional, Tuple, TypeVar
 
 from .encoding import base64url_decode, decimal_decode, hex_decode, percent_decode, percent_encode
 from .encoding import time_decode
 from .failures import VerificationFailure
 
+_Value = TypeVar("_Value")
 _METHOD_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 
 
@@ -84,7 +85,7 @@ class LineReader:
         if self._position != len(self._text):
             raise self._malformed("end")
 
-    def _found(self, value: Optional[int], name: str):  # type: ignore[no-untyped-def]
+    def _found(self, value: Optional[_Value], name: str) -> _Value:
         if value is None:
             raise self._malformed(name)
         return value

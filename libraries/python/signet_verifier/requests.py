@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Request codes: the header `Authorization: Signet …` or `Authorization: SignetMAC …`.
 
-The checks and their order are those of docs/developer/SERVER.md, without what only the server knows:
-whether the registration is ACTIVE now, the account blocked, a token revoked, a counter too far behind.
+The checks and their order are those of docs/developer/SERVER.md, without what only the server
+knows: whether the registration is ACTIVE now, the account blocked, a token revoked, a counter too
+far behind.
 """
 from __future__ import annotations
 
@@ -20,7 +21,6 @@ from .nonces import WINDOW_SECONDS, NonceStore
 from .sshsig import Signature, VerifySignature, fingerprint, read_signature
 
 _LONGEST = {"Signet": 4096, "SignetMAC": 256}
-_ISSUED_LENGTH = 20
 
 # The values of a request's `Authorization` headers: one, all of them in a list, or None.
 Header = Union[None, str, bytes, Sequence[Union[str, bytes]]]
@@ -41,7 +41,10 @@ class Device:
 
 @dataclass(frozen=True)
 class MACToken:
-    """A MAC token whose secret of 32 bytes this program holds. `expires` is in seconds since 1970."""
+    """A MAC token whose secret of 32 bytes this program holds.
+
+    `expires` is in seconds since 1970.
+    """
 
     token: str
     secret: bytes
@@ -123,8 +126,9 @@ class RequestVerifier:
     ) -> VerifiedRequest:
         """Verifies the code of one request, and uses it up; raises `VerificationFailure`.
 
-        `resource` is path and query exactly as they were sent, escapes included. `body` is the exact
-        body; `body_digest`, its SHA-256, may take its place.
+        `authorization` is the value of the request's `Authorization` header, or all of them in a
+        list. `resource` is path and query exactly as they were sent, escapes included. `body` is
+        the exact body; `body_digest`, its SHA-256, may take its place.
         """
         header = _only(authorization)
         request = _Received(
@@ -208,7 +212,8 @@ class RequestVerifier:
         """
         if abs(int(self._clock()) - issued) > WINDOW_SECONDS:
             return False
-        if self._nonces.add(f"{owner}:{base64url_encode(nonce).decode()}:{issued}", issued) is not True:
+        key = f"{owner}:{base64url_encode(nonce).decode()}:{issued}"
+        if self._nonces.add(key, issued) is not True:
             raise VerificationFailure("replayed", "this code has been used before")
         return True
 

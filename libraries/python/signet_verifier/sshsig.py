@@ -2,6 +2,7 @@
 """OpenSSH signatures (PROTOCOL.sshsig) by P-256 keys, in the one form that Signet writes."""
 from __future__ import annotations
 
+import base64
 import hashlib
 from typing import Callable, NamedTuple
 
@@ -112,8 +113,6 @@ def read_key_line(line: str) -> bytes:
 
 def fingerprint(point: bytes) -> str:
     """The fingerprint of a key as registrations and `ssh-keygen -l` show it: `SHA256:…`."""
-    import base64
-
     digest = hashlib.sha256(_string(_ALGORITHM) + _string(_CURVE) + _string(point)).digest()
     return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 

@@ -81,7 +81,8 @@ class TokenVerifier:
             raise VerificationFailure("malformed", "not three parts in base64url")
         point = self._keys.point(_key_id(parts[0]))
         if point is None:
-            raise VerificationFailure("unknown-key", "signed by a key that the server does not publish")
+            raise VerificationFailure(
+                "unknown-key", "signed by a key that the server does not publish")
         signed = parts[0] + b"." + parts[1]
         if len(signature) != 64 or self._verify_signature(point, signature, signed) is not True:
             raise VerificationFailure("bad-signature", "the signature is not by the server's key")
@@ -116,7 +117,7 @@ def bearer_token(authorization: Union[None, str, "list[str]", "tuple[str, ...]"]
 
 
 def _key_id(header: bytes) -> str:
-    """The id of the key that a header names; raises unless it is written as the server writes it."""
+    """The id of the key that a header names; raises unless the server would write it so."""
     text = base64url_decode(header)
     if text is not None and text.startswith(_HEADER_START) and text.endswith(_HEADER_END):
         kid = text[len(_HEADER_START) : -len(_HEADER_END)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts: the server's signed yes to a login at a PAM module, for anyone who has its pinned key."""
+"""Verdicts: the server's signed yes to a login at a PAM module, by a key that is pinned."""
 from __future__ import annotations
 
 import time
@@ -121,14 +121,14 @@ def _read_names(
 
 
 def _bytes(data: Data, longest: int) -> bytes:
-    if isinstance(data, str):
-        # Four characters for three bytes.
-        decoded = base64url_decode(data.encode("utf-8", "replace")) if 3 * len(data) <= 4 * longest + 4 else b""
+    decoded: Optional[bytes]
+    # Three bytes are four characters.
+    if isinstance(data, str) and 3 * len(data) <= 4 * longest + 4:
+        decoded = base64url_decode(data.encode("utf-8", "replace"))
         if decoded is None:
             raise VerificationFailure("malformed", "not base64url without padding")
-        if not decoded and data:
-            raise VerificationFailure("too-long", f"more than {longest} bytes")
-        data = decoded
-    if len(data) > longest:
+    else:
+        decoded = data if isinstance(data, bytes) else None
+    if decoded is None or len(decoded) > longest:
         raise VerificationFailure("too-long", f"more than {longest} bytes")
-    return data
+    return decoded

@@ -92,7 +92,8 @@ class JSONTests(unittest.TestCase):
             self.assertRaises(VerificationFailure, parse, document[:length])
         for text in (b"", b"[1,]", b"{,}", b"{1:2}", b"[1 2]", b"tru", b"nul", b"+1", b".5", b"1.",
                      b"1e", b"--1", b"'a'", b'"\\x"', b'"\\u12"', b'"\\ud800"', b'"\\udc00"',
-                     b'"\\ud800\\u0041"', b"[}", b"]", b'{"a" 1}', b"[1]]", b"\xef\xbb\xbf1", b"\x0b1"):
+                     b'"\\ud800\\u0041"', b"[}", b"]", b'{"a" 1}', b"[1]]",
+                     b"\xef\xbb\xbf1", b"\x0b1"):
             self.assertRaises(VerificationFailure, parse, text)
 
     def test_nesting_does_not_use_the_stack(self):

@@ -44,7 +44,8 @@ def judge_request(case, clock):
     for entry in case.get("seen", []):
         nonces.add(entry["key"], entry["issued"])
     devices = [
-        signet.Device(entry["account"], entry["device"], entry["fingerprint"], entry["registration"])
+        signet.Device(
+            entry["account"], entry["device"], entry["fingerprint"], entry["registration"])
         for entry in keys.get("devices", [])
     ]
     tokens = {
@@ -77,7 +78,8 @@ def judge_verdict(case, clock):
             unb64(value) if name in ("challenge", "module") else value
         for name, value in expect.items()
     }
-    return plain(verifier.verify(case["input"]["statement"], case["input"]["signature"], **expected))
+    given = case["input"]
+    return plain(verifier.verify(given["statement"], given["signature"], **expected))
 
 
 def judge_keys(case, _):
