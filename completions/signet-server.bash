@@ -54,7 +54,7 @@ _signet_server_next() {
         admin) printf '%s\n' application key account activation registration template signing-key \
             audit migrate check-config check-certificate after-restore ;;
         'admin application') printf '%s\n' add list set remove pam-file ;;
-        'admin key') printf '%s\n' add list revoke ;;
+        'admin key') printf '%s\n' add list set revoke ;;
         'admin account') printf '%s\n' list set block unblock ;;
         'admin activation') printf '%s\n' add ;;
         'admin registration') printf '%s\n' list show commit set block unblock remove ;;
@@ -84,9 +84,9 @@ _signet_server() {
         case $word in
             --config | --audience | --devices | --commit | --biometrics | --keys | \
                 --secure-boot | --max-failures | --access-seconds | --refresh-seconds | \
-                --after | --limit | --flags | --roles | --minutes | --account | --status | \
-                --purpose | --seconds | --device | --since | --application | --event | \
-                --before | --mac-tokens) ((index += 1)) ;;
+                --scopes | --expires | --after | --limit | --flags | --roles | --minutes | \
+                --account | --status | --purpose | --seconds | --device | --since | \
+                --application | --event | --api-key | --before | --mac-tokens) ((index += 1)) ;;
             -*) ;;
             *)
                 if ((${#operands[@]} == 0)) \
@@ -104,9 +104,9 @@ _signet_server() {
     case $cur in
         --config=* | --audience=* | --devices=* | --commit=* | --biometrics=* | --keys=* | \
             --secure-boot=* | --max-failures=* | --access-seconds=* | --refresh-seconds=* | \
-            --after=* | --limit=* | --flags=* | --roles=* | --minutes=* | --account=* | \
-            --status=* | --purpose=* | --seconds=* | --device=* | --since=* | --application=* | \
-            --event=* | --before=* | --mac-tokens=*) previous=${cur%%=*} cur=${cur#*=} ;;
+            --scopes=* | --expires=* | --after=* | --limit=* | --flags=* | --roles=* | \
+            --minutes=* | --account=* | --status=* | --purpose=* | --seconds=* | --device=* | \
+            --since=* | --application=* | --event=* | --api-key=* | --before=* | --mac-tokens=*) previous=${cur%%=*} cur=${cur#*=} ;;
     esac
     case $at:$previous in
         *:--config)
@@ -149,9 +149,10 @@ _signet_server() {
             _signet_server_offer "$cur" < <(printf '%s\n' revoke keep)
             return
             ;;
-        *:--audience | *:--max-failures | *:--access-seconds | *:--refresh-seconds | *:--after | \
-        *:--limit | *:--flags | *:--roles | *:--minutes | *:--account | *:--status | *:--seconds | \
-        *:--since | *:--application | *:--event | *:--before) return ;;
+        *:--audience | *:--max-failures | *:--access-seconds | *:--refresh-seconds | *:--scopes | \
+        *:--expires | *:--after | *:--limit | *:--flags | *:--roles | *:--minutes | *:--account | \
+        *:--status | *:--seconds | *:--since | *:--application | *:--event | *:--api-key | \
+        *:--before) return ;;
     esac
 
     if [[ $cur == -* ]]; then
@@ -168,8 +169,9 @@ _signet_server() {
             'admin application remove') options=(--devices --config --json --help) ;;
             'admin application pam-file') options=(--config --json --help) ;;
             'admin key') options=(--config --json --help) ;;
-            'admin key add') options=(--config --json --help) ;;
+            'admin key add') options=(--scopes --expires --config --json --help) ;;
             'admin key list') options=(--config --json --help) ;;
+            'admin key set') options=(--scopes --expires --config --json --help) ;;
             'admin key revoke') options=(--config --json --help) ;;
             'admin account') options=(--config --json --help) ;;
             'admin account list') options=(--after --limit --config --json --help) ;;
@@ -195,8 +197,8 @@ _signet_server() {
             'admin signing-key list') options=(--config --json --help) ;;
             'admin signing-key rotate') options=(--config --json --help) ;;
             'admin signing-key retire') options=(--config --json --help) ;;
-            'admin audit') options=(--since --application --account --event --limit --config
-                --json --help) ;;
+            'admin audit') options=(--since --application --account --event --api-key --limit
+                --config --json --help) ;;
             'admin audit prune') options=(--before --config --json --help) ;;
             'admin migrate') options=(--config --json --help) ;;
             'admin check-config') options=(--config --json --help) ;;

@@ -16,7 +16,7 @@ function __signet_server_next
         case 'admin application'
             printf '%s\n' add list set remove pam-file
         case 'admin key'
-            printf '%s\n' add list revoke
+            printf '%s\n' add list set revoke
         case 'admin account'
             printf '%s\n' list set block unblock
         case 'admin activation'
@@ -55,10 +55,10 @@ function __signet_server_read
         end
         switch $word
             case '--config' '--audience' '--devices' '--commit' '--biometrics' '--keys' \
-                '--secure-boot' '--max-failures' '--access-seconds' '--refresh-seconds' '--after' \
-                '--limit' '--flags' '--roles' '--minutes' '--account' '--status' '--purpose' \
-                '--seconds' '--device' '--since' '--application' '--event' '--before' \
-                '--mac-tokens'
+                '--secure-boot' '--max-failures' '--access-seconds' '--refresh-seconds' '--scopes' \
+                '--expires' '--after' '--limit' '--flags' '--roles' '--minutes' '--account' \
+                '--status' '--purpose' '--seconds' '--device' '--since' '--application' '--event' \
+                '--api-key' '--before' '--mac-tokens'
                 set isValue $word
             case '-*'
             case '*'
@@ -110,7 +110,8 @@ complete -c signet-server -n '__signet_server_begins "admin application"' -a set
 complete -c signet-server -n '__signet_server_begins "admin application"' -a remove -d 'remove an application permanently; its audit trail stays'
 complete -c signet-server -n '__signet_server_begins "admin application"' -a pam-file -d 'print the file with which machines ask this server at their logins'
 complete -c signet-server -n '__signet_server_begins "admin key"' -a add -d 'create an API key for an application, and show it once'
-complete -c signet-server -n '__signet_server_begins "admin key"' -a list -d 'list the names of an application\'s API keys'
+complete -c signet-server -n '__signet_server_begins "admin key"' -a list -d 'list an application\'s API keys: names, scopes, and last use'
+complete -c signet-server -n '__signet_server_begins "admin key"' -a set -d 'change the scopes of an API key, or when it ends'
 complete -c signet-server -n '__signet_server_begins "admin key"' -a revoke -d 'end an API key at once'
 complete -c signet-server -n '__signet_server_begins "admin account"' -a list -d 'list the accounts of an application by name'
 complete -c signet-server -n '__signet_server_begins "admin account"' -a set -d 'replace the flags or roles of an account'
@@ -131,10 +132,10 @@ complete -c signet-server -n '__signet_server_begins "admin signing-key"' -a lis
 complete -c signet-server -n '__signet_server_begins "admin signing-key"' -a rotate -d 'create a new key; signatures of the old one remain valid'
 complete -c signet-server -n '__signet_server_begins "admin signing-key"' -a retire -d 'remove a key that has been replaced; its signatures are refused from then on'
 complete -c signet-server -n '__signet_server_begins "admin audit"' -a prune -d 'delete old lines of the audit trail permanently'
-complete -c signet-server -n '__signet_server_is "" admin "admin application" "admin application add" "admin application list" "admin application set" "admin application remove" "admin application pam-file" "admin key" "admin key add" "admin key list" "admin key revoke" "admin account" "admin account list" "admin account set" "admin account block" "admin account unblock" "admin activation" "admin activation add" "admin registration" "admin registration list" "admin registration show" "admin registration commit" "admin registration set" "admin registration block" "admin registration unblock" "admin registration remove" "admin template" "admin template add" "admin template list" "admin template remove" "admin signing-key" "admin signing-key list" "admin signing-key rotate" "admin signing-key retire" "admin audit" "admin audit prune" "admin migrate" "admin check-config" "admin check-certificate" "admin after-restore"' -l config -r -F -d 'the settings, instead of /etc/signet/server.conf'
+complete -c signet-server -n '__signet_server_is "" admin "admin application" "admin application add" "admin application list" "admin application set" "admin application remove" "admin application pam-file" "admin key" "admin key add" "admin key list" "admin key set" "admin key revoke" "admin account" "admin account list" "admin account set" "admin account block" "admin account unblock" "admin activation" "admin activation add" "admin registration" "admin registration list" "admin registration show" "admin registration commit" "admin registration set" "admin registration block" "admin registration unblock" "admin registration remove" "admin template" "admin template add" "admin template list" "admin template remove" "admin signing-key" "admin signing-key list" "admin signing-key rotate" "admin signing-key retire" "admin audit" "admin audit prune" "admin migrate" "admin check-config" "admin check-certificate" "admin after-restore"' -l config -r -F -d 'the settings, instead of /etc/signet/server.conf'
 complete -c signet-server -n '__signet_server_is ""' -l version -d 'show the version of this program'
-complete -c signet-server -n '__signet_server_is "" admin "admin application" "admin application add" "admin application list" "admin application set" "admin application remove" "admin application pam-file" "admin key" "admin key add" "admin key list" "admin key revoke" "admin account" "admin account list" "admin account set" "admin account block" "admin account unblock" "admin activation" "admin activation add" "admin registration" "admin registration list" "admin registration show" "admin registration commit" "admin registration set" "admin registration block" "admin registration unblock" "admin registration remove" "admin template" "admin template add" "admin template list" "admin template remove" "admin signing-key" "admin signing-key list" "admin signing-key rotate" "admin signing-key retire" "admin audit" "admin audit prune" "admin migrate" "admin check-config" "admin check-certificate" "admin after-restore"' -s h -l help -d 'show what the command takes'
-complete -c signet-server -n '__signet_server_is admin "admin application" "admin application add" "admin application list" "admin application set" "admin application remove" "admin application pam-file" "admin key" "admin key add" "admin key list" "admin key revoke" "admin account" "admin account list" "admin account set" "admin account block" "admin account unblock" "admin activation" "admin activation add" "admin registration" "admin registration list" "admin registration show" "admin registration commit" "admin registration set" "admin registration block" "admin registration unblock" "admin registration remove" "admin template" "admin template add" "admin template list" "admin template remove" "admin signing-key" "admin signing-key list" "admin signing-key rotate" "admin signing-key retire" "admin audit" "admin audit prune" "admin migrate" "admin check-config" "admin check-certificate" "admin after-restore"' -l json -d 'print lists and answers as JSON'
+complete -c signet-server -n '__signet_server_is "" admin "admin application" "admin application add" "admin application list" "admin application set" "admin application remove" "admin application pam-file" "admin key" "admin key add" "admin key list" "admin key set" "admin key revoke" "admin account" "admin account list" "admin account set" "admin account block" "admin account unblock" "admin activation" "admin activation add" "admin registration" "admin registration list" "admin registration show" "admin registration commit" "admin registration set" "admin registration block" "admin registration unblock" "admin registration remove" "admin template" "admin template add" "admin template list" "admin template remove" "admin signing-key" "admin signing-key list" "admin signing-key rotate" "admin signing-key retire" "admin audit" "admin audit prune" "admin migrate" "admin check-config" "admin check-certificate" "admin after-restore"' -s h -l help -d 'show what the command takes'
+complete -c signet-server -n '__signet_server_is admin "admin application" "admin application add" "admin application list" "admin application set" "admin application remove" "admin application pam-file" "admin key" "admin key add" "admin key list" "admin key set" "admin key revoke" "admin account" "admin account list" "admin account set" "admin account block" "admin account unblock" "admin activation" "admin activation add" "admin registration" "admin registration list" "admin registration show" "admin registration commit" "admin registration set" "admin registration block" "admin registration unblock" "admin registration remove" "admin template" "admin template add" "admin template list" "admin template remove" "admin signing-key" "admin signing-key list" "admin signing-key rotate" "admin signing-key retire" "admin audit" "admin audit prune" "admin migrate" "admin check-config" "admin check-certificate" "admin after-restore"' -l json -d 'print lists and answers as JSON'
 complete -c signet-server -n '__signet_server_is "admin application add"' -l audience -x -d 'the name that every statement for it carries'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l devices -x -a 'one several' -d 'whether a new device replaces the old one of an account'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l commit -x -a 'yes no' -d 'whether a person must compare the fingerprint of a new key'
@@ -145,6 +146,8 @@ complete -c signet-server -n '__signet_server_is "admin application add" "admin 
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l access-seconds -x -d 'the lifetime of an access token'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l refresh-seconds -x -d 'the lifetime of its session'
 complete -c signet-server -n '__signet_server_is "admin application remove"' -l devices -x -a 'refuse remove' -d 'what happens if it has registrations; the default is refuse'
+complete -c signet-server -n '__signet_server_is "admin key add" "admin key set"' -l scopes -x -d 'what it may be used for, with commas between; the default is all but admin'
+complete -c signet-server -n '__signet_server_is "admin key add" "admin key set"' -l expires -x -d 'when it ends, for example 2027-01-01 or 90d; the default is never'
 complete -c signet-server -n '__signet_server_is "admin account list"' -l after -x -d 'begin after this name'
 complete -c signet-server -n '__signet_server_is "admin account list" "admin registration list" "admin audit"' -l limit -x -d 'at most so many rows; the default is 1000'
 complete -c signet-server -n '__signet_server_is "admin account set" "admin registration set"' -l flags -x -d 'the flags, with commas between them; empty for none'
@@ -159,6 +162,7 @@ complete -c signet-server -n '__signet_server_is "admin template add"' -l device
 complete -c signet-server -n '__signet_server_is "admin audit"' -l since -x -d 'only lines since then, for example 7d or 2026-11-20'
 complete -c signet-server -n '__signet_server_is "admin audit"' -l application -x -d 'only those of this application'
 complete -c signet-server -n '__signet_server_is "admin audit"' -l event -x -d 'only events of this kind'
+complete -c signet-server -n '__signet_server_is "admin audit"' -l api-key -x -d 'only calls with an API key of this name'
 complete -c signet-server -n '__signet_server_is "admin audit prune"' -l before -x -d 'delete what is older than this time'
 complete -c signet-server -n '__signet_server_is "admin after-restore"' -l mac-tokens -x -a 'revoke keep' -d 'what happens to MAC tokens; the default is revoke'
 complete -c signet-server -n '__signet_server_operand "admin signing-key rotate|||0"' -a 'token verdict'

@@ -90,7 +90,8 @@ final class ServerSite: Sendable {
             guard let id = try rows.first?.integer(0) else { throw .broken("no application") }
             try store.run(
                 """
-                INSERT INTO api_key (hash, application, name, created) VALUES ($1, $2, 'bench', 0)
+                INSERT INTO api_key (hash, application, name, created, scopes)
+                VALUES ($1, $2, 'bench', 0, 'verify registrations operations logins')
                 """, [.bytes(digest), .integer(id)])
             return id
         }

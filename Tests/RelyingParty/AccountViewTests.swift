@@ -153,14 +153,16 @@ struct AccountViewTests {
     func plan() async throws {
         let sqlite: StaticString = """
             EXPLAIN QUERY PLAN
-            SELECT time, event, outcome, application, account, registration, address, agent, detail
+            SELECT time, event, outcome, application, account, registration, address, agent, detail,
+                api_key
             FROM audit
             WHERE application = $1 AND account = $2 AND id > (SELECT trail FROM account WHERE id = $3)
             ORDER BY id DESC LIMIT $4
             """
         let postgreSQL: StaticString = """
             EXPLAIN
-            SELECT time, event, outcome, application, account, registration, address, agent, detail
+            SELECT time, event, outcome, application, account, registration, address, agent, detail,
+                api_key
             FROM audit
             WHERE application = $1 AND account = $2 AND id > (SELECT trail FROM account WHERE id = $3)
             ORDER BY id DESC LIMIT $4

@@ -84,17 +84,14 @@ struct RefusalShareTests {
             try device.header(text: [UInt8]("no statement".utf8)),
         ]
         for header in headers { #expect(try await server.refusal(of: header) != nil) }
+        let key = try #require(try BearerSecret.apiKey.digest(of: [UInt8](server.apiKey.utf8)))
+        let known = try #require(server.service.apiKeys.cache.key(of: key))
         try await server.database.write { store throws(DatabaseFault) in
             _ = try store.run("UPDATE api_key SET revoked = 1")
         }
         for header in headers {
             // As it was known before, each time.
-            let key = try #require(
-                try BearerSecret.apiKey.digest(of: [UInt8](server.apiKey.utf8)))
-            let record = try await server.database.read { store throws(DatabaseFault) in
-                try store.applications.application(name: "shop")
-            }
-            server.service.applications.keep(try #require(record), of: key)
+            server.service.apiKeys.cache.keep(known, of: key)
             #expect(try await server.verify(header).code == "api-key-refused", "\(header)")
         }
     }

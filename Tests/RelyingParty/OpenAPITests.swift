@@ -9,12 +9,14 @@ import Testing
 struct OpenAPITests {
     private static let methods: Set<Substring> = ["get", "post", "put", "delete", "patch"]
 
-    /// Every `METHOD path` of the document: paths stand at two spaces, methods at four.
-    private func documented() throws -> Set<String> {
+    /// Every `METHOD path` of the document, with the text of its call: paths stand at two spaces,
+    /// methods at four.
+    private func documented() throws -> [String: [Substring]] {
         let path = "\(Layout.package)/docs/developer/openapi.yaml"
         let text = try String(contentsOfFile: path, encoding: .utf8)
-        var calls: Set<String> = []
+        var calls: [String: [Substring]] = [:]
         var place: Substring?
+        var call: String?
         for line in text.split(separator: "\n") {
             if line.hasPrefix("  /") {
                 place = line.dropFirst(2).dropLast()
@@ -22,9 +24,10 @@ struct OpenAPITests {
                 place = nil
             } else if let place, line.hasSuffix(":"), !line.hasPrefix("     ") {
                 let method = line.dropFirst(4).dropLast()
-                if Self.methods.contains(method) {
-                    calls.insert("\(method.uppercased()) \(place)")
-                }
+                call = Self.methods.contains(method) ? "\(method.uppercased()) \(place)" : nil
+                if let call { calls[call] = [] }
+            } else if let call, place != nil {
+                calls[call, default: []].append(line)
             }
         }
         return calls
@@ -32,9 +35,29 @@ struct OpenAPITests {
 
     @Test("has every call that the server has, and no other")
     func calls() throws {
-        let served = Set(Routes.all.map { "\($0.method) \($0.pattern)" })
-        #expect(try documented() == served)
+        let served = Set(Routes.all.map(\.call))
+        #expect(try Set(documented().keys) == served)
         #expect(!served.isEmpty)
+    }
+
+    @Test("has the scopes of each call of applications, and none of the others")
+    func scopes() throws {
+        let documented = try documented()
+        for route in Routes.all {
+            let line = documented[route.call]?.first { $0.contains("security: ") }
+            let scopes: [Scope] =
+                switch route.caller {
+                case .application(let scope, let other): [scope] + (other.map { [$0] } ?? [])
+                case .rememberedApplication(let scope): [scope]
+                case .anybody, .device, .leavingDevice: []
+                }
+            let wanted = scopes.map { "apiKey: [\($0.rawValue)]" }.joined(separator: ", ")
+            guard !scopes.isEmpty else {
+                #expect(line?.contains("apiKey") != true, "\(route.call)")
+                continue
+            }
+            #expect(line == "      security: [\(wanted)]", "\(route.call)")
+        }
     }
 
     @Test("has every code of a problem that docs/developer/SERVER.md has")

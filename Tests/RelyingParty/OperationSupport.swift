@@ -58,7 +58,7 @@ extension TestServer {
         }
         return Call(
             content: [],
-            parameters: parameters, application: nil, apiKey: [],
+            parameters: parameters, application: nil,
             device: signer.map { AuthenticatedDevice(signer: $0, factor: Factor.touch) },
             origin: Origin(address: "192.0.2.1", agent: "test"))
     }

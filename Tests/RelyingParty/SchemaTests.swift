@@ -23,7 +23,7 @@ struct SchemaTests {
                 "INSERT INTO forgotten (what, before) VALUES ($1, 7)", [.text("nonce")])
         }
         try await database.migrate(Schema.steps)
-        #expect(try await database.schemaVersion() == 2)
+        #expect(try await database.schemaVersion() == Schema.steps.count)
         let kept = try await database.read { store throws(DatabaseFault) in
             try store.run("SELECT before FROM forgotten").count
         }
@@ -34,9 +34,73 @@ struct SchemaTests {
             }
         }
         // A program from before does not start on it.
-        await #expect(throws: DatabaseFault.newer(found: 2, known: 1)) {
+        await #expect(throws: DatabaseFault.newer(found: Schema.steps.count, known: 1)) {
             try await database.migrate([Schema.steps[0]])
         }
+        await database.close()
+    }
+
+    @Test(
+        "lets API keys do what they could, and names them in the audit trail from then on",
+        arguments: Backend.allCases)
+    func keysAndTrail(backend: Backend) async throws {
+        let place = try backend.make()
+        let database = try place.open()
+        try await database.migrate(Array(Schema.steps.prefix(2)))
+        try await database.write { store throws(DatabaseFault) in
+            try store.run(
+                """
+                INSERT INTO application (name, audience, devices, commit_required, biometrics,
+                    minimum_key, minimum_boot, max_failures, access_seconds, refresh_seconds,
+                    created)
+                VALUES ('shop', 'a', 'several', 0, 1, 'any', 'any', 5, 300, 86400, 0)
+                """)
+            try store.run(
+                """
+                INSERT INTO api_key (hash, application, name, created, revoked)
+                VALUES ($1, 1, 'new', 7, NULL), ($2, 1, 'old', 6, 9)
+                """, [.bytes([1]), .bytes([2])])
+            try store.run(
+                """
+                INSERT INTO audit (time, application, account, registration, event, outcome,
+                    address, agent, detail)
+                VALUES (5, 'shop', 'alice', '', 'login', 'ok', '192.0.2.1', 'curl', '')
+                """)
+        }
+        try await database.migrate(Schema.steps)
+        let keys = try await database.read { store throws(DatabaseFault) in
+            try store.applications.apiKeys(of: 1)
+        }
+        let scopes = ["verify", "registrations", "operations", "logins"]
+        #expect(
+            keys == [
+                ListedKey(
+                    name: "old", scopes: scopes, created: 6, expires: nil, lastUsed: nil,
+                    revoked: 9),
+                ListedKey(
+                    name: "new", scopes: scopes, created: 7, expires: nil, lastUsed: nil,
+                    revoked: nil),
+            ])
+        let state = try await database.read { store throws(DatabaseFault) in
+            try store.applications.stateOfAPIKey([1])
+        }
+        #expect(state?.scopes == Set(Scope.ofApplications) && state?.isRevoked == false)
+        // A key that is stored without scopes may do nothing.
+        let bare = try await database.write { store throws(DatabaseFault) in
+            try store.run(
+                """
+                INSERT INTO api_key (hash, application, name, created)
+                VALUES ($1, 1, 'bare', 7)
+                """, [.bytes([3])])
+            return try store.applications.stateOfAPIKey([3])
+        }
+        #expect(bare?.scopes == [])
+        let lines = try await database.read { store throws(DatabaseFault) in
+            let all = AuditFilter(
+                since: 0, application: "", account: "", event: "", apiKey: "", most: 9)
+            return try store.auditTrail.entries(all).map(\.apiKey)
+        }
+        #expect(lines == [""])
         await database.close()
     }
 }

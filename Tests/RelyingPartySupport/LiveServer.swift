@@ -200,7 +200,10 @@ package final class LiveServer: Sendable {
                 ])
             guard let row = rows.first else { return }
             try store.run(
-                "INSERT INTO api_key (hash, application, name, created) VALUES ($1, $2, 'test', 0)",
+                """
+                INSERT INTO api_key (hash, application, name, created, scopes)
+                VALUES ($1, $2, 'test', 0, 'verify registrations operations logins')
+                """,
                 [.bytes(key.digest), .integer(try row.integer(0))])
         }
         await database.close()

@@ -14,6 +14,8 @@ struct AuditLine: Encodable, Sendable {
     /// The address that the call came from; nil if it is not known.
     let address: String?
     let agent: String?
+    /// The name of the API key of the call; nil if it had none.
+    let apiKey: String?
 }
 
 /// The newest lines about an account, newest first.

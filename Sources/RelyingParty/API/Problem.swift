@@ -16,8 +16,10 @@ package struct Problem: Error, Equatable, Sendable {
     package var headers: [String: String] = [:]
     /// How many failures are left before the block, if the caller may know that.
     package var remainingAttempts: Int64?
+    /// The scope that the caller's API key lacks, by its name.
+    package var scope: String?
 
-    /// Creates a problem without `remainingAttempts`.
+    /// Creates a problem without `remainingAttempts` and `scope`.
     package init(status: Int, code: String, title: String, headers: [String: String] = [:]) {
         self.status = status
         self.code = code
@@ -64,6 +66,29 @@ extension Problem {
     static let apiKeyRefused = Problem(
         status: 401, code: "api-key-refused", title: "a valid API key is required",
         headers: ["WWW-Authenticate": "Bearer"])
+    /// The API key was revoked; only someone who has its secret is told.
+    static let apiKeyRevoked = Problem(
+        status: 401, code: apiKeyRefused.code, title: "this API key was revoked",
+        headers: apiKeyRefused.headers)
+    /// The API key has expired; only someone who has its secret is told.
+    static let apiKeyExpired = Problem(
+        status: 401, code: apiKeyRefused.code, title: "this API key has expired",
+        headers: apiKeyRefused.headers)
+    /// The API key is valid, and has none of the scopes that the call accepts; RFC 6750.
+    static func scopeMissing(_ scope: Scope) -> Problem {
+        var problem = Problem(
+            status: 403, code: scopeMissingCode,
+            title: "this API key lacks the scope '\(scope.rawValue)'",
+            headers: [
+                "WWW-Authenticate":
+                    "Bearer error=\"insufficient_scope\", scope=\"\(scope.rawValue)\""
+            ])
+        problem.scope = scope.rawValue
+        return problem
+    }
+    private static let scopeMissingCode = "scope-missing"
+    /// Whether the caller's API key is the reason, not what it asked for.
+    var isAboutAPIKey: Bool { code == Self.apiKeyRefused.code || code == Self.scopeMissingCode }
     /// The policy does not permit this factor, or the device's key or boot state.
     static let policy = Problem(
         status: 403, code: "policy",

@@ -87,6 +87,17 @@ struct AdminArguments: Sendable {
     /// It is given in UTC as `2026-11-20T17:24:00Z` or `2026-11-20`, or before `now` as `30min`,
     /// `12h` or `7d`.
     func moment(_ option: OptionSyntax, before now: Int64) throws(AdminFault) -> Int64? {
+        try moment(option) { now - $0 }
+    }
+
+    /// The time of an option, given in UTC, or as a time after `now`; nil if the option is absent.
+    func moment(_ option: OptionSyntax, after now: Int64) throws(AdminFault) -> Int64? {
+        try moment(option) { now + $0 }
+    }
+
+    private func moment(
+        _ option: OptionSyntax, from distance: (Int64) -> Int64
+    ) throws(AdminFault) -> Int64? {
         guard let text = text(option) else { return nil }
         for form in [text, "\(text)T00:00:00Z"] {
             if let instant = Instant(text: [UInt8](form.utf8)) { return Int64(instant.seconds) }
@@ -94,7 +105,7 @@ struct AdminArguments: Sendable {
         let units: KeyValuePairs<String, Int64> = ["min": 60, "h": 3_600, "d": 86_400]
         for (unit, seconds) in units where text.hasSuffix(unit) {
             if let count = Int64(text.dropLast(unit.count)), (1...100_000).contains(count) {
-                return now - count * seconds
+                return distance(count * seconds)
             }
         }
         throw .usage("\(option.long) takes a date as 2026-11-20, a time in UTC, 30min, 12h, or 7d")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentSyntax
-import Crypto
 import LoginMessages
 import SQL
 import ServerAPI
@@ -11,7 +10,7 @@ extension AdminVerbs {
         .refreshSeconds,
     ]
 
-    /// The commands for applications and their API keys.
+    /// The commands for applications.
     static let applications: [AdminVerb] = [
         AdminVerb(
             "application add", operands: ["NAME"], options: [.audience] + policy,
@@ -35,28 +34,6 @@ extension AdminVerbs {
             "application pam-file", operands: ["NAME"], options: [],
             summary: "print the file with which machines ask this server at their logins"
         ) { admin, words throws(AdminFault) in try await admin.showLoginFile(words) },
-        AdminVerb(
-            "key add", operands: ["APPLICATION", "NAME"], options: [],
-            summary: "create an API key for an application, and show it once"
-        ) { admin, words throws(AdminFault) in try await admin.addKey(words) }
-        .unseen { words in
-            """
-            the key '\(words[1])' holds, and nobody has seen it: \
-            end it by 'key revoke \(words[0]) \(words[1])'
-            """
-        },
-        AdminVerb(
-            "key list", operands: ["APPLICATION"], options: [],
-            summary: "list the names of an application's API keys"
-        ) {
-            admin, words throws(AdminFault) in try await admin.listKeys(words)
-        },
-        AdminVerb(
-            "key revoke", operands: ["APPLICATION", "NAME"], options: [],
-            summary: "end an API key at once"
-        ) {
-            admin, words throws(AdminFault) in try await admin.revokeKey(words)
-        },
     ]
 }
 
@@ -122,51 +99,6 @@ extension Administration {
         }
         output.done("the policy of '\(name)' is changed; it holds from the next request on")
     }
-
-    fileprivate func addKey(_ words: AdminArguments) async throws(AdminFault) {
-        let (application, name) = (words[0], try words.name(1))
-        let key = try await serve { service throws(Problem) in
-            try service.core.made { () throws(CryptoFault) in try BearerSecret.apiKey.generate() }
-        }
-        let digest = key.digest
-        try await changeApplication("key add \(name.text)", application: application) {
-            store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
-            guard try store.applications.keepAPIKey(digest, name: name, of: record.id, at: now)
-            else {
-                return .failure(
-                    .refused(
-                        """
-                        '\(application)' has, or had, a key '\(name.text)': take another name, \
-                        and revoke the old one when nobody uses it any more
-                        """))
-            }
-            return .success(())
-        }
-        let text = String(decoding: key.text, as: UTF8.self)
-        output.show(["key": text], lines: [text])
-    }
-
-    fileprivate func listKeys(_ words: AdminArguments) async throws(AdminFault) {
-        let application = try await application(words[0])
-        output.list(
-            try await read { store throws(DatabaseFault) in
-                try store.applications.apiKeys(of: application.id)
-            })
-    }
-
-    fileprivate func revokeKey(_ words: AdminArguments) async throws(AdminFault) {
-        let (application, name) = (words[0], words[1])
-        try await changeApplication("key revoke \(name)", application: application) {
-            store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
-            guard try store.applications.revokeAPIKey(name, of: record.id, at: now) else {
-                return .failure(
-                    .missing(
-                        "'\(application)' has no key '\(name)' that holds: 'key list' shows all"))
-            }
-            return .success(())
-        }
-        output.done("the key '\(name)' of '\(application)' holds no more")
-    }
 }
 
 extension AdminFault {
@@ -222,11 +154,6 @@ struct ListedApplication: AdminListed {
             secureBoot, "\(maximumFailures)", "\(accessSeconds)", "\(refreshSeconds)",
         ]
     }
-}
-
-extension ListedKey: AdminListed {
-    static let columns = ["NAME", "CREATED", "REVOKED"]
-    var cells: [String] { [name, shown(created), shown(revoked)] }
 }
 
 extension OptionSyntax {

@@ -14,7 +14,7 @@ extension AdminVerbs {
         ) { admin, words throws(AdminFault) in try await admin.pruneAudit(words) },
         AdminVerb(
             "audit", operands: [],
-            options: [.since, .application, .account, .event, .limit],
+            options: [.since, .application, .account, .event, .apiKey, .limit],
             summary: "show the audit trail, the newest line last"
         ) { admin, words throws(AdminFault) in try await admin.showAudit(words) },
     ]
@@ -72,7 +72,8 @@ extension Administration {
         }
         let filter = AuditFilter(
             since: since, application: words.text(.application) ?? "",
-            account: words.text(.account) ?? "", event: event, most: words.limit)
+            account: words.text(.account) ?? "", event: event, apiKey: words.text(.apiKey) ?? "",
+            most: words.limit)
         output.list(
             try await read { store throws(DatabaseFault) in try store.auditTrail.entries(filter) })
     }
@@ -126,14 +127,13 @@ private struct ListedSetting: AdminListed {
 extension ListedAudit: AdminListed {
     static let columns = [
         "TIME", "EVENT", "OUTCOME", "APPLICATION", "ACCOUNT", "REGISTRATION", "ADDRESS", "AGENT",
-        "DETAIL",
+        "API-KEY", "DETAIL",
     ]
 
     var cells: [String] {
         [shown(time)]
-            + [event, outcome, application, account, registration, address, agent, detail].map {
-                $0.isEmpty ? "-" : $0
-            }
+            + [event, outcome, application, account, registration, address, agent, apiKey, detail]
+            .map { $0.isEmpty ? "-" : $0 }
     }
 }
 
@@ -147,4 +147,6 @@ extension OptionSyntax {
         "application", ValueSyntax("NAME"), summary: "only those of this application")
     fileprivate static let event = OptionSyntax(
         "event", ValueSyntax("EVENT"), summary: "only events of this kind")
+    fileprivate static let apiKey = OptionSyntax(
+        "api-key", ValueSyntax("NAME"), summary: "only calls with an API key of this name")
 }

@@ -4,7 +4,7 @@ import HTTPServer
 extension Routes {
     /// Verification of request codes; issuing, listing and revoking MAC tokens.
     static let authentication: [Route] = [
-        Route("POST", path: "/v1/authentication/verify", caller: .rememberedApplication) {
+        Route("POST", path: "/v1/authentication/verify", caller: .rememberedApplication(.verify)) {
             service, call throws(Problem) in
             let answer = try await service.requests.verifyAuthentication(call)
             return .json(plain: answer, outcome: answer.code ?? "ok")
@@ -12,7 +12,7 @@ extension Routes {
         Route("POST", path: "/v1/mac-tokens", caller: .anybody) { service, call throws(Problem) in
             .json(try await service.macTokens.makeMACToken(call), status: 201)
         },
-        Route("POST", path: "/v1/mac-tokens/{id}/revoke", caller: .application) {
+        Route("POST", path: "/v1/mac-tokens/{id}/revoke", caller: .application(.registrations)) {
             service, call throws(Problem) in
             try await service.macTokens.revokeMACToken(call)
             return .done
@@ -22,7 +22,9 @@ extension Routes {
             try await service.macTokens.revokeOwnMACToken(call)
             return .done
         },
-        Route("GET", path: "/v1/registrations/{id}/mac-tokens", caller: .application) {
+        Route(
+            "GET", path: "/v1/registrations/{id}/mac-tokens", caller: .application(.registrations)
+        ) {
             service, call throws(Problem) in
             .json(try await service.macTokens.listMACTokens(call))
         },
@@ -39,7 +41,7 @@ extension Routes {
             answer.wasOfUse = try await service.tokens.revokeTokens(call)
             return answer
         },
-        Route("POST", path: "/v1/token/introspect", caller: .application) {
+        Route("POST", path: "/v1/token/introspect", caller: .application(.verify)) {
             service, call throws(Problem) in
             .json(try await service.tokens.introspect(call))
         },

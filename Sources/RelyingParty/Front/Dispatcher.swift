@@ -99,25 +99,35 @@ package struct Dispatcher: Sendable {
         _ request: HTTPRequest, route: Route, parameters: [String], from origin: Origin
     ) async throws(Problem) -> Answer {
         if route.method == "POST" { try requireJSON(request) }
-        var application: ApplicationRecord?
-        var apiKey: [UInt8] = []
+        var application: AskingApplication?
         var device: AuthenticatedDevice?
         switch route.caller {
         case .anybody: break
-        case .application, .rememberedApplication:
-            apiKey = try self.apiKey(of: request)
-            if case .rememberedApplication = route.caller {
-                application = service.applications.application(of: apiKey)
-            }
-            if application == nil { application = try await self.application(of: apiKey) }
+        case .application(let scope, let other):
+            application = try await service.apiKeys.admit(
+                apiKey(of: request), to: RequiredScopes(scope, or: other), for: route.call,
+                from: origin)
+        case .rememberedApplication(let scope):
+            application = try await service.apiKeys.admit(
+                apiKey(of: request), to: RequiredScopes(scope), isRemembered: true,
+                for: route.call, from: origin)
         case .device: device = try await sender(of: request, from: origin, isLeaving: false)
         case .leavingDevice:
             device = try await sender(of: request, from: origin, isLeaving: true)
         }
         let call = Call(
-            content: request.body, parameters: parameters, application: application, apiKey: apiKey,
-            device: device, origin: origin)
-        return try await route.answer(service, call)
+            content: request.body, parameters: parameters, application: application,
+            device: device, origin: application.map { origin.with(apiKey: $0.name) } ?? origin)
+        do throws(Problem) {
+            return try await route.answer(service, call)
+        } catch {
+            // The key was revoked in the meantime, or does not reach the object.
+            if let application, error.isAboutAPIKey {
+                try await service.apiKeys.note(
+                    error, by: application, for: route.call, from: origin)
+            }
+            throw error
+        }
     }
 
     /// Authenticates the device that sent a request, by the request's `Authorization` header.
@@ -167,16 +177,6 @@ package struct Dispatcher: Sendable {
         let key = [UInt8](header.utf8.dropFirst(7))
         guard let hash = try? BearerSecret.apiKey.digest(of: key) else { throw .apiKeyRefused }
         return hash
-    }
-
-    private func application(of apiKey: [UInt8]) async throws(Problem) -> ApplicationRecord {
-        guard
-            let application = try await service.core.read({ store throws(DatabaseFault) in
-                try store.applications.application(apiKey: apiKey)
-            })
-        else { throw .apiKeyRefused }
-        service.applications.keep(application, of: apiKey)
-        return application
     }
 
     /// The address and user agent that a request is attributed to.

@@ -2,23 +2,26 @@
 // Operations, and logins that are approved as operations.
 extension Routes {
     static let operations: [Route] = [
-        Route("POST", path: "/v1/operations", caller: .application) {
+        Route("POST", path: "/v1/operations", caller: .application(.operations)) {
             service, call throws(Problem) in
             .json(try await service.operations.makeOperation(call), status: 201)
         },
-        Route("GET", path: "/v1/operations/{id}", caller: .application) {
+        Route("GET", path: "/v1/operations/{id}", caller: .application(.operations, or: .logins)) {
             service, call throws(Problem) in
             .json(try await service.operations.showOperation(call))
         },
-        Route("POST", path: "/v1/operations/{id}/cancel", caller: .application) {
+        Route(
+            "POST", path: "/v1/operations/{id}/cancel",
+            caller: .application(.operations, or: .logins)
+        ) {
             service, call throws(Problem) in
             .json(try await service.operations.cancelOperation(call))
         },
-        Route("GET", path: "/v1/accounts/{name}/operations", caller: .application) {
+        Route("GET", path: "/v1/accounts/{name}/operations", caller: .application(.operations)) {
             service, call throws(Problem) in
             .json(try await service.accountViews.operations(call))
         },
-        Route("GET", path: "/v1/accounts/{name}/audit", caller: .application) {
+        Route("GET", path: "/v1/accounts/{name}/audit", caller: .application(.registrations)) {
             service, call throws(Problem) in
             .json(try await service.accountViews.audit(call))
         },
@@ -34,11 +37,11 @@ extension Routes {
             service, call throws(Problem) in
             .json(try await service.operations.decideOperation(call))
         },
-        Route("POST", path: "/v1/login/init", caller: .application) {
+        Route("POST", path: "/v1/login/init", caller: .application(.logins)) {
             service, call throws(Problem) in
             .json(try await service.logins.beginLogin(call), status: 201)
         },
-        Route("POST", path: "/v1/login/confirm", caller: .application) {
+        Route("POST", path: "/v1/login/confirm", caller: .application(.logins)) {
             service, call throws(Problem) in
             .json(plain: try await service.logins.confirmLogin(call))
         },

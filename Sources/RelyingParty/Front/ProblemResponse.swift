@@ -7,7 +7,8 @@ extension Problem {
     /// The response with the body `application/problem+json` (RFC 9457), which must not be cached.
     package var response: HTTPResponse {
         let document = ProblemDocument(
-            title: title, status: status, code: code, remainingAttempts: remainingAttempts)
+            title: title, status: status, code: code, remainingAttempts: remainingAttempts,
+            scope: scope)
         return HTTPResponse(
             status: status,
             headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]

@@ -3,13 +3,13 @@
 enum Caller: Sendable {
     /// Anyone; if the call needs a proof, it is in the body.
     case anybody
-    /// An application, with its API key.
-    case application
-    /// An application, possibly from the cache of API keys.
+    /// An application, with an API key that has this scope, or the other one.
+    case application(Scope, or: Scope? = nil)
+    /// An application with an API key of this scope, possibly from the cache of API keys.
     ///
     /// Only for calls that check the key again in their own transaction, since the cached entry may
     /// be out of date.
-    case rememberedApplication
+    case rememberedApplication(Scope)
     /// A device: the request is signed with a registered key, or carries a MAC.
     case device
     /// A device, whatever the application's policy, since it may always end its own token.
@@ -39,6 +39,9 @@ struct Route: Sendable {
         isLimited = limited
         self.answer = answer
     }
+
+    /// The call as the audit trail names it, without what the caller put into its path.
+    var call: String { "\(method) \(pattern)" }
 
     /// Whether the path has parameters.
     var isOpen: Bool { path.contains { $0.first == UInt8(ascii: "{") } }

@@ -13,7 +13,7 @@ enum Routes {
         registration + login + authentication + tokens + operations + health
 
     private static let registration: [Route] = [
-        Route("POST", path: "/v1/activations", caller: .application) {
+        Route("POST", path: "/v1/activations", caller: .application(.registrations)) {
             service, call throws(Problem) in
             .json(try await service.registrations.makeActivation(call), status: 201)
         },
@@ -25,19 +25,20 @@ enum Routes {
             service, call throws(Problem) in
             .json(try await service.registrations.proveRegistration(call))
         },
-        Route("POST", path: "/v1/registrations/{id}/commit", caller: .application) {
+        Route("POST", path: "/v1/registrations/{id}/commit", caller: .application(.registrations)) {
             service, call throws(Problem) in
             .json(try await service.registrations.commitRegistration(call))
         },
-        Route("POST", path: "/v1/registrations/{id}/block", caller: .application) {
+        Route("POST", path: "/v1/registrations/{id}/block", caller: .application(.registrations)) {
             service, call throws(Problem) in
             .json(try await service.registrations.change(call, to: .blocked))
         },
-        Route("POST", path: "/v1/registrations/{id}/unblock", caller: .application) {
+        Route("POST", path: "/v1/registrations/{id}/unblock", caller: .application(.registrations))
+        {
             service, call throws(Problem) in
             .json(try await service.registrations.change(call, to: .active))
         },
-        Route("POST", path: "/v1/registrations/{id}/remove", caller: .application) {
+        Route("POST", path: "/v1/registrations/{id}/remove", caller: .application(.registrations)) {
             service, call throws(Problem) in
             .json(try await service.registrations.change(call, to: .removed))
         },
@@ -45,11 +46,13 @@ enum Routes {
             service, call throws(Problem) in
             .json(try await service.registrations.disableRegistration(call))
         },
-        Route("GET", path: "/v1/registrations/{id}", caller: .application) {
+        Route("GET", path: "/v1/registrations/{id}", caller: .application(.registrations)) {
             service, call throws(Problem) in
             .json(try await service.registrations.showRegistration(call))
         },
-        Route("GET", path: "/v1/accounts/{name}/registrations", caller: .application) {
+        Route(
+            "GET", path: "/v1/accounts/{name}/registrations", caller: .application(.registrations)
+        ) {
             service, call throws(Problem) in
             .json(try await service.registrations.listRegistrations(call))
         },

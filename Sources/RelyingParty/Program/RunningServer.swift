@@ -89,7 +89,7 @@ actor RunningServer {
         housekeeping?.cancel()
         await http?.stop(within: limit)
         await metrics?.stop(within: .seconds(1))
-        await service?.requests.noteUnwrittenRefusals()
+        await service?.maintenance.writeDown()
         await database?.close()
         return 0
     }

@@ -69,6 +69,7 @@ extension AuditLine {
         registration = line.registration.isEmpty ? nil : line.registration
         address = line.address.isEmpty ? nil : line.address
         agent = line.agent.isEmpty ? nil : line.agent
+        apiKey = line.apiKey.isEmpty ? nil : line.apiKey
     }
 }
 
@@ -78,7 +79,7 @@ extension AuditEntry.Event {
         switch self {
         case .registration, .login, .macToken, .operationDecided, .operationConsumed: true
         case .activation, .commit, .block, .unblock, .removal, .refresh, .revocation, .request,
-            .operationCreated, .operationCancelled, .administration:
+            .operationCreated, .operationCancelled, .administration, .apiKey:
             false
         }
     }

@@ -3,32 +3,44 @@ import Posix
 import SQL
 import Synchronization
 
-/// Limits how many refused request codes per application and minute get their own audit line.
+/// Limits how many refusals per API key and minute get their own audit line.
 ///
 /// Anyone who can reach a back end can make it submit any number of headers for verification, and
-/// each audit line is a durable write that is kept. Refusals beyond the limit are counted and
-/// summarised in one line. Codes that a registered key has signed have a limit of their own, so
-/// that a flood of other codes cannot hide a replay.
+/// anyone who has an API key that is not valid any more can use it any number of times. Each audit
+/// line is a durable write that is kept. Refusals beyond the limit are counted and summarised in
+/// one line. Codes that a registered key has signed have a limit of their own, so that a flood of
+/// other codes cannot hide a replay.
 final class AuditQuota: Sendable {
-    private struct Source: Hashable {
-        let application: Int64
-        let isSigned: Bool
+    /// What is refused.
+    enum Kind: Hashable, Sendable {
+        /// A request code that no registered key has signed.
+        case unprovenCode
+        /// A request code that a registered key has signed.
+        case provenCode
+        /// The API key itself: the code and the title of the problem.
+        case refusedKey(code: String, title: String)
+    }
+
+    /// Refusals that share a limit.
+    struct Source: Hashable, Sendable {
+        /// The application's name.
+        let application: String
+        /// The name of the API key.
+        let apiKey: String
+        let kind: Kind
     }
 
     private struct Minute {
         let ends: Duration
         var left: Int
         var unwritten = 0
-        var name = ""
         /// The origin of the last refusal that was only counted.
         var origin: Origin?
     }
 
-    /// Refusals of one application that were counted without an audit line of their own.
+    /// Refusals that were counted without an audit line of their own.
     struct Unwritten: Sendable {
-        let application: Int64
-        let name: String
-        let isSigned: Bool
+        let source: Source
         let count: Int
         /// The origin of the last of these refusals.
         let origin: Origin
@@ -39,31 +51,42 @@ final class AuditQuota: Sendable {
     private let minutes = Mutex<[Source: Minute]>([:])
     private let all = Atomic<Int>(0)
 
-    /// Creates a quota of `perMinute` lines for each application, and the same number again for
-    /// codes that a registered key has signed.
+    /// Creates a quota of `perMinute` lines for the codes that each API key asks about, the same
+    /// number again for codes that a registered key has signed, and one line for each reason for
+    /// which an API key itself is refused.
     init(perMinute: Int, clock: Clock) {
         self.perMinute = perMinute
         self.clock = clock
     }
 
-    /// How many refusals have been counted without a line since the server started.
+    /// How many refused codes have been counted without a line since the server started.
     var count: Int { all.load(ordering: .relaxed) }
 
-    /// Whether a refusal gets its own audit line; if not, it is counted.
+    /// Whether a refused code gets its own audit line; if not, it is counted.
     ///
     /// A device's own call (`application` is nil) always gets a line, because the rate limit of its
     /// address already applies to it.
     func hasLine(
         for application: AskingApplication?, isSigned: Bool, from origin: Origin
     ) -> Bool {
-        guard let record = application?.record else { return true }
+        guard let application else { return true }
+        let source = Source(
+            application: application.record.name, apiKey: application.name,
+            kind: isSigned ? .provenCode : .unprovenCode)
+        let hasLine = hasLine(for: source, from: origin)
+        if !hasLine { all.add(1, ordering: .relaxed) }
+        return hasLine
+    }
+
+    /// Whether a refusal gets its own audit line; if not, it is counted.
+    func hasLine(for source: Source, from origin: Origin) -> Bool {
         let now = clock.sinceBoot()
-        let source = Source(application: record.id, isSigned: isSigned)
-        let hasLine = minutes.withLock { minutes in
-            var minute = minutes[source] ?? Minute(ends: now + .seconds(60), left: perMinute)
+        let most = most(source.kind)
+        return minutes.withLock { minutes in
+            var minute = minutes[source] ?? Minute(ends: now + .seconds(60), left: most)
             if minute.ends <= now {
                 let (unwritten, former) = (minute.unwritten, minute.origin)
-                minute = Minute(ends: now + .seconds(60), left: perMinute)
+                minute = Minute(ends: now + .seconds(60), left: most)
                 (minute.unwritten, minute.origin) = (unwritten, former)
             }
             let hasLine = minute.left > 0
@@ -73,12 +96,16 @@ final class AuditQuota: Sendable {
                 minute.unwritten += 1
                 minute.origin = origin
             }
-            minute.name = record.name
             minutes[source] = minute
             return hasLine
         }
-        if !hasLine { all.add(1, ordering: .relaxed) }
-        return hasLine
+    }
+
+    private func most(_ kind: Kind) -> Int {
+        switch kind {
+        case .unprovenCode, .provenCode: perMinute
+        case .refusedKey: 1
+        }
     }
 
     /// Returns the refusals that were counted without a line, and resets their counts.
@@ -89,9 +116,7 @@ final class AuditQuota: Sendable {
             for (source, minute) in minutes {
                 if let origin = minute.origin {
                     taken.append(
-                        Unwritten(
-                            application: source.application, name: minute.name,
-                            isSigned: source.isSigned, count: minute.unwritten, origin: origin))
+                        Unwritten(source: source, count: minute.unwritten, origin: origin))
                 }
                 minutes[source]?.unwritten = 0
                 minutes[source]?.origin = nil
@@ -106,20 +131,17 @@ final class AuditQuota: Sendable {
         let now = clock.sinceBoot()
         minutes.withLock { minutes in
             for part in unwritten {
-                let source = Source(application: part.application, isSigned: part.isSigned)
-                var minute = minutes[source] ?? Minute(ends: now, left: 0)
+                var minute = minutes[part.source] ?? Minute(ends: now, left: 0)
                 minute.unwritten += part.count
                 minute.origin = minute.origin ?? part.origin
-                minute.name = part.name
-                minutes[source] = minute
+                minutes[part.source] = minute
             }
         }
     }
 }
 
 extension Requests {
-    /// Writes one summary line for each application and kind of code that has refusals without a
-    /// line.
+    /// Writes one summary line for each kind of refusals, of each API key, that have no line.
     ///
     /// If the database fails, the counts are restored for the next attempt.
     func noteUnwrittenRefusals() async {
@@ -141,9 +163,17 @@ extension Requests {
 
 extension AuditQuota.Unwritten {
     fileprivate var entry: AuditEntry {
-        let whose = isSigned ? "with a registered key's proof" : "with nobody's proof"
+        let (event, outcome, what) = said
         return AuditEntry(
-            event: .request, outcome: Problem.refused.code, application: name,
-            detail: "and \(count) more \(whose), which have no line of their own")
+            event: event, outcome: outcome, application: source.application,
+            detail: "and \(count) more \(what), which have no line of their own")
+    }
+
+    private var said: (AuditEntry.Event, outcome: String, String) {
+        switch source.kind {
+        case .unprovenCode: (.request, Problem.refused.code, "with nobody's proof")
+        case .provenCode: (.request, Problem.refused.code, "with a registered key's proof")
+        case .refusedKey(let code, let title): (.apiKey, code, "for '\(title)'")
+        }
     }
 }

@@ -13,12 +13,10 @@ struct Call: Sendable {
     /// The variable parts of the path, in order, as the route matched them.
     let parameters: [String]
     /// The application whose API key authenticated the call; nil where the route requires none.
-    let application: ApplicationRecord?
-    /// The digest of that API key; empty if `application` is nil.
-    let apiKey: [UInt8]
+    let application: AskingApplication?
     /// The device that signed the request or sent a MAC; nil where the route requires neither.
     let device: AuthenticatedDevice?
-    /// The sender's address and user agent.
+    /// The sender's address and user agent, and the name of the API key.
     let origin: Origin
 
     /// Decodes the body as JSON; throws `.malformed`, naming the wrong field.
@@ -42,13 +40,13 @@ struct Call: Sendable {
 
     /// Returns the calling application, on routes whose caller is `.application`.
     func caller() throws(Problem) -> ApplicationRecord {
-        guard let application else { throw .apiKeyRefused }
-        return application
+        try asking().record
     }
 
     /// Returns the calling application with its API key, so that a transaction can check the key.
     func asking() throws(Problem) -> AskingApplication {
-        AskingApplication(record: try caller(), apiKey: apiKey)
+        guard let application else { throw .apiKeyRefused }
+        return application
     }
 
     /// Returns the device that sent the request, on routes whose caller is `.device`.

@@ -36,7 +36,9 @@ extension Requests {
         }
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
-            guard try store.holds(application) else { return .failure(.apiKeyRefused) }
+            if let objection = try store.objection(to: application, at: now) {
+                return .failure(objection)
+            }
             let result = try store.accept(authorization, at: now, isLeaving: isLeaving)
             if let problem = result.problem,
                 self.refusals.hasLine(for: application, isSigned: true, from: origin)

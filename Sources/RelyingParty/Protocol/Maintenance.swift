@@ -3,7 +3,8 @@ import Posix
 import SQL
 import Synchronization
 
-/// Periodic work: reloading the keys, summarising refusals, and deleting old records.
+/// Periodic work: reloading the keys, writing down what was counted, and
+/// deleting old records.
 ///
 /// Records are deleted only while `ClockWatch` trusts the clock, because rows deleted by a wrong
 /// clock are lost. `auditDays` limits the age of audit lines, in days; 0 keeps them for ever.
@@ -13,6 +14,7 @@ struct Maintenance: Sendable {
     let database: any Database
     let keys: ServerKeys
     let requests: Requests
+    let apiKeys: APIKeys
     let core: ServerCore
 }
 
@@ -29,19 +31,12 @@ extension Maintenance {
     ) async {
         await withDiscardingTaskGroup { group in
             group.addTask {
-                let isFailing = Mutex(false)
-                await repeating(every: look) {
-                    let fault = await self.lookAtKeys()
-                    let isNew = isFailing.withLock { isFailing in
-                        defer { isFailing = fault != nil }
-                        return !isFailing
-                    }
-                    // Reported once, not again at each attempt while the database is down.
-                    if let fault, isNew { report("the keys could not be read anew: \(fault)") }
+                await repeating(every: look, "the keys could not be read anew") {
+                    await lookAtKeys()
                 }
             }
             group.addTask {
-                await repeating(every: pause) { await requests.noteUnwrittenRefusals() }
+                await repeating(every: pause) { await writeDown() }
             }
             group.addTask {
                 let watch = Mutex(ClockWatch())
@@ -58,6 +53,12 @@ extension Maintenance {
             try await keys.refresh(at: core.now)
             return nil
         } catch { return error }
+    }
+
+    /// Writes down what was only counted or noted: refusals, and when API keys were last used.
+    func writeDown() async {
+        await requests.noteUnwrittenRefusals()
+        await apiKeys.writeUses()
     }
 
     /// Deletes all records that are too old, in small transactions.
@@ -106,6 +107,21 @@ private func repeating(
         await work()
         // Nothing but the passing of time ends this wait.
         try? await Task.sleep(for: pause)
+    }
+}
+
+/// Repeats `work`, and reports what failed once, not at each attempt while the database is down.
+private func repeating<Fault: Error>(
+    every pause: Duration, _ what: String, _ work: @escaping @Sendable () async -> Fault?
+) async {
+    let isFailing = Mutex(false)
+    await repeating(every: pause) {
+        let fault = await work()
+        let isNew = isFailing.withLock { isFailing in
+            defer { isFailing = fault != nil }
+            return !isFailing
+        }
+        if let fault, isNew { report("\(what): \(fault)") }
     }
 }
 

@@ -128,29 +128,36 @@ extension Operations {
     }
 
     /// `GET /v1/operations/{id}`: shows an operation that the calling application created.
+    ///
+    /// - Throws: `.notFound` if it is another application's or does not exist, and `.scopeMissing`
+    ///   if the API key is only for logins and this is none.
     func showOperation(_ call: Call) async throws(Problem) -> OperationState {
         let id: OperationID = try call.id()
-        let application = try call.caller()
+        let asking = try call.asking()
         let found = try await core.read { store throws(DatabaseFault) in
-            try store.ownOperation(id, of: application)
+            try store.ownOperation(id, of: asking.record)
         }
         guard let (record, account) = found else { throw .notFound }
+        guard asking.reaches(record) else { throw .scopeMissing(.operations) }
         return try OperationState(record, account: account, at: core.now)
     }
 
     /// `POST /v1/operations/{id}/cancel`: cancels an operation of the calling application.
     ///
-    /// - Throws: `.notFound` if it is another application's or does not exist, and `.conflict` if
-    ///   it is no longer pending.
+    /// - Throws: `.notFound` if it is another application's or does not exist, `.scopeMissing` if
+    ///   the API key is only for logins and this is none, and `.conflict` if it is no longer
+    ///   pending.
     func cancelOperation(_ call: Call) async throws(Problem) -> OperationState {
         let id: OperationID = try call.id()
-        let application = try call.caller()
+        let asking = try call.asking()
+        let application = asking.record
         let now = core.now
         let (record, account): (OperationRecord, AccountRecord) = try await core.write {
             store throws(DatabaseFault) in
-            guard try store.ownOperation(id, of: application) != nil else {
+            guard let (found, _) = try store.ownOperation(id, of: application) else {
                 return .failure(.notFound)
             }
+            guard asking.reaches(found) else { return .failure(.scopeMissing(.operations)) }
             let isCanceled = try store.operations.end(
                 operation: id, as: .canceled, by: nil, at: now)
             guard let (record, account) = try store.ownOperation(id, of: application) else {
@@ -325,5 +332,13 @@ extension Transaction {
         return try registrations.list(ofAccount: operation.account.id).contains {
             $0.device == device && $0.status == .active
         }
+    }
+}
+
+extension AskingApplication {
+    /// Whether the API key reaches an operation: all with the scope for operations, and otherwise
+    /// only logins.
+    fileprivate func reaches(_ record: OperationRecord) -> Bool {
+        scopes.contains(.operations) || record.session != nil
     }
 }

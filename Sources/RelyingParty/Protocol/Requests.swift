@@ -34,7 +34,6 @@ struct AuthenticatedDevice: Sendable {
 /// once, within 30 seconds of the server's clock. Back ends ask about requests that they received;
 /// devices use the same codes in their own calls to this server.
 struct Requests: Sendable {
-    let applications: ApplicationCache
     let database: any Database
     let keys: ServerKeys
     let refusals: AuditQuota
@@ -49,7 +48,7 @@ extension Requests {
     /// `valid: false` and a code. Only codes for the calling application are accepted.
     ///
     /// - Throws: only faults of the call or of the server: `.malformed` if a field of the body is
-    ///   wrong, `.apiKeyRefused` if the key is no longer valid, and `.unavailable`.
+    ///   wrong, the problem of the API key if it no longer permits the call, and `.unavailable`.
     func verifyAuthentication(_ call: Call) async throws(Problem) -> AuthenticationAnswer {
         let fields = try call.body(AuthenticationRequest.self)
         guard fields.body.bytes.count == SHA256.digestCount else {
@@ -66,9 +65,8 @@ extension Requests {
             // A header is parsed before the API key is checked, so the key is checked here.
             let isUnread = error.code == Problem.malformed("").code || error == .unauthenticated
             let problem = isUnread ? try await objection(to: call.asking()) ?? error : error
-            if problem == .apiKeyRefused { applications.forget(call.apiKey) }
             // Faults of the server or of the caller say nothing about the code.
-            guard problem.status < 500, problem != .apiKeyRefused else { throw problem }
+            guard problem.status < 500, !problem.isAboutAPIKey else { throw problem }
             return AuthenticationAnswer(refusedFor: problem)
         }
     }
@@ -107,8 +105,9 @@ extension Requests {
 
     /// Records a refused code in the audit trail, or only counts it if `refusals` has no line left.
     ///
-    /// - Throws: `.apiKeyRefused` if the caller's API key has been revoked; otherwise `problem`,
-    ///   once it is recorded. If the refusal was only counted, it returns, and the caller throws.
+    /// - Throws: the problem of the caller's API key if it no longer permits the call; otherwise
+    ///   `problem`, once it is recorded. If the refusal was only counted, it returns, and the caller
+    ///   throws.
     func refuseRequest(
         _ problem: Problem, detail: String, for application: AskingApplication?,
         from origin: Origin
@@ -120,28 +119,22 @@ extension Requests {
         let now = core.now
         let entry = AuditEntry(event: .request, outcome: problem.code, detail: detail)
         try await core.write { store throws(DatabaseFault) -> Result<Void, Problem> in
-            guard try store.holds(application) else { return .failure(.apiKeyRefused) }
+            if let objection = try store.objection(to: application, at: now) {
+                return .failure(objection)
+            }
             try store.auditTrail.note(entry, from: origin, at: now)
             return .failure(problem)
         }
     }
 
-    /// Returns `.apiKeyRefused` if the caller's API key is no longer valid.
+    /// Returns why the caller's API key no longer permits the call; nil if it does.
     func objection(
         to application: AskingApplication?
     ) async throws(Problem) -> Problem? {
-        let holds = try await core.read { store throws(DatabaseFault) in
-            try store.holds(application)
+        let now = core.now
+        return try await core.read { store throws(DatabaseFault) in
+            try store.objection(to: application, at: now)
         }
-        return holds ? nil : .apiKeyRefused
-    }
-}
-
-extension Transaction {
-    /// Whether the caller's API key is still valid; always true for a device's own call.
-    func holds(_ application: AskingApplication?) throws(DatabaseFault) -> Bool {
-        guard let application else { return true }
-        return try applications.holds(apiKey: application.apiKey)
     }
 }
 

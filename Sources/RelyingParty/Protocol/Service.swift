@@ -21,9 +21,9 @@ package final class Service: Sendable {
     let health: Health
     /// Public keys of devices that signed something recently, parsed.
     let publicKeys = KeyCache()
-    /// The applications of API keys that were recently valid.
-    let applications = ApplicationCache()
-    /// Decides which refused request codes get an audit line.
+    /// Authenticates applications.
+    let apiKeys: APIKeys
+    /// Decides which refused request codes and API keys get an audit line.
     let refusals: AuditQuota
 
     var database: any Database { core.database }
@@ -35,7 +35,7 @@ package final class Service: Sendable {
     ///
     /// - Parameters:
     ///   - auditDays: how many days audit lines are kept; 0 keeps them for ever.
-    ///   - refusals: how many refused request codes per application and minute get an audit line.
+    ///   - refusals: how many refused request codes per API key and minute get an audit line.
     init(
         database: any Database, keys: ServerKeys, clock: Clock, issuer: String, auditDays: Int = 0,
         refusals: Int = 120
@@ -43,6 +43,7 @@ package final class Service: Sendable {
         core = ServerCore(database: database, keys: keys, clock: clock, issuer: issuer)
         health = Health(database)
         self.refusals = AuditQuota(perMinute: refusals, clock: clock)
+        apiKeys = APIKeys(refusals: self.refusals, core: core)
         let signatures = SignatureVerification(publicKeys: publicKeys, core: core)
         challenges = Challenges(core: core, signatures: signatures)
         tokens = Tokens(issuer: issuer, keys: keys, core: core)
@@ -53,10 +54,10 @@ package final class Service: Sendable {
         registrations = Registrations(challenges: challenges, core: core)
         macTokens = MACTokens(keys: keys, challenges: challenges, core: core)
         requests = Requests(
-            applications: applications, database: database, keys: keys, refusals: self.refusals,
-            core: core, signatures: signatures)
+            database: database, keys: keys, refusals: self.refusals, core: core,
+            signatures: signatures)
         maintenance = Maintenance(
             auditDays: auditDays, clock: clock, database: database, keys: keys, requests: requests,
-            core: core)
+            apiKeys: apiKeys, core: core)
     }
 }

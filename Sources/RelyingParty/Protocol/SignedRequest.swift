@@ -39,7 +39,9 @@ extension Requests {
             of: head.credential)
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
-            guard try store.holds(application) else { return .failure(.apiKeyRefused) }
+            if let objection = try store.objection(to: application, at: now) {
+                return .failure(objection)
+            }
             let result = try store.accept(statement, by: key, isSigned: isSigned, at: now)
             if let problem = result.problem,
                 self.refusals.hasLine(for: application, isSigned: isSigned, from: origin)

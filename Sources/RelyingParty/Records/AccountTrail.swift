@@ -15,20 +15,15 @@ extension AuditRows {
             [
                 .text(application), .text(account.name), .integer(account.id), .integer(most),
             ]
-        ).map { (row) throws(DatabaseFault) in
-            ListedAudit(
-                time: try row.integer(0), event: try row.text(1), outcome: try row.text(2),
-                application: try row.text(3), account: try row.text(4),
-                registration: try row.text(5), address: try row.text(6), agent: try row.text(7),
-                detail: try row.text(8))
-        }
+        ).map { (row) throws(DatabaseFault) in try ListedAudit(row) }
     }
 }
 
 /// The query behind `AuditRows.newest`.
 enum AccountTrailQuery {
     static let sql: StaticString = """
-        SELECT time, event, outcome, application, account, registration, address, agent, detail
+        SELECT time, event, outcome, application, account, registration, address, agent, detail,
+            api_key
         FROM audit
         WHERE application = $1 AND account = $2 AND id > (SELECT trail FROM account WHERE id = $3)
         ORDER BY id DESC LIMIT $4

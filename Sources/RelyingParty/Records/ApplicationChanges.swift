@@ -54,42 +54,6 @@ extension ApplicationRows {
                 refresh_seconds = $8 WHERE id = $9
             """, policy.values + [.integer(application)])
     }
-
-    /// Stores an API key's hash; returns false if the application has or had a key of this name.
-    func keepAPIKey(
-        _ hash: [UInt8], name: Name, of application: Int64, at now: Int64
-    ) throws(DatabaseFault) -> Bool {
-        try !store.run(
-            """
-            INSERT INTO api_key (hash, application, name, created) VALUES ($1, $2, $3, $4)
-            ON CONFLICT DO NOTHING RETURNING name
-            """, [.bytes(hash), .integer(application), .text(name.text), .integer(now)]
-        ).isEmpty
-    }
-
-    /// The API keys of an application, oldest first.
-    func apiKeys(of application: Int64) throws(DatabaseFault) -> [ListedKey] {
-        try store.run(
-            "SELECT name, created, revoked FROM api_key WHERE application = $1 ORDER BY created, name",
-            [.integer(application)]
-        ).map { (row) throws(DatabaseFault) in
-            ListedKey(
-                name: try row.text(0), created: try row.integer(1),
-                revoked: try row.optionalInteger(2))
-        }
-    }
-
-    /// Revokes an API key; returns false if the application has no valid key of this name.
-    func revokeAPIKey(
-        _ name: String, of application: Int64, at now: Int64
-    ) throws(DatabaseFault) -> Bool {
-        try !store.run(
-            """
-            UPDATE api_key SET revoked = $1
-            WHERE application = $2 AND name = $3 AND revoked IS NULL RETURNING name
-            """, [.integer(now), .integer(application), .text(name)]
-        ).isEmpty
-    }
 }
 
 extension ApplicationRows {
@@ -114,11 +78,4 @@ extension ApplicationPolicy {
             .integer(accessSeconds), .integer(refreshSeconds),
         ]
     }
-}
-
-/// An API key in a list, without the key itself.
-struct ListedKey: Encodable, Equatable {
-    let name: String
-    let created: Int64
-    let revoked: Int64?
 }

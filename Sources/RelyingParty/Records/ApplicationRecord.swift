@@ -98,28 +98,4 @@ extension ApplicationRows {
         guard let row = rows.first else { return nil }
         return try ApplicationRecord(row)
     }
-
-    /// Whether an API key with this digest is valid: neither revoked, nor its application removed.
-    func holds(apiKey hash: [UInt8]) throws(DatabaseFault) -> Bool {
-        try !store.run(
-            """
-            SELECT 1 FROM api_key k JOIN application a ON a.id = k.application
-            WHERE k.hash = $1 AND k.revoked IS NULL AND a.removed IS NULL
-            """, [.bytes(hash)]
-        ).isEmpty
-    }
-
-    /// Returns the application of an API key with this digest; nil if the key is not valid.
-    func application(apiKey hash: [UInt8]) throws(DatabaseFault) -> ApplicationRecord? {
-        let rows = try store.run(
-            """
-            SELECT a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
-                a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,
-                a.refresh_seconds
-            FROM application a JOIN api_key k ON k.application = a.id
-            WHERE k.hash = $1 AND k.revoked IS NULL AND a.removed IS NULL
-            """, [.bytes(hash)])
-        guard let row = rows.first else { return nil }
-        return try ApplicationRecord(row)
-    }
 }

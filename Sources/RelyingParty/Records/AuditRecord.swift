@@ -3,17 +3,25 @@ import Domain
 import SQL
 import ServerAPI
 
-/// The address and user agent of a request, as far as they are known.
+/// Who made a request, as far as that is known: address, user agent and API key.
 struct Origin: Equatable, Sendable {
     /// The sender's address, or the one reported by a trusted proxy.
     let address: String
     /// The `User-Agent` header, cut to 128 bytes.
     let agent: String
+    /// The name of the API key that authenticated the request; empty if none did.
+    let apiKey: String
 
-    /// Makes both texts `printable`, because strangers may have chosen them.
-    init(address: String, agent: String) {
+    /// Makes all texts `printable`, because strangers may have chosen them.
+    init(address: String, agent: String, apiKey: String = "") {
         self.address = printable([UInt8](address.utf8))
         self.agent = printable([UInt8](agent.utf8))
+        self.apiKey = printable([UInt8](apiKey.utf8))
+    }
+
+    /// The same sender, with the API key that authenticated the request.
+    func with(apiKey name: String) -> Origin {
+        Origin(address: address, agent: agent, apiKey: name)
     }
 }
 
@@ -36,6 +44,7 @@ struct AuditEntry: Sendable {
         case operationCancelled = "operation-cancelled"
         case operationConsumed = "operation-consumed"
         case administration = "administration"
+        case apiKey = "api-key"
     }
 
     /// The outcome of a registration that was begun and awaits its proof.
@@ -70,15 +79,10 @@ extension AuditRows {
         try store.add(
             """
             INSERT INTO audit (time, application, account, registration, event, outcome, address,
-                agent, detail)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                agent, detail, api_key)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
             """,
-            [
-                .integer(now), .text(entry.application), .text(entry.account),
-                .text(entry.registration.map(hexadecimal) ?? ""), .text(entry.event.rawValue),
-                .text(entry.outcome), .text(origin.address), .text(origin.agent),
-                .text(entry.detail),
-            ])
+            values(entry, origin, now))
     }
 
     /// Deletes up to `most` of the oldest lines before a time; returns how many.
@@ -96,27 +100,31 @@ extension AuditRows {
             ).count)
     }
 
+    private func values(_ entry: AuditEntry, _ origin: Origin, _ now: Int64) -> [Value] {
+        [
+            .integer(now), .text(entry.application), .text(entry.account),
+            .text(entry.registration.map(hexadecimal) ?? ""), .text(entry.event.rawValue),
+            .text(entry.outcome), .text(origin.address), .text(origin.agent),
+            .text(entry.detail), .text(origin.apiKey),
+        ]
+    }
+
     /// Returns the newest lines that match the filter, in ascending order.
     func entries(_ filter: AuditFilter) throws(DatabaseFault) -> [ListedAudit] {
         try store.run(
             """
-            SELECT time, event, outcome, application, account, registration, address, agent, detail
+            SELECT time, event, outcome, application, account, registration, address, agent, detail,
+                api_key
             FROM audit
             WHERE time >= $1 AND ($2 = '' OR application = $2) AND ($3 = '' OR account = $3)
-                AND ($4 = '' OR event = $4)
-            ORDER BY id DESC LIMIT $5
+                AND ($4 = '' OR event = $4) AND ($5 = '' OR api_key = $5)
+            ORDER BY id DESC LIMIT $6
             """,
             [
                 .integer(filter.since), .text(filter.application), .text(filter.account),
-                .text(filter.event), .integer(filter.most),
+                .text(filter.event), .text(filter.apiKey), .integer(filter.most),
             ]
-        ).map { (row) throws(DatabaseFault) in
-            ListedAudit(
-                time: try row.integer(0), event: try row.text(1), outcome: try row.text(2),
-                application: try row.text(3), account: try row.text(4),
-                registration: try row.text(5), address: try row.text(6), agent: try row.text(7),
-                detail: try row.text(8))
-        }.reversed()
+        ).map { (row) throws(DatabaseFault) in try ListedAudit(row) }.reversed()
     }
 }
 
@@ -126,6 +134,7 @@ struct AuditFilter: Sendable {
     let application: String
     let account: String
     let event: String
+    let apiKey: String
     let most: Int64
 }
 
@@ -140,4 +149,20 @@ struct ListedAudit: Encodable {
     let address: String
     let agent: String
     let detail: String
+    /// The name of the API key of the call; empty if it had none.
+    let apiKey: String
+
+    /// Reads 10 columns, starting at `first`.
+    init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {
+        time = try row.integer(first)
+        event = try row.text(first + 1)
+        outcome = try row.text(first + 2)
+        application = try row.text(first + 3)
+        account = try row.text(first + 4)
+        registration = try row.text(first + 5)
+        address = try row.text(first + 6)
+        agent = try row.text(first + 7)
+        detail = try row.text(first + 8)
+        apiKey = try row.text(first + 9)
+    }
 }

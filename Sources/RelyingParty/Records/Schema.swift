@@ -7,7 +7,10 @@ import SQL
 /// been released is never edited; later changes are new migrations.
 enum Schema {
     /// The migrations from an empty database to the schema that this program knows.
-    static let steps = [Migration(1, statements: first), Migration(2, statements: second)]
+    static let steps = [
+        Migration(1, statements: first), Migration(2, statements: second),
+        Migration(3, statements: third),
+    ]
 
     private static let first = [
         """
@@ -149,4 +152,14 @@ enum Schema {
 
     /// The page for browsers became a program of its own, which stores its own sessions.
     private static let second = ["DROP TABLE site_login", "DROP TABLE site_session"]
+
+    /// API keys have scopes, an end and a last use; lines of the audit trail name the key.
+    private static let third = [
+        // A key without a word here may do nothing; those from before could do everything.
+        "ALTER TABLE api_key ADD COLUMN scopes TEXT NOT NULL DEFAULT ''",
+        "UPDATE api_key SET scopes = 'verify registrations operations logins'",
+        "ALTER TABLE api_key ADD COLUMN expires BIGINT",
+        "ALTER TABLE api_key ADD COLUMN last_used BIGINT",
+        "ALTER TABLE audit ADD COLUMN api_key TEXT NOT NULL DEFAULT ''",
+    ]
 }

@@ -14,13 +14,18 @@ package struct ProblemDocument: Codable, Sendable {
     package let code: String
     /// How many failures are left before the block; nil if the caller may not know.
     package let remainingAttempts: Int64?
+    /// The scope that the caller's API key lacks; nil for any other problem.
+    package let scope: String?
 
     /// Creates a document; its type follows from the code.
-    package init(title: String, status: Int, code: String, remainingAttempts: Int64?) {
+    package init(
+        title: String, status: Int, code: String, remainingAttempts: Int64?, scope: String?
+    ) {
         type = "urn:signet:problem:\(code)"
         self.title = title
         self.status = status
         self.code = code
         self.remainingAttempts = remainingAttempts
+        self.scope = scope
     }
 }

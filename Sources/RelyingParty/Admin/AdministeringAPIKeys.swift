@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import Crypto
+import LoginMessages
+import SQL
+
+extension AdminVerbs {
+    /// The commands for the API keys of applications.
+    static let apiKeys: [AdminVerb] = [
+        AdminVerb(
+            "key add", operands: ["APPLICATION", "NAME"], options: [.scopes, .expires],
+            summary: "create an API key for an application, and show it once"
+        ) { admin, words throws(AdminFault) in try await admin.addKey(words) }
+        .unseen { words in
+            """
+            the key '\(words[1])' holds, and nobody has seen it: \
+            end it by 'key revoke \(words[0]) \(words[1])'
+            """
+        },
+        AdminVerb(
+            "key list", operands: ["APPLICATION"], options: [],
+            summary: "list an application's API keys: names, scopes, and last use"
+        ) {
+            admin, words throws(AdminFault) in try await admin.listKeys(words)
+        },
+        AdminVerb(
+            "key set", operands: ["APPLICATION", "NAME"], options: [.scopes, .expires],
+            summary: "change the scopes of an API key, or when it ends"
+        ) {
+            admin, words throws(AdminFault) in try await admin.setKey(words)
+        },
+        AdminVerb(
+            "key revoke", operands: ["APPLICATION", "NAME"], options: [],
+            summary: "end an API key at once"
+        ) {
+            admin, words throws(AdminFault) in try await admin.revokeKey(words)
+        },
+    ]
+}
+
+extension AdminArguments {
+    /// The scopes of `--scopes`; nil if it is absent.
+    fileprivate func scopes() throws(AdminFault) -> [Scope]? {
+        guard let words = try words(.scopes) else { return nil }
+        let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
+        guard !words.isEmpty else { throw .usage("a key needs a scope: \(all)") }
+        var scopes: [Scope] = []
+        for word in words {
+            guard let scope = Scope(rawValue: word) else {
+                throw .usage("'\(word)' is no scope: \(all)")
+            }
+            scopes.append(scope)
+        }
+        return scopes
+    }
+
+    /// The end of `--expires`; nil if it is absent.
+    fileprivate func expiry(from now: Int64) throws(AdminFault) -> APIKeyExpiry? {
+        if text(.expires) == "never" { return .never }
+        guard let moment = try moment(.expires, after: now) else { return nil }
+        guard moment > now else {
+            throw .usage("\(shown(moment)) is over: 'key revoke' ends a key now")
+        }
+        return .at(moment)
+    }
+}
+
+extension Administration {
+    fileprivate func addKey(_ words: AdminArguments) async throws(AdminFault) {
+        let (application, name) = (words[0], try words.name(1))
+        let scopes = try words.scopes() ?? Scope.ofApplications
+        let expires = try words.expiry(from: service.core.now) ?? .never
+        let key = try await serve { service throws(Problem) in
+            try service.core.made { () throws(CryptoFault) in try BearerSecret.apiKey.generate() }
+        }
+        let digest = key.digest
+        let what = ["key add \(name.text)", words.changes].filter { !$0.isEmpty }
+        try await changeApplication(what.joined(separator: " "), application: application) {
+            store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
+            let isNew = try store.applications.keepAPIKey(
+                digest, name: name, scopes: scopes, expires: expires, of: record.id, at: now)
+            guard isNew else {
+                return .failure(
+                    .refused(
+                        """
+                        '\(application)' has, or had, a key '\(name.text)': take another name, \
+                        and revoke the old one when nobody uses it any more
+                        """))
+            }
+            return .success(())
+        }
+        let text = String(decoding: key.text, as: UTF8.self)
+        output.show(["key": text], lines: [text])
+    }
+
+    fileprivate func listKeys(_ words: AdminArguments) async throws(AdminFault) {
+        let application = try await application(words[0])
+        output.list(
+            try await read { store throws(DatabaseFault) in
+                try store.applications.apiKeys(of: application.id)
+            })
+    }
+
+    fileprivate func setKey(_ words: AdminArguments) async throws(AdminFault) {
+        let (application, name) = (words[0], words[1])
+        let change = APIKeyChange(
+            scopes: try words.scopes(), expires: try words.expiry(from: service.core.now))
+        guard change.scopes != nil || change.expires != nil else {
+            throw .usage("nothing is to be changed: give --scopes or --expires")
+        }
+        let what = "key set \(name) \(words.changes)"
+        try await changeApplication(what, application: application) {
+            store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
+            guard try store.applications.changeAPIKey(name, of: record.id, to: change) else {
+                return .failure(.noKey(name, of: application))
+            }
+            return .success(())
+        }
+        output.done("the key '\(name)' is changed; that holds from the next request on")
+    }
+
+    fileprivate func revokeKey(_ words: AdminArguments) async throws(AdminFault) {
+        let (application, name) = (words[0], words[1])
+        try await changeApplication("key revoke \(name)", application: application) {
+            store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
+            guard try store.applications.revokeAPIKey(name, of: record.id, at: now) else {
+                return .failure(.noKey(name, of: application))
+            }
+            return .success(())
+        }
+        output.done("the key '\(name)' of '\(application)' holds no more")
+    }
+}
+
+extension AdminFault {
+    fileprivate static func noKey(_ name: String, of application: String) -> AdminFault {
+        .missing("'\(application)' has no key '\(name)' that holds: 'key list' shows all")
+    }
+}
+
+extension ListedKey: AdminListed {
+    static let columns = ["NAME", "SCOPES", "CREATED", "EXPIRES", "LAST-USED", "REVOKED"]
+    var cells: [String] {
+        [
+            name, shown(scopes), shown(created), shown(expires), shown(lastUsed), shown(revoked),
+        ]
+    }
+}
+
+extension OptionSyntax {
+    fileprivate static let scopes = OptionSyntax(
+        "scopes", ValueSyntax("WORDS", kind: .words),
+        summary: "what it may be used for, with commas between; the default is all but admin")
+    fileprivate static let expires = OptionSyntax(
+        "expires", ValueSyntax("TIME"),
+        summary: "when it ends, for example 2027-01-01 or 90d; the default is never")
+}
