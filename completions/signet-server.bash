@@ -60,7 +60,7 @@ _signet_server_next() {
         'admin registration') printf '%s\n' list show commit set block unblock remove ;;
         'admin template') printf '%s\n' add list remove ;;
         'admin signing-key') printf '%s\n' list rotate retire ;;
-        'admin audit') printf '%s\n' prune ;;
+        'admin audit') printf '%s\n' prune verify export ;;
     esac
 }
 
@@ -86,7 +86,7 @@ _signet_server() {
                 --secure-boot | --max-failures | --access-seconds | --refresh-seconds | \
                 --scopes | --expires | --after | --limit | --flags | --roles | --minutes | \
                 --account | --status | --purpose | --seconds | --device | --since | \
-                --application | --event | --api-key | --before | --mac-tokens) ((index += 1)) ;;
+                --application | --event | --api-key | --before | --head | --mac-tokens) ((index += 1)) ;;
             -*) ;;
             *)
                 if ((${#operands[@]} == 0)) \
@@ -106,7 +106,8 @@ _signet_server() {
             --secure-boot=* | --max-failures=* | --access-seconds=* | --refresh-seconds=* | \
             --scopes=* | --expires=* | --after=* | --limit=* | --flags=* | --roles=* | \
             --minutes=* | --account=* | --status=* | --purpose=* | --seconds=* | --device=* | \
-            --since=* | --application=* | --event=* | --api-key=* | --before=* | --mac-tokens=*) previous=${cur%%=*} cur=${cur#*=} ;;
+            --since=* | --application=* | --event=* | --api-key=* | --before=* | --head=* | \
+            --mac-tokens=*) previous=${cur%%=*} cur=${cur#*=} ;;
     esac
     case $at:$previous in
         *:--config)
@@ -152,7 +153,7 @@ _signet_server() {
         *:--audience | *:--max-failures | *:--access-seconds | *:--refresh-seconds | *:--scopes | \
         *:--expires | *:--after | *:--limit | *:--flags | *:--roles | *:--minutes | *:--account | \
         *:--status | *:--seconds | *:--since | *:--application | *:--event | *:--api-key | \
-        *:--before) return ;;
+        *:--before | *:--head) return ;;
     esac
 
     if [[ $cur == -* ]]; then
@@ -200,6 +201,8 @@ _signet_server() {
             'admin audit') options=(--since --application --account --event --api-key --limit
                 --config --json --help) ;;
             'admin audit prune') options=(--before --config --json --help) ;;
+            'admin audit verify') options=(--head --config --json --help) ;;
+            'admin audit export') options=(--since --application --config --json --help) ;;
             'admin migrate') options=(--config --json --help) ;;
             'admin check-config') options=(--config --json --help) ;;
             'admin check-certificate') options=(--config --json --help) ;;

@@ -41,7 +41,7 @@ struct SchemaTests {
     }
 
     @Test(
-        "lets API keys do what they could, and names them in the audit trail from then on",
+        "lets API keys do what they could, and seals the audit trail from then on",
         arguments: Backend.allCases)
     func keysAndTrail(backend: Backend) async throws {
         let place = try backend.make()
@@ -98,9 +98,13 @@ struct SchemaTests {
         let lines = try await database.read { store throws(DatabaseFault) in
             let all = AuditFilter(
                 since: 0, application: "", account: "", event: "", apiKey: "", most: 9)
-            return try store.auditTrail.entries(all).map(\.apiKey)
+            return (
+                try store.auditTrail.entries(all).map(\.apiKey),
+                try store.auditChain.links(after: 0, most: 9).count,
+                try store.auditChain.state().head
+            )
         }
-        #expect(lines == [""])
+        #expect(lines.0 == [""] && lines.1 == 0 && lines.2 == .beginning)
         await database.close()
     }
 }

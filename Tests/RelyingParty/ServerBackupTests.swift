@@ -14,14 +14,7 @@ struct ServerBackupTests {
         let device = try TestDevice()
         try await server.register(device)
         #expect(try await server.logIn(device).status == 200)
-        let copy: TestDatabase.Place
-        switch home.place {
-        case .sqlite(let path):
-            copy = .sqlite(home.scratch.at("backup.db"))
-            try vacuum(path, into: home.scratch.at("backup.db"))
-        case .postgreSQL(let connection):
-            copy = .postgreSQL(try Shared.server.get().copyByDump(connection))
-        }
+        let copy = try home.copied()
         let later = try TestDevice(id: 0xd2)
         later.account = "bob"
         try await server.register(later)
@@ -37,12 +30,5 @@ struct ServerBackupTests {
         // Without the master secret it does not start, and makes no keys of its own.
         let stranger = try ServerHome(copy)
         #expect(throws: (any Error).self) { try ServerProcess(stranger, apiKey: "") }
-    }
-
-    private func vacuum(_ path: String, into copy: String) throws {
-        let script =
-            "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('VACUUM INTO ?', [sys.argv[2]])"
-        let outcome = try Program(Command(["python3", "-c", script, path, copy])).expectEnd()
-        guard outcome.succeeded else { throw Unexpected(outcome.errors) }
     }
 }

@@ -9,6 +9,8 @@ struct AdminOutput: Sendable {
     let isJSON: Bool
     /// Writes a line, which is given without its line feed.
     let write: @Sendable (String) -> Void
+    /// Whether writing has failed, so that long commands can end.
+    var isLost: @Sendable () -> Bool = { false }
 
     /// Reports success with a line, which is not part of the JSON.
     func done(_ line: String) {

@@ -45,10 +45,11 @@ package enum AdminProgram {
 
     private static func perform(_ line: AdminCommandLine) async -> Int32 {
         let loss = Loss()
-        let output = AdminOutput(isJSON: line.isJSON) { text in
+        var output = AdminOutput(isJSON: line.isJSON) { text in
             guard !writeAll([UInt8]("\(text)\n".utf8), to: 1) else { return }
             loss.hasHappened.store(true, ordering: .sequentiallyConsistent)
         }
+        output.isLost = { loss.hasHappened.load(ordering: .sequentiallyConsistent) }
         do throws(AdminFault) {
             let settings = try AdminFiles.settings(line.configuration)
             switch line.verb.work {
@@ -64,7 +65,7 @@ package enum AdminProgram {
                 }
                 await service.database.close()
             }
-            guard !loss.hasHappened.load(ordering: .sequentiallyConsistent) else {
+            guard !output.isLost() else {
                 throw .unwritten(line)
             }
             return 0

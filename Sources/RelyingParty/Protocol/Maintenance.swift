@@ -3,11 +3,11 @@ import Posix
 import SQL
 import Synchronization
 
-/// Periodic work: reloading the keys, writing down what was counted, and
+/// Periodic work: reloading the keys, sealing the audit trail, writing down what was counted, and
 /// deleting old records.
 ///
 /// Records are deleted only while `ClockWatch` trusts the clock, because rows deleted by a wrong
-/// clock are lost. `auditDays` limits the age of audit lines, in days; 0 keeps them for ever.
+/// clock are lost. `auditDays` limits the age of audit lines, in whole days of UTC; 0 keeps them for ever.
 struct Maintenance: Sendable {
     let auditDays: Int
     let clock: Clock
@@ -15,6 +15,7 @@ struct Maintenance: Sendable {
     let keys: ServerKeys
     let requests: Requests
     let apiKeys: APIKeys
+    let auditChain: AuditChain
     let core: ServerCore
 }
 
@@ -26,6 +27,7 @@ extension Maintenance {
     ///
     /// They run as separate tasks: deletion may take hours for a long backlog, and the keys are
     /// reloaded every second (`look`), because an administrator may withdraw a key that has leaked.
+    /// As often, new lines of the audit trail are sealed: until then, a removed one is not noticed.
     func runMaintenance(
         every pause: Duration = .seconds(60), keysEvery look: Duration = .seconds(1)
     ) async {
@@ -33,6 +35,11 @@ extension Maintenance {
             group.addTask {
                 await repeating(every: look, "the keys could not be read anew") {
                     await lookAtKeys()
+                }
+            }
+            group.addTask {
+                await repeating(every: look, "the audit trail could not be sealed") {
+                    await seal()
                 }
             }
             group.addTask {
@@ -55,6 +62,14 @@ extension Maintenance {
         } catch { return error }
     }
 
+    /// Seals the new lines of the audit trail; returns the fault if that fails.
+    private func seal() async -> DatabaseFault? {
+        do throws(DatabaseFault) {
+            _ = try await auditChain.seal()
+            return nil
+        } catch { return error }
+    }
+
     /// Writes down what was only counted or noted: refusals, and when API keys were last used.
     func writeDown() async {
         await requests.noteUnwrittenRefusals()
@@ -67,9 +82,12 @@ extension Maintenance {
     /// chore that fails is reported and left out of this run. `isSteady` is asked before each
     /// round, because the clock may be set while a long backlog is deleted.
     func forgetOld(while isSteady: () -> Bool = { true }) async {
-        var chores = chores
+        var chores = Sweep.all.map { Chore.forget($0) }
         var isMore = true
+        var isFirst = true
         while isMore && !Task.isCancelled && isSteady() {
+            if isFirst, await recordPrune() { chores.append(.pruneAudit) }
+            isFirst = false
             var sound: [Chore] = []
             isMore = false
             let now = core.now
@@ -86,17 +104,32 @@ extension Maintenance {
         }
     }
 
-    private var chores: [Chore] {
-        let kept = Int64(auditDays) * 86_400
-        return Sweep.all.map { .forget($0) } + (kept > 0 ? [.pruneAudit(kept: kept)] : [])
+    /// Records up to where lines of the audit trail are too old; returns whether any may be deleted.
+    ///
+    /// Whole days are pruned at once, so that the trail gets one line a day about it.
+    private func recordPrune() async -> Bool {
+        guard auditDays > 0 else { return false }
+        let moment = (core.now / Self.day - Int64(auditDays)) * Self.day
+        do throws(DatabaseFault) {
+            _ = try await auditChain.seal()
+            _ = try await auditChain.recordPrune(
+                before: moment, what: PruneLine.ofSetting + "\(auditDays)",
+                by: Origin(address: "server", agent: ""))
+            return true
+        } catch {
+            report("old lines of the audit trail could not be forgotten: \(error)")
+            return false
+        }
     }
+
+    private static let day: Int64 = 86_400
 }
 
 /// One recurring deletion.
 private enum Chore: Sendable {
     case forget(Sweep)
-    /// Deletes audit lines older than this many seconds (`audit.keep`).
-    case pruneAudit(kept: Int64)
+    /// Deletes lines of the audit trail, as far as their prune is recorded.
+    case pruneAudit
 }
 
 /// Repeats `work` with a pause until the task is cancelled.
@@ -132,7 +165,7 @@ extension Transaction {
     ) throws(DatabaseFault) -> Int64 {
         switch chore {
         case .forget(let sweep): try old.forget(sweep, before: now, most: most)
-        case .pruneAudit(let kept): try auditTrail.pruneAudit(before: now - kept, most: most)
+        case .pruneAudit: try pruneSome(most: most, at: now).isOver ? 0 : most
         }
     }
 }

@@ -25,6 +25,8 @@ package final class Service: Sendable {
     let apiKeys: APIKeys
     /// Decides which refused request codes and API keys get an audit line.
     let refusals: AuditQuota
+    /// Seals the audit trail.
+    let auditChain: AuditChain
 
     var database: any Database { core.database }
     var keys: ServerKeys { core.keys }
@@ -44,6 +46,7 @@ package final class Service: Sendable {
         health = Health(database)
         self.refusals = AuditQuota(perMinute: refusals, clock: clock)
         apiKeys = APIKeys(refusals: self.refusals, core: core)
+        auditChain = AuditChain(core: core)
         let signatures = SignatureVerification(publicKeys: publicKeys, core: core)
         challenges = Challenges(core: core, signatures: signatures)
         tokens = Tokens(issuer: issuer, keys: keys, core: core)
@@ -58,6 +61,6 @@ package final class Service: Sendable {
             signatures: signatures)
         maintenance = Maintenance(
             auditDays: auditDays, clock: clock, database: database, keys: keys, requests: requests,
-            apiKeys: apiKeys, core: core)
+            apiKeys: apiKeys, auditChain: auditChain, core: core)
     }
 }

@@ -85,19 +85,18 @@ extension AuditRows {
             values(entry, origin, now))
     }
 
-    /// Deletes up to `most` of the oldest lines before a time; returns how many.
-    ///
-    /// Lines about earlier prunes are kept, so that readers see since when the trail is complete.
-    func pruneAudit(before moment: Int64, most: Int64) throws(DatabaseFault) -> Int64 {
-        Int64(
-            try store.run(
-                """
-                DELETE FROM audit WHERE id IN
-                    (SELECT id FROM audit WHERE time < $1
-                        AND NOT (event = 'administration' AND detail LIKE 'audit prune %')
-                    ORDER BY time LIMIT $2) RETURNING 1
-                """, [.integer(moment), .integer(most)]
-            ).count)
+    /// Appends a line to the audit trail, and returns its id, by which it is sealed at once.
+    func noteForSealing(
+        _ entry: AuditEntry, from origin: Origin, at now: Int64
+    ) throws(DatabaseFault) -> Int64 {
+        let rows = try store.run(
+            """
+            INSERT INTO audit (time, application, account, registration, event, outcome, address,
+                agent, detail, api_key)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id
+            """, values(entry, origin, now))
+        guard let row = rows.first else { throw .broken("a line was not appended") }
+        return try row.integer(0)
     }
 
     private func values(_ entry: AuditEntry, _ origin: Origin, _ now: Int64) -> [Value] {

@@ -153,7 +153,8 @@ enum Schema {
     /// The page for browsers became a program of its own, which stores its own sessions.
     private static let second = ["DROP TABLE site_login", "DROP TABLE site_session"]
 
-    /// API keys have scopes, an end and a last use; lines of the audit trail name the key.
+    /// API keys have scopes, an end and a last use; lines of the audit trail name the key, and are
+    /// sealed in a chain.
     private static let third = [
         // A key without a word here may do nothing; those from before could do everything.
         "ALTER TABLE api_key ADD COLUMN scopes TEXT NOT NULL DEFAULT ''",
@@ -161,5 +162,22 @@ enum Schema {
         "ALTER TABLE api_key ADD COLUMN expires BIGINT",
         "ALTER TABLE api_key ADD COLUMN last_used BIGINT",
         "ALTER TABLE audit ADD COLUMN api_key TEXT NOT NULL DEFAULT ''",
+        // Links are not columns of `audit`: PostgreSQL would write every row a second time.
+        """
+        CREATE TABLE audit_link (
+            position BIGINT PRIMARY KEY, audit BIGINT NOT NULL UNIQUE, sealed BIGINT NOT NULL,
+            hash {bytes} NOT NULL) {clustered}
+        """,
+        // One row, whose lock makes sealing and pruning take turns; see `AuditChainState`.
+        """
+        CREATE TABLE audit_chain (
+            id BIGINT PRIMARY KEY, position BIGINT NOT NULL, hash {bytes}, pruned BIGINT NOT NULL,
+            pruned_hash {bytes}, goal BIGINT NOT NULL, swept BIGINT NOT NULL,
+            ahead BIGINT NOT NULL, ahead_since BIGINT NOT NULL)
+        """,
+        """
+        INSERT INTO audit_chain (id, position, pruned, goal, swept, ahead, ahead_since)
+        VALUES (1, 0, 0, 0, 0, 0, 0)
+        """,
     ]
 }
