@@ -69,6 +69,10 @@ extension AdminFault {
         switch fault {
         case .unavailable(let reason):
             self = .unusable("the database does not answer: \(reason)")
+        case .busy(let reason):
+            self = .unusable("the database is busy: \(reason). Try again later")
+        case .corrupt(let reason):
+            self = .unusable("the database is damaged: \(reason). Restore a backup")
         case .full:
             self = .unusable("there is no room left where the database is: make room, then again")
         case .newer(let found, let known):

@@ -47,8 +47,39 @@ package final class DatabaseFigures: Sendable {
     /// The calls that are being answered, each of which may soon write.
     package let callers = Callers()
 
+    private let faults = Mutex<[DatabaseFault.Kind: Int]>([:])
+    /// When a commit last wrote something, and when a transaction last failed; 0 for never.
+    private let written = Atomic<Int64>(0)
+    private let failed = Atomic<Int64>(0)
+
     /// Creates empty figures.
     package init() {}
+
+    /// How many transactions have failed, by kind; every kind is in it.
+    package var faultCounts: [(kind: DatabaseFault.Kind, count: Int)] {
+        let counts = faults.withLock { $0 }
+        return DatabaseFault.Kind.allCases.map { ($0, counts[$0] ?? 0) }
+    }
+
+    /// Whether a commit that changed something has succeeded within this time.
+    package func hasWritten(within time: Duration) -> Bool { Self.isWithin(time, of: written) }
+
+    /// Whether a transaction has failed within this time.
+    package func hasFailed(within time: Duration) -> Bool { Self.isWithin(time, of: failed) }
+
+    /// Notes that a commit which changed something is durable now.
+    func noteWrite() { written.store(monotonicNanoseconds(), ordering: .relaxed) }
+
+    /// Counts a transaction that failed.
+    func note(_ fault: DatabaseFault) {
+        failed.store(monotonicNanoseconds(), ordering: .relaxed)
+        faults.withLock { $0[fault.kind, default: 0] += 1 }
+    }
+
+    private static func isWithin(_ time: Duration, of moment: borrowing Atomic<Int64>) -> Bool {
+        let moment = moment.load(ordering: .relaxed)
+        return moment > 0 && monotonicNanoseconds() - moment < Int64(time / .nanoseconds(1))
+    }
 }
 
 /// The number of calls that are being answered, each of which may still write.

@@ -24,13 +24,19 @@ final class Job: Sendable {
 extension JobQueue {
     /// Runs `body` on one of the queue's threads, and waits without blocking the caller's thread.
     ///
+    /// A fault is counted in `figures`.
+    ///
     /// - Throws: `.unavailable` if the queue is closed, or the fault of the transaction.
-    func perform(_ body: @escaping Job.Body) async throws(DatabaseFault) {
+    func perform(
+        _ body: @escaping Job.Body, counting figures: DatabaseFigures
+    ) async throws(DatabaseFault) {
         let fault = await withCheckedContinuation { end in
             let job = Job(body, end: end)
             if !add(job) { job.finish(.unavailable("the database is closed")) }
         }
-        if let fault { throw fault }
+        guard let fault else { return }
+        figures.note(fault)
+        throw fault
     }
 }
 

@@ -231,7 +231,8 @@ enum PostgreSQLFault: Error {
     var plain: DatabaseFault {
         switch self {
         case .fault(let fault): fault
-        case .conflict(let text), .lost(let text): .unavailable(text)
+        case .conflict(let text): .busy(text)
+        case .lost(let text): .unavailable(text)
         case .double(let text): .broken(text)
         case .late: .unavailable("PostgreSQL does not answer in time")
         }

@@ -40,12 +40,12 @@ package final class PostgreSQLDatabase: Database {
         try Self.start(
             writers, on: writes,
             first: Session(
-                parameters: parameters, outage: outage, patience: patience,
+                parameters: parameters, outage: outage, patience: patience, figures: figures,
                 begin: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"))
         try Self.start(
             max(1, writers / 4), on: reads,
             first: Session(
-                parameters: parameters, outage: outage, patience: patience,
+                parameters: parameters, outage: outage, patience: patience, figures: figures,
                 begin: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
     }
 
@@ -72,7 +72,7 @@ package final class PostgreSQLDatabase: Database {
         _ access: Access,
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Void
     ) async throws(DatabaseFault) {
-        try await access.queue(reads: reads, writes: writes).perform(body)
+        try await access.queue(reads: reads, writes: writes).perform(body, counting: figures)
     }
 
     package func close() async {
@@ -101,15 +101,18 @@ private struct Session: Sendable {
     let parameters: ConnectionParameters
     let outage: Outage
     let patience: Duration
+    let figures: DatabaseFigures
     let begin: String
     private var connection: PostgreSQLConnection?
 
     init(
-        parameters: ConnectionParameters, outage: Outage, patience: Duration, begin: String
+        parameters: ConnectionParameters, outage: Outage, patience: Duration,
+        figures: DatabaseFigures, begin: String
     ) {
         self.parameters = parameters
         self.outage = outage
         self.patience = patience
+        self.figures = figures
         self.begin = begin
     }
 
@@ -163,13 +166,14 @@ private struct Session: Sendable {
         deadline = end
         do throws(PostgreSQLFault) {
             try connection.begin(begin, until: end)
-            try PostgreSQLTransaction.run(job, on: connection)
+            let hasWritten = try PostgreSQLTransaction.run(job, on: connection)
             if connection.isUntried { try connection.settle() }
             isCommitting = true
             try connection.send("COMMIT")
             guard try connection.settle().tag == "COMMIT" else {
                 throw .fault(.broken("a transaction was undone"))
             }
+            if hasWritten { figures.noteWrite() }
         } catch {
             if error.endsConnection { throw error }
             // The original fault is reported, whether or not the rollback succeeds.
@@ -197,7 +201,7 @@ private struct Session: Sendable {
 extension DatabaseFault {
     fileprivate var text: String {
         switch self {
-        case .unavailable(let text), .broken(let text): text
+        case .unavailable(let text), .busy(let text), .corrupt(let text), .broken(let text): text
         case .full: "there is no room left"
         case .newer: "the database has a later form"
         }

@@ -45,8 +45,12 @@ import CPostgreSQL
         case "23505": return .double(text)
         // disk_full; a lack of other resources is temporary
         case "53100": return .fault(.full)
-        // query_canceled (a time limit), lock_not_available, read_only_sql_transaction (a standby)
-        case "57014", "55P03", "25006": return .fault(.unavailable(text))
+        // query_canceled (a time limit), lock_not_available
+        case "57014", "55P03": return .fault(.busy(text))
+        // read_only_sql_transaction (a standby)
+        case "25006": return .fault(.unavailable(text))
+        // data_corrupted, index_corrupted
+        case "XX001", "XX002": return .fault(.corrupt(text))
         default: break
         }
         // Another process has migrated the database, so the statements prepared here are invalid.

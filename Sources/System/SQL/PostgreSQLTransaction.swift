@@ -6,13 +6,17 @@ final class PostgreSQLTransaction: MigratingTransaction {
     /// returns.
     private(set) var fault: PostgreSQLFault?
     private var isOver = false
+    /// Whether it has inserted, changed or deleted rows, except by statements that return rows.
+    private var hasWritten = false
 
     init(_ connection: PostgreSQLConnection) { self.connection = connection }
 
     /// Runs a job's body, and throws its fault or that of one of its statements.
+    ///
+    /// Returns whether the commit will write something; false may also mean that this is not known.
     static func run(
         _ job: Job, on connection: PostgreSQLConnection
-    ) throws(PostgreSQLFault) {
+    ) throws(PostgreSQLFault) -> Bool {
         let transaction = PostgreSQLTransaction(connection)
         defer { transaction.isOver = true }
         do throws(DatabaseFault) {
@@ -21,6 +25,7 @@ final class PostgreSQLTransaction: MigratingTransaction {
             throw transaction.fault ?? .fault(error)
         }
         if let fault = transaction.fault { throw fault }
+        return transaction.hasWritten
     }
 
     func run(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> [Row] {
@@ -33,12 +38,15 @@ final class PostgreSQLTransaction: MigratingTransaction {
     func change(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> Int {
         try noting { () throws(PostgreSQLFault) in
             try connection.send(sql, values)
-            return try connection.settle().changes
+            let changes = try connection.settle().changes
+            if changes > 0 { hasWritten = true }
+            return changes
         }
     }
 
     func add(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) {
         try noting { () throws(PostgreSQLFault) in try connection.send(sql, values) }
+        hasWritten = true
     }
 
     var dialect: Dialect { .postgreSQL }

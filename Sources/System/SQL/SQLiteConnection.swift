@@ -51,6 +51,9 @@ import Glibc
         return Int(unsafe sqlite3_changes(handle))
     }
 
+    /// How many rows this connection has inserted, changed or deleted since it was opened.
+    var changesInAll: Int64 { unsafe sqlite3_total_changes64(handle) }
+
     /// Runs several statements and discards their results.
     func execute(_ script: String) throws(DatabaseFault) {
         let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
@@ -88,11 +91,12 @@ import Glibc
         let cause = unsafe sqlite3_system_errno(handle)
         switch code & 0xff {
         case SQLITE_FULL: return .full
+        case SQLITE_CORRUPT, SQLITE_NOTADB: return .corrupt("\(text) (\(code))")
         case SQLITE_IOERR:
             let isFull = cause == ENOSPC || cause == EDQUOT
             return isFull ? .full : .unavailable("\(text) (\(code), system error \(cause))")
-        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN, SQLITE_NOMEM, SQLITE_PERM,
-            SQLITE_INTERRUPT, SQLITE_PROTOCOL:
+        case SQLITE_BUSY, SQLITE_LOCKED: return .busy("\(text) (\(code))")
+        case SQLITE_CANTOPEN, SQLITE_NOMEM, SQLITE_PERM, SQLITE_INTERRUPT, SQLITE_PROTOCOL:
             return .unavailable("\(text) (\(code))")
         default:
             return .broken("\(text) (\(code))")

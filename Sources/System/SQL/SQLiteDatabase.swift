@@ -22,8 +22,8 @@ package final class SQLiteDatabase: Database {
     ///   - readers: the number of threads that read.
     ///   - gathering: the longest time that a commit waits for more writes, while fewer than a
     ///     quarter of `figures.callers` have joined it.
-    /// - Throws: `.broken` if the file is damaged or belongs to another program, or if other users
-    ///   could alter it; `.full` or `.unavailable` if it cannot be opened.
+    /// - Throws: `.corrupt` if the file is damaged; `.broken` if it belongs to another program, or
+    ///   if other users could alter it; `.full`, `.busy` or `.unavailable` if it cannot be opened.
     package init(
         path: String, readers: Int = 2, gathering: Duration = SQLiteDatabase.gathering
     ) throws(DatabaseFault) {
@@ -72,7 +72,7 @@ package final class SQLiteDatabase: Database {
         _ access: Access,
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Void
     ) async throws(DatabaseFault) {
-        try await access.queue(reads: reads, writes: writes).perform(body)
+        try await access.queue(reads: reads, writes: writes).perform(body, counting: figures)
     }
 
     package func close() async {

@@ -37,6 +37,7 @@ struct SQLiteWriter: Sendable {
         var jobs = first
         do throws(DatabaseFault) {
             try turn.begin(on: connection)
+            let before = connection.changesInAll
             let end = monotonicNanoseconds() + gathering
             var done = 0
             while done < jobs.count {
@@ -50,6 +51,7 @@ struct SQLiteWriter: Sendable {
                     upTo: Self.batch - done, awaiting: figures.callers.count / 4 - done, until: end)
             }
             _ = try connection.run("COMMIT", [])
+            noteWrite(since: before)
             figures.batches.note(Int64(jobs.count))
             for job in jobs { job.finish(nil) }
         } catch {
@@ -65,11 +67,18 @@ struct SQLiteWriter: Sendable {
         }
     }
 
+    /// Notes a commit that wrote something; one that changed nothing says nothing about the disk.
+    private func noteWrite(since changes: Int64) {
+        if connection.changesInAll != changes { figures.noteWrite() }
+    }
+
     private func writeAlone(_ job: Job) {
         do {
             try turn.begin(on: connection)
+            let before = connection.changesInAll
             try SQLiteTransaction.run(job, on: connection)
             _ = try connection.run("COMMIT", [])
+            noteWrite(since: before)
         } catch {
             connection.rollBack()
             return job.finish(error)
