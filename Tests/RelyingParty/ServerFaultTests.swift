@@ -47,7 +47,7 @@ struct ServerFaultTests {
         let locked = Task.detached {
             try postgreSQL.query(
                 """
-                BEGIN; LOCK TABLE schema_version IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60)
+                BEGIN; LOCK TABLE heartbeat IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60)
                 """)
         }
         try await expectReady(server, 503)
@@ -99,7 +99,10 @@ struct ServerFaultTests {
         }
         #expect(met?.status == 503)
         #expect(met?.code == "unavailable")
+        try await expectReady(server, 503)
+        #expect(try await server.send("GET", "/health/live").status == 200)
         #expect(unsafe mount("small", place, "tmpfs", UInt(MS_REMOUNT), "size=8m") == 0)
+        try await expectReady(server, 200)
         #expect(try await server.logIn(device).status == 200)
         #expect(try server.stop().ending == .exited(0))
     }

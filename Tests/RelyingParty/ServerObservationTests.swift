@@ -43,6 +43,11 @@ struct ServerObservationTests {
             #"route="/v1/registrations/{id}/proof",status="200"} 1"#,
             "signet_refusals_unwritten_total 0", "signet_connections ",
             "signet_database_wait_seconds_count ", "signet_database_batch_sum ",
+            #"signet_database_errors_total{kind="full"} 0"#,
+            #"signet_database_errors_total{kind="busy"} 0"#,
+            #"signet_database_errors_total{kind="corrupt"} 0"#,
+            #"signet_database_errors_total{kind="unreachable"} 0"#,
+            #"signet_database_errors_total{kind="other"} 0"#,
         ] {
             #expect(text.contains(line), "\(line)")
         }

@@ -94,6 +94,12 @@ final class ServerFigures: Sendable {
             "signet_database_batch", kind: "histogram", help: "writes that shared a commit (SQLite)"
         )
         page.add("signet_database_batch", tally: database.batches, perUnit: 1, labels: [])
+        page.begin(
+            "signet_database_errors_total", kind: "counter", help: "transactions that failed")
+        for (kind, count) in database.faultCounts {
+            page.add(
+                "signet_database_errors_total", labels: [("kind", kind.rawValue)], "\(count)")
+        }
         return page.text
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Domain
 import Posix
 import SQL
 
@@ -43,7 +44,7 @@ package final class Service: Sendable {
         refusals: Int = 120
     ) {
         core = ServerCore(database: database, keys: keys, clock: clock, issuer: issuer)
-        health = Health(database)
+        health = Health(database, beat: heartbeat)
         self.refusals = AuditQuota(perMinute: refusals, clock: clock)
         apiKeys = APIKeys(refusals: self.refusals, core: core)
         auditChain = AuditChain(core: core)
@@ -63,4 +64,16 @@ package final class Service: Sendable {
             auditDays: auditDays, clock: clock, database: database, keys: keys, requests: requests,
             apiKeys: apiKeys, auditChain: auditChain, core: core)
     }
+}
+
+/// Writes what a health check writes, on fresh random bytes.
+private func heartbeat(in store: any Transaction) throws(DatabaseFault) {
+    let random: (padding: [UInt8], challenge: [UInt8])
+    do throws(SystemFault) {
+        random = (
+            try randomBytes(HeartbeatRows.paddingCount), try randomBytes(Challenge.count)
+        )
+    } catch { throw .broken("no random bytes: \(error)") }
+    try store.heartbeats.beat(
+        padding: random.padding, challenge: Challenge(random: random.challenge))
 }

@@ -9,7 +9,7 @@ enum Schema {
     /// The migrations from an empty database to the schema that this program knows.
     static let steps = [
         Migration(1, statements: first), Migration(2, statements: second),
-        Migration(3, statements: third),
+        Migration(3, statements: third), Migration(4, statements: fourth),
     ]
 
     private static let first = [
@@ -179,5 +179,13 @@ enum Schema {
         INSERT INTO audit_chain (id, position, pruned, goal, swept, ahead, ahead_since)
         VALUES (1, 0, 0, 0, 0, 0, 0)
         """,
+    ]
+
+    /// One row, which health checks write.
+    private static let fourth = [
+        """
+        CREATE TABLE heartbeat (
+            id BIGINT PRIMARY KEY, beats BIGINT NOT NULL, padding {bytes} NOT NULL)
+        """
     ]
 }
