@@ -29,6 +29,52 @@ struct RateLimitTests {
         #expect(isAdmitted("192.0.2.1", by: limit))
     }
 
+    @Test("is four times as high for a site, whose networks share it")
+    func sites() throws {
+        let limit = limit()
+        let admitted = (0..<100).filter {
+            isAdmitted("2001:db8:0:\(String($0, radix: 16))::1", by: limit)
+        }
+        #expect(admitted.count == 8)
+        #expect(isAdmitted("2001:db8:1::1", by: limit))
+        // What is refused for the site takes nothing from the network.
+        #expect(limit.count == 8 + 1 + 2)
+        // What is given back is given back to both.
+        time.pass(60)
+        let admissions = try (0..<8).map { try limit.admit("2001:db8:0:\($0)::1") }
+        #expect(!isAdmitted("2001:db8:0:9::1", by: limit))
+        for admission in admissions { limit.giveBack(admission) }
+        #expect(isAdmitted("2001:db8:0:9::1", by: limit))
+    }
+
+    @Test("is another for the networks that have a rate of their own, also during a flood")
+    func exceptions() throws {
+        let limit = RateLimit(
+            NetworkRates(
+                standard: 2,
+                exceptions: [
+                    NetworkRates.Exception(try NetworkPrefix("192.0.2.0/24"), perMinute: 3),
+                    NetworkRates.Exception(try NetworkPrefix("192.0.2.128/25"), perMinute: 5),
+                    NetworkRates.Exception(try NetworkPrefix("2001:db8::/32"), perMinute: 1),
+                ]), clock: time.clock)
+        func count(_ address: String) -> Int {
+            (0..<20).filter { _ in isAdmitted(address, by: limit) }.count
+        }
+        #expect(count("192.0.2.1") == 3)
+        #expect(count("192.0.2.2") == 3)
+        #expect(count("192.0.2.200") == 5)
+        #expect(count("198.51.100.1") == 2)
+        #expect((0..<20).filter { isAdmitted("2001:db8:0:\($0)::1", by: limit) }.count == 4)
+        for number in 0..<40_000 {
+            _ = isAdmitted("10.\(number >> 16).\(number >> 8 & 255).\(number & 255)", by: limit)
+        }
+        #expect(limit.count <= 16_384 + 256 + 3)
+        // There is no room: they share one bucket, which no one else uses.
+        #expect(count("192.0.2.201") == 5)
+        #expect(count("192.0.2.202") == 0)
+        #expect(count("192.0.2.3") == 3)
+    }
+
     @Test("holds over the minutes in which it is used, and is forgotten after")
     func minutes() {
         let limit = limit()

@@ -1,151 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
-import Synchronization
 
-/// The caller's network has used up its calls for now.
-package struct TooManyRequests: Error, Equatable {
-    /// The time to wait until the next call, in seconds.
-    package let seconds: Int
-}
-
-/// Limits the calls per minute of one IPv4 address or one IPv6 /64 network.
+/// Limits the calls per minute of each network: an IPv4 address, or 64 and 48 bits of IPv6.
 ///
-/// Each network has a token bucket, which is refilled continuously. For any number of calling
-/// addresses:
-/// - There are at most 16,384 buckets for single networks, and 256 shared ones for the rest, so
-///   that a flood increases neither memory nor the cost of a call beyond that.
-/// - A bucket is dropped only when it is full again. So no count is lost, and a network that has a
-///   bucket keeps it during a flood.
-/// - When there is no room, a new network shares a bucket with the networks around it
-///   (`surroundings`). A flood from one of these surroundings empties one shared bucket; a flood
-///   from all over the world empties all of them, and new networks then wait until it ends.
+/// A call from IPv6 takes from the bucket of its first 64 bits and from that of its first 48, which
+/// has four times the rate: a site has 65,536 networks of 64 bits, and would otherwise have as many
+/// buckets. A network that `NetworkRates` names with more than 48 bits takes only from its own.
+///
+/// Memory is bounded as `TokenBuckets` says. When there is no room, a new network shares a bucket
+/// with the networks around it (`surroundings`), one of 256. A flood from one of these surroundings
+/// empties one shared bucket; a flood from all over the world empties all of them, and new networks
+/// then wait until it ends, except those with a rate of their own: the addresses of each exception
+/// share a bucket among themselves alone.
 package final class RateLimit: Sendable {
-    /// The maximum number of networks with a bucket of their own.
-    private static let mostNetworks = 16_384
+    /// A token taken from each bucket of an address, which can be returned.
+    package typealias Admission = TokenBuckets<Source>.Admission
+
+    /// A network with a bucket.
+    package struct Source: Hashable, Sendable {
+        fileprivate let network: PeerNetwork
+        /// Whether these are the 48 bits of a site, and not a network of 64.
+        fileprivate let isSite: Bool
+    }
+
     /// The number of buckets shared by the networks that arrive when there is no room.
     private static let shared = 256
-    private static let minute = Duration.seconds(60)
-    /// The minimum time between two searches for full buckets while there is no room.
-    private static let pause = Duration.seconds(1)
-    private let perMinute: Int64
-    private let clock: Clock
-    private let table: Mutex<Table>
+    private let rates: NetworkRates
+    private let buckets: TokenBuckets<Source>
 
-    /// A token taken from a bucket, which can be returned to it.
-    package struct Admission: Sendable {
-        fileprivate let place: Place
+    /// Permits each network a burst of as many calls as its rate, and on average its rate a minute.
+    package init(_ rates: NetworkRates, clock: Clock) {
+        self.rates = rates
+        buckets = TokenBuckets(clock: clock)
     }
 
-    fileprivate enum Place: Sendable {
-        case own(PeerNetwork)
-        case shared(Int)
+    /// Permits the same rate to all networks.
+    package convenience init(perMinute: Int, clock: Clock) {
+        self.init(NetworkRates(standard: perMinute), clock: clock)
     }
 
-    private struct Bucket {
-        var milliTokens: Int64
-        var filled: Duration
-    }
-
-    private struct Table {
-        var own: [PeerNetwork: Bucket] = [:]
-        var shared: [Int: Bucket] = [:]
-        /// When full buckets were last removed.
-        var swept: Duration
-    }
-
-    /// Permits a burst of `perMinute` calls, and on average `perMinute` calls a minute.
-    package init(perMinute: Int, clock: Clock) {
-        self.perMinute = Int64(perMinute)
-        self.clock = clock
-        table = Mutex(Table(swept: clock.sinceBoot()))
-    }
-
-    /// Takes a token from the bucket of an address.
+    /// Takes a token from each bucket of an address.
     ///
-    /// - Throws: the time to wait if the bucket is empty.
+    /// - Throws: the time to wait if one of them is empty; nothing is then taken.
     @discardableResult
     package func admit(_ address: String) throws(TooManyRequests) -> Admission {
         let network = PeerNetwork(address)
-        let now = clock.sinceBoot()
-        let (place, wait) = table.withLock { table -> (Place, Int?) in
-            sweep(&table, at: now)
-            let place = self.place(of: network, in: table)
-            var bucket = self.bucket(at: place, in: table, now: now)
-            defer { keep(bucket, at: place, in: &table) }
-            guard bucket.milliTokens >= 1_000 else {
-                let missing = 1_000 - bucket.milliTokens
-                return (place, Int(missing * 60 / (perMinute * 1_000)) + 1)
-            }
-            bucket.milliTokens -= 1_000
-            return (place, nil)
-        }
-        if let wait { throw TooManyRequests(seconds: wait) }
-        return Admission(place: place)
+        let (perMinute, exception) = rates.rate(of: network)
+        // The hash seed is random per process, so a client cannot choose whose bucket to share.
+        let crowd =
+            exception.map { Self.shared + $0.0 }
+            ?? Int(network.surroundings.hashValue.magnitude % UInt(Self.shared))
+        let own = TokenBuckets.Request(
+            Source(network: network, isSite: false), perMinute: perMinute, crowd: crowd)
+        guard let site = network.site,
+            exception.map({ $0.1.length <= NetworkRates.siteLength }) ?? true
+        else { return try buckets.take([own]) }
+        // The surroundings of a site contain it, so without room their bucket limits it already.
+        return try buckets.take([
+            own,
+            TokenBuckets.Request(
+                Source(network: site, isSite: true),
+                perMinute: perMinute * NetworkRates.siteFactor, crowd: nil),
+        ])
     }
 
-    /// Returns a token, for a call that is not to be counted because its proof was valid.
-    package func giveBack(_ admission: Admission) {
-        let now = clock.sinceBoot()
-        table.withLock { table in
-            let place = admission.place
-            // A bucket that was dropped was full.
-            if case .own(let network) = place, table.own[network] == nil { return }
-            var bucket = self.bucket(at: place, in: table, now: now)
-            bucket.milliTokens = min(full, bucket.milliTokens + 1_000)
-            if case .own(let network) = place, bucket.milliTokens == full {
-                table.own[network] = nil
-            } else {
-                keep(bucket, at: place, in: &table)
-            }
-        }
-    }
+    /// Returns the tokens, for a call that is not to be counted because its proof was valid.
+    package func giveBack(_ admission: Admission) { buckets.giveBack(admission) }
 
     /// The number of buckets in memory.
-    package var count: Int { table.withLock { $0.own.count + $0.shared.count } }
-
-    /// Removes full buckets; at most once a minute, or once a second while there is no room.
-    private func sweep(_ table: inout Table, at now: Duration) {
-        let pause = table.own.count < Self.mostNetworks ? Self.minute : Self.pause
-        guard now - table.swept >= pause else { return }
-        table.swept = now
-        table.own = table.own.filter { refilled($0.value, at: now).milliTokens < full }
-        table.shared = table.shared.filter { refilled($0.value, at: now).milliTokens < full }
-    }
-
-    private func place(of network: PeerNetwork, in table: Table) -> Place {
-        guard table.own.count >= Self.mostNetworks, table.own[network] == nil else {
-            return .own(network)
-        }
-        // The hash seed is random per process, so a client cannot choose whose bucket to share.
-        return .shared(Int(network.surroundings.hashValue.magnitude % UInt(Self.shared)))
-    }
-
-    private func bucket(at place: Place, in table: Table, now: Duration) -> Bucket {
-        let known =
-            switch place {
-            case .own(let network): table.own[network]
-            case .shared(let number): table.shared[number]
-            }
-        return known.map { refilled($0, at: now) } ?? Bucket(milliTokens: full, filled: now)
-    }
-
-    private func keep(_ bucket: Bucket, at place: Place, in table: inout Table) {
-        switch place {
-        case .own(let network): table.own[network] = bucket
-        case .shared(let number): table.shared[number] = bucket
-        }
-    }
-
-    private var full: Int64 { perMinute * 1_000 }
-
-    private func refilled(_ bucket: Bucket, at now: Duration) -> Bucket {
-        let passed = now - bucket.filled
-        let milliseconds =
-            passed.components.seconds * 1_000
-            + passed.components.attoseconds / 1_000_000_000_000_000
-        guard milliseconds > 0 else { return bucket }
-        // A minute fills any bucket; the limit prevents an overflow after a long time.
-        let gained = milliseconds >= 60_000 ? full : milliseconds * perMinute / 60
-        return Bucket(milliTokens: min(full, bucket.milliTokens + gained), filled: now)
-    }
+    package var count: Int { buckets.count }
 }

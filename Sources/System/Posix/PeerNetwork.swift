@@ -7,18 +7,28 @@ import Glibc
 /// address of such a network has all of them (RFC 6177). All texts that are not addresses count as
 /// one network. The value has a fixed size for any text.
 package struct PeerNetwork: Hashable, Sendable {
-    private enum Family: UInt8 {
+    enum Family: UInt8 {
         case none, four, six
     }
 
-    private let family: Family
-    private let bits: UInt64
+    let family: Family
+    /// The IPv4 address, or the first 64 bits of the IPv6 address.
+    let bits: UInt64
 
     /// Whether a text is a numeric address of IPv4 or IPv6, without a port or an interface.
     package static func isAddress(_ text: String) -> Bool {
         // inet_pton(3) would ignore everything after a NUL byte.
         text.utf8.allSatisfy { isHexadecimalDigit($0) || $0 == 0x2e || $0 == 0x3a }
             && PeerNetwork(text).family != .none
+    }
+
+    /// Whether an IPv6 address has only zeros after its first 64 bits; true for IPv4.
+    static func hasOnlyPrefix(_ address: String) -> Bool {
+        var six = in6_addr()
+        guard unsafe inet_pton(AF_INET6, address, &six) == 1 else { return true }
+        return unsafe withUnsafeBytes(of: six) { bytes in
+            unsafe bytes.load(fromByteOffset: 8, as: UInt64.self) == 0
+        }
     }
 
     /// Parses an address without a port, as a socket or a proxy reports it.
@@ -66,6 +76,16 @@ package struct PeerNetwork: Hashable, Sendable {
         case .none: self
         case .four: PeerNetwork(.four, bits: bits & 0xffff_ff00)
         case .six: PeerNetwork(.six, bits: bits & 0xffff_ffff_0000_0000)
+        }
+    }
+
+    /// The first 48 bits of an IPv6 address, which is what one site gets (RFC 6177); nil for IPv4.
+    ///
+    /// The value is equal to the network of 64 bits whose other bits are zero: do not mix them.
+    package var site: PeerNetwork? {
+        switch family {
+        case .none, .four: nil
+        case .six: PeerNetwork(.six, bits: bits & 0xffff_ffff_ffff_0000)
         }
     }
 
