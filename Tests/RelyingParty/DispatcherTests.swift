@@ -198,7 +198,9 @@ struct DispatcherTests {
             let seen = Mutex("none")
             let dispatcher = Dispatcher(
                 service: server.service,
-                limits: RateLimit(perMinute: 100, clock: server.time.clock), trustsProxy: trusts,
+                limits: CallLimits(
+                    NetworkRates(standard: 100), clock: server.time.clock),
+                trustsProxy: trusts,
                 observer: { served in seen.withLock { $0 = served.peer } })
             _ = await dispatcher.answer(
                 HTTPRequest(
@@ -213,7 +215,8 @@ struct DispatcherTests {
         let callers = server.service.database.figures.callers
         let seen = Mutex<[Int]>([])
         let dispatcher = Dispatcher(
-            service: server.service, limits: RateLimit(perMinute: 100, clock: server.time.clock),
+            service: server.service,
+            limits: CallLimits(NetworkRates(standard: 100), clock: server.time.clock),
             trustsProxy: false, observer: { _ in seen.withLock { $0.append(callers.count) } })
         for path in ["/health/ready", "/nowhere"] {
             _ = await dispatcher.answer(HTTPRequest(method: "GET", path: path, peer: "192.0.2.1"))
@@ -265,9 +268,12 @@ struct DispatcherTests {
             server.time.pass(60)
             let before = try await server.rows("SELECT id FROM audit").count
             var codes: [String] = []
-            for _ in 0..<6 { codes.append(try await call().code ?? "") }
-            #expect(codes == ["policy", "policy", "policy", "policy", "slow-down", "slow-down"])
-            #expect(try await server.rows("SELECT id FROM audit").count == before + 4)
+            for _ in 0..<16 { codes.append(try await call().code ?? "") }
+            // Those of the network, and then those of the operation or the credential.
+            let written = 4 + CallLimits.itemPerMinute
+            #expect(codes.prefix(written).allSatisfy { $0 == "policy" })
+            #expect(codes.dropFirst(written) == ["slow-down", "slow-down"])
+            #expect(try await server.rows("SELECT id FROM audit").count == before + written)
         }
         // A back end that asks about what it got is told as often as it asks.
         for _ in 0..<6 {

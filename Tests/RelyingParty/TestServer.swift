@@ -20,6 +20,7 @@ final class TestServer: Sendable {
     let time: TestTime
     /// An API key of the application `shop`.
     let apiKey: String
+    let limits: CallLimits
     private let dispatcher: Dispatcher
     private let place: TestDatabase
     private let master: SecretBytes
@@ -27,7 +28,7 @@ final class TestServer: Sendable {
     /// With the application `shop` and an API key of it.
     static func make(
         _ backend: Backend, policy: ApplicationPolicy = ApplicationPolicy(), rate: Int = 100_000,
-        routes: [Route] = Routes.all
+        rates: NetworkRates? = nil, routes: [Route] = Routes.all
     ) async throws -> TestServer {
         let place = try backend.make()
         let database = try place.open()
@@ -36,7 +37,7 @@ final class TestServer: Sendable {
         let master = try SecretBytes.random(32)
         let keys = try await ServerKeys(database, master: master, at: TestTime.start)
         return TestServer(
-            place, database, keys, master, apiKey: key, rate: rate, routes: routes)
+            place, database, keys, master, apiKey: key, rate: rate, rates: rates, routes: routes)
     }
 
     /// Another server on the same database, whose keys are those of this moment.
@@ -49,8 +50,8 @@ final class TestServer: Sendable {
 
     private init(
         _ place: TestDatabase, _ database: any Database, _ keys: ServerKeys,
-        _ master: SecretBytes, apiKey: String, rate: Int, routes: [Route],
-        time: TestTime = TestTime()
+        _ master: SecretBytes, apiKey: String, rate: Int,
+        rates: NetworkRates? = nil, routes: [Route], time: TestTime = TestTime()
     ) {
         self.place = place
         self.master = master
@@ -60,7 +61,7 @@ final class TestServer: Sendable {
         service = Service(
             database: database, keys: keys, clock: time.clock, issuer: "https://id.example.org",
             refusals: rate)
-        let limits = RateLimit(perMinute: rate, clock: time.clock)
+        limits = CallLimits(rates ?? NetworkRates(standard: rate), clock: time.clock)
         dispatcher = Dispatcher(
             service: service, routes: routes, limits: limits, trustsProxy: false)
     }

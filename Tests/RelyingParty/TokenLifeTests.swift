@@ -185,15 +185,21 @@ struct TokenLifeTests {
             #expect(reply.status == 200 && reply.members.isEmpty)
         }
         #expect(server.database.figures.batches.snapshot.counts == batches)
-        #expect(try await revoke(pair.refresh, "192.0.2.7").code == "slow-down")
+        #expect(try await revoke(unknown, "192.0.2.7").code == "slow-down")
+        #expect(server.database.figures.batches.snapshot.counts == batches)
         #expect(try await isActive(server, pair.access))
+        // A token of it ends it all the same.
+        let another = try await logIn(server, device)
+        #expect(try await revoke(another.access, "192.0.2.7").status == 200)
+        #expect(try await !isActive(server, another.access))
+        #expect(try await revoke(another.access, "192.0.2.7").code == "slow-down")
         // One that ends something costs nothing; once it is of no use, it is as any other.
         let first = try await revoke(pair.refresh, "192.0.2.8")
         #expect(first.status == 200 && first.members.isEmpty)
         #expect(try await !isActive(server, pair.access))
         for _ in 0..<6 { #expect(try await revoke(pair.access, "192.0.2.8").status == 200) }
         #expect(try await revoke(pair.access, "192.0.2.8").code == "slow-down")
-        #expect(try await server.audited("revocation", "ok") == 1)
+        #expect(try await server.audited("revocation", "ok") == 2)
     }
 
     @Test(

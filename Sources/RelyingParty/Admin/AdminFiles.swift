@@ -38,6 +38,7 @@ enum AdminFiles {
                 _ = try identity?.validity()
             } catch { throw .http(error) }
             _ = try MetricsAddress(settings.word(ServerSettings.metrics))
+            _ = try NetworkRates(settings)
         } catch { throw .unusable(error.text) }
     }
 

@@ -9,7 +9,8 @@ extension Routes {
             let answer = try await service.requests.verifyAuthentication(call)
             return .json(plain: answer, outcome: answer.code ?? "ok")
         },
-        Route("POST", path: "/v1/mac-tokens", caller: .anybody) { service, call throws(Problem) in
+        Route("POST", path: "/v1/mac-tokens", caller: .anybody, limit: .macToken) {
+            service, call throws(Problem) in
             .json(try await service.macTokens.makeMACToken(call), status: 201)
         },
         Route("POST", path: "/v1/mac-tokens/{id}/revoke", caller: .application(.registrations)) {
@@ -17,7 +18,10 @@ extension Routes {
             try await service.macTokens.revokeMACToken(call)
             return .done
         },
-        Route("POST", path: "/v1/device/mac-tokens/{id}/revoke", caller: .leavingDevice) {
+        Route(
+            "POST", path: "/v1/device/mac-tokens/{id}/revoke", caller: .leavingDevice,
+            limit: .requestCode
+        ) {
             service, call throws(Problem) in
             try await service.macTokens.revokeOwnMACToken(call)
             return .done
@@ -32,11 +36,12 @@ extension Routes {
 
     /// Refreshing, revoking and introspecting tokens, and publishing the keys that verify them.
     static let tokens: [Route] = [
-        Route("POST", path: "/v1/token/refresh", caller: .anybody) {
+        Route("POST", path: "/v1/token/refresh", caller: .anybody, limit: .refresh) {
             service, call throws(Problem) in
             .json(try await service.tokens.refreshTokens(call))
         },
-        Route("POST", path: "/v1/token/revoke", caller: .anybody) { service, call throws(Problem) in
+        Route("POST", path: "/v1/token/revoke", caller: .anybody, limit: .revocation) {
+            service, call throws(Problem) in
             var answer = Answer.json(RevocationAnswer())
             answer.wasOfUse = try await service.tokens.revokeTokens(call)
             return answer

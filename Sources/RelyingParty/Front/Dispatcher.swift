@@ -6,22 +6,22 @@ import SignedFormats
 
 /// Routes each HTTP request to its handler, and turns every failure into a problem document.
 ///
-/// Before the handler runs, the dispatcher authenticates the caller as the route requires, applies
-/// the rate limit of the caller's address, and, for POST, checks the body's size and content type.
+/// Before the handler runs, the dispatcher applies the route's limit to the caller's network (see
+/// `CallLimit`), authenticates the caller as the route requires, and, for POST, checks the body's size and content type.
 /// Each answered request is reported to `observer`. Problem documents are those of RFC 9457.
 package struct Dispatcher: Sendable {
     private let service: Service
     private let routes: [Route]
     /// The routes without path parameters, by path; most calls match one of them.
     private let fixed: [String: [Route]]
-    private let limits: RateLimit
+    private let limits: CallLimits
     let trustsProxy: Bool
     let numbers = RequestNumbers()
     let observer: Observer
 
     /// Creates a dispatcher; `observer` receives each request after it was answered.
     init(
-        service: Service, routes: [Route] = Routes.all, limits: RateLimit, trustsProxy: Bool,
+        service: Service, routes: [Route] = Routes.all, limits: CallLimits, trustsProxy: Bool,
         observer: @escaping Observer = { _ in }
     ) {
         self.service = service
@@ -68,16 +68,16 @@ package struct Dispatcher: Sendable {
     private func serve(
         _ request: HTTPRequest, route: Route, parameters: [String], from origin: Origin
     ) async throws(Problem) -> Answer {
-        if route.isLimited { _ = try admit(origin) }
-        guard !route.isLimited, route.judgesStrangers else {
+        guard let limit = route.limit else {
             return try await admitted(request, route: route, parameters: parameters, from: origin)
         }
-        // Every invalid proof adds a line to the audit trail, so their number per address is
-        // limited. The admission is taken before the proof is checked, so that concurrent calls
-        // cannot exceed the limit, and given back if the proof is valid. It is not given back for
+        let admission = try await admit(request, limit, parameters: parameters, from: origin)
+        guard case .refusals = limit.counting else {
+            return try await admitted(request, route: route, parameters: parameters, from: origin)
+        }
+        // Given back if the proof is valid, and also if it was not judged. It is not given back for
         // 401, 403 and 409: a valid proof that is refused, by policy or as a repeated decision,
-        // costs as much.
-        let admission = try admit(origin)
+        // costs as much as an invalid one.
         do throws(Problem) {
             let answer = try await admitted(
                 request, route: route, parameters: parameters, from: origin)
@@ -89,9 +89,28 @@ package struct Dispatcher: Sendable {
         }
     }
 
-    private func admit(_ origin: Origin) throws(Problem) -> RateLimit.Admission {
+    /// Admits a call by the limit of its network or, if that is used up, by what the call proves.
+    private func admit(
+        _ request: HTTPRequest, _ limit: CallLimit, parameters: [String], from origin: Origin
+    ) async throws(Problem) -> CallLimits.Admission {
+        let wait: TooManyRequests
         do throws(TooManyRequests) {
-            return try limits.admit(origin.address)
+            return try limits.admit(limit.kind, from: origin.address)
+        } catch { wait = error }
+        let call = Call(
+            content: request.body, parameters: parameters, application: nil, apiKey: [],
+            device: nil, origin: origin)
+        let item: LimitedItem?
+        do throws(Problem) {
+            item = try await limit.item(service, call, request)
+        } catch {
+            // A body that cannot be read proves nothing.
+            guard error.status < 500 else { throw error }
+            item = nil
+        }
+        guard let item else { throw .slowDown(seconds: wait.seconds) }
+        do throws(TooManyRequests) {
+            return try limits.admit(item)
         } catch { throw .slowDown(seconds: error.seconds) }
     }
 
@@ -135,14 +154,9 @@ package struct Dispatcher: Sendable {
         of request: HTTPRequest, from origin: Origin, isLeaving: Bool
     ) async throws(Problem) -> AuthenticatedDevice {
         guard let header = request.header("authorization") else { throw .unauthenticated }
-        let digest = try service.core.made { () throws(CryptoFault) in
-            try SHA256.digest(request.body)
-        }
-        let received = ReceivedRequest(
-            method: [UInt8](request.method.utf8), resource: [UInt8](request.target.utf8),
-            body: digest)
         return try await service.requests.device(
-            of: received, authorization: [UInt8](header.utf8), from: origin, isLeaving: isLeaving)
+            of: try request.received(by: service), authorization: [UInt8](header.utf8),
+            from: origin, isLeaving: isLeaving)
     }
 
     func route(of request: HTTPRequest) throws(Problem) -> (Route, [String]) {
@@ -190,6 +204,15 @@ package struct Dispatcher: Sendable {
         else { return Origin(address: request.peer, agent: agent) }
         let last = line.value.split(separator: ",", omittingEmptySubsequences: false).last ?? ""
         return Origin(address: last.filter { $0 != " " && $0 != "\t" }, agent: agent)
+    }
+}
+
+extension HTTPRequest {
+    /// What a request code must name to be one of this request.
+    func received(by service: Service) throws(Problem) -> ReceivedRequest {
+        let digest = try service.core.made { () throws(CryptoFault) in try SHA256.digest(body) }
+        return ReceivedRequest(
+            method: [UInt8](method.utf8), resource: [UInt8](target.utf8), body: digest)
     }
 }
 

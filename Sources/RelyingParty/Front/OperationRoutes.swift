@@ -25,15 +25,19 @@ extension Routes {
             service, call throws(Problem) in
             .json(try await service.accountViews.audit(call))
         },
-        Route("GET", path: "/v1/device/operations", caller: .device) {
+        Route("GET", path: "/v1/device/operations", caller: .device, limit: .requestCode) {
             service, call throws(Problem) in
             .json(try await service.operations.awaitedOperations(call))
         },
-        Route("GET", path: "/v1/device/operations/{id}", caller: .device) {
+        Route(
+            "GET", path: "/v1/device/operations/{id}", caller: .device, limit: .requestCode
+        ) {
             service, call throws(Problem) in
             .json(try await service.operations.operationDetail(call))
         },
-        Route("POST", path: "/v1/operations/{id}/decision", caller: .anybody) {
+        Route(
+            "POST", path: "/v1/operations/{id}/decision", caller: .anybody, limit: .decision
+        ) {
             service, call throws(Problem) in
             .json(try await service.operations.decideOperation(call))
         },

@@ -24,19 +24,19 @@ struct Route: Sendable {
     /// The path as written in the table, which logs show instead of the actual path.
     let pattern: String
     let caller: Caller
-    /// Whether every call, valid or not, counts against the rate limit of its address.
-    let isLimited: Bool
+    /// What a call costs its network; nil for calls that cost it nothing.
+    let limit: CallLimit?
     let answer: @Sendable (Service, Call) async throws(Problem) -> Answer
 
     init(
-        _ method: String, path: String, caller: Caller, limited: Bool = false,
+        _ method: String, path: String, caller: Caller, limit: CallLimit? = nil,
         _ answer: @escaping @Sendable (Service, Call) async throws(Problem) -> Answer
     ) {
         self.method = method
         self.path = Path.parts(of: path) ?? []
         pattern = path
         self.caller = caller
-        isLimited = limited
+        self.limit = limit
         self.answer = answer
     }
 
@@ -45,17 +45,6 @@ struct Route: Sendable {
 
     /// Whether the path has parameters.
     var isOpen: Bool { path.contains { $0.first == UInt8(ascii: "{") } }
-
-    /// Whether the call checks a proof from a caller who is not authenticated otherwise.
-    ///
-    /// A refused proof then counts against the rate limit of its address.
-    var judgesStrangers: Bool {
-        switch caller {
-        case .anybody: method == "POST"
-        case .device, .leavingDevice: true
-        case .application, .rememberedApplication: false
-        }
-    }
 
     /// Returns the values of the path parameters if this row matches the path; otherwise nil.
     func parameters(of parts: [Path.Part]) -> [String]? {

@@ -3,8 +3,8 @@ import ServerAPI
 
 /// The table of all calls, as described in docs/developer/SERVER.md.
 ///
-/// A row states who may make the call and which handler serves it; there is no other way to a
-/// handler.
+/// A row states who may make the call, what it costs the caller's network, and which handler serves
+/// it; there is no other way to a handler.
 enum Routes {
     /// The maximum size of a body, in bytes.
     static let bodyLimit = 16_384
@@ -17,11 +17,14 @@ enum Routes {
             service, call throws(Problem) in
             .json(try await service.registrations.makeActivation(call), status: 201)
         },
-        Route("POST", path: "/v1/registrations", caller: .anybody, limited: true) {
+        Route("POST", path: "/v1/registrations", caller: .anybody, limit: .registration) {
             service, call throws(Problem) in
             .json(try await service.registrations.beginRegistration(call), status: 201)
         },
-        Route("POST", path: "/v1/registrations/{id}/proof", caller: .anybody) {
+        Route(
+            "POST", path: "/v1/registrations/{id}/proof", caller: .anybody,
+            limit: .registrationProof
+        ) {
             service, call throws(Problem) in
             .json(try await service.registrations.proveRegistration(call))
         },
@@ -42,7 +45,9 @@ enum Routes {
             service, call throws(Problem) in
             .json(try await service.registrations.change(call, to: .removed))
         },
-        Route("POST", path: "/v1/registrations/{id}/disable", caller: .anybody) {
+        Route(
+            "POST", path: "/v1/registrations/{id}/disable", caller: .anybody, limit: .removal
+        ) {
             service, call throws(Problem) in
             .json(try await service.registrations.disableRegistration(call))
         },
@@ -59,11 +64,12 @@ enum Routes {
     ]
 
     private static let login: [Route] = [
-        Route("POST", path: "/v1/login/challenge", caller: .anybody, limited: true) {
+        Route("POST", path: "/v1/login/challenge", caller: .anybody, limit: .challenge) {
             service, call throws(Problem) in
             .json(plain: try await service.challenges.issueChallenge(call))
         },
-        Route("POST", path: "/v1/login", caller: .anybody) { service, call throws(Problem) in
+        Route("POST", path: "/v1/login", caller: .anybody, limit: .login) {
+            service, call throws(Problem) in
             .json(plain: try await service.logins.logIn(call))
         },
     ]

@@ -4,12 +4,15 @@ import Posix
 import SQL
 
 extension Dispatcher {
-    /// Creates a dispatcher without sockets, maintenance or rate limits, for benchmarks.
+    /// Creates a dispatcher without sockets and maintenance, for benchmarks.
+    ///
+    /// By default, the limits of networks are never reached.
     ///
     /// The database is migrated first. Returns nil, and reports why, if that fails or the keys
     /// cannot be created.
     package static func inProcess(
-        _ database: any Database, master: SecretBytes, issuer: String
+        _ database: any Database, master: SecretBytes, issuer: String,
+        rates: NetworkRates = NetworkRates(standard: 1_000_000_000)
     ) async -> Dispatcher? {
         let clock = Clock.system
         do {
@@ -18,7 +21,7 @@ extension Dispatcher {
             return Dispatcher(
                 service: Service(
                     database: database, keys: keys, clock: clock, issuer: issuer),
-                limits: RateLimit(perMinute: 1_000_000_000, clock: clock), trustsProxy: false)
+                limits: CallLimits(rates, clock: clock), trustsProxy: false)
         } catch {
             report("cannot be measured: \(error)")
             return nil

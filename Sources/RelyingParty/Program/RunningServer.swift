@@ -35,11 +35,13 @@ actor RunningServer {
             let (place, isHandedOver) = try place(settings)
             let identity = try ServerFiles.identity(settings, isHandedOver: isHandedOver)
             let metricsPlace = try MetricsAddress(settings.word(ServerSettings.metrics))
+            let rates = try NetworkRates(settings)
             let database = try await ServerFiles.database(settings)
             self.database = database
             let service = try await ServerFiles.service(database, settings: settings, clock: clock)
             self.service = service
-            let http = try serve(service, settings: settings, at: place, identity: identity)
+            let http = try serve(
+                service, settings: settings, rates: rates, at: place, identity: identity)
             self.http = http
             if let metricsPlace {
                 metrics = try serveFigures(service, of: http, at: metricsPlace)
@@ -115,16 +117,14 @@ actor RunningServer {
     }
 
     private func serve(
-        _ service: Service, settings: Configuration, at place: ServerConfiguration.Place,
-        identity: ServerConfiguration.Identity?
+        _ service: Service, settings: Configuration, rates: NetworkRates,
+        at place: ServerConfiguration.Place, identity: ServerConfiguration.Identity?
     ) throws(StartFault) -> HTTPServer {
         let requests = ServerLog.LoggedRequests(rawValue: settings.word(ServerSettings.logRequests))
         let log = ServerLog.observer(requests ?? .all)
         let figures = figures
-        let rate = settings.count(ServerSettings.rate)
-        let limits = RateLimit(perMinute: rate, clock: clock)
         let dispatcher = Dispatcher(
-            service: service, limits: limits,
+            service: service, limits: CallLimits(rates, clock: clock),
             trustsProxy: settings.word(ServerSettings.proxy) == "trusted",
             observer: { served in
                 figures.note(served)

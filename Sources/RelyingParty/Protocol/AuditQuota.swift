@@ -64,8 +64,8 @@ final class AuditQuota: Sendable {
 
     /// Whether a refused code gets its own audit line; if not, it is counted.
     ///
-    /// A device's own call (`application` is nil) always gets a line, because the rate limit of its
-    /// address already applies to it.
+    /// A device's own call (`application` is nil) always gets a line, because the limit of its
+    /// network, or of its key or token, already applies to it.
     func hasLine(
         for application: AskingApplication?, isSigned: Bool, from origin: Origin
     ) -> Bool {

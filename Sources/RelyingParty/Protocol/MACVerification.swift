@@ -51,7 +51,7 @@ extension Requests {
     }
 
     /// Whether the MAC is that of this request under the token's secret, compared in constant time.
-    private func isMAC(
+    func isMAC(
         _ authorization: MACAuthorization, of received: ReceivedRequest, by token: MACTokenRecord,
         signer: Signer
     ) throws(Problem) -> Bool {

@@ -139,7 +139,7 @@ extension Requests {
 }
 
 /// A header that has been parsed but not verified.
-private enum RequestProof {
+enum RequestProof {
     case signature(SignetAuthorization)
     case mac(MACAuthorization)
 

@@ -22,6 +22,8 @@ enum StartFault: Error {
     case socket(ActivationFault)
     /// `metrics.listen` is not an address and port.
     case metricsPlace(String)
+    /// An entry of `rate.networks` has a mistake, and what it is.
+    case networkRate(entry: String, String)
     /// `server.url` is not a URL that a device could call.
     case url(String)
     /// A certificate without a key, or a key without a certificate.
@@ -55,6 +57,7 @@ enum StartFault: Error {
         case .socket(.malformed(let code)): "sockets were handed over wrongly: error \(code)"
         case .metricsPlace(let text):
             "'\(text)' is no place for metrics.listen: write 127.0.0.1:9464, [::1]:9464 or none"
+        case .networkRate(let entry, let problem): "rate.networks: '\(entry)': \(problem)"
         case .url(let url):
             """
             server.url is '\(url)', where no device can ask: write https://host, with a port or a \

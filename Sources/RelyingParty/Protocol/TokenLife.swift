@@ -43,20 +43,7 @@ extension Tokens {
     /// only for a session that is not yet revoked.
     func revokeTokens(_ call: Call) async throws(Problem) -> Bool {
         let fields = try call.body(TokenRequest.self)
-        let hash = try refreshHash(fields.token)
-        let named =
-            hash == nil
-            ? try await accessClaims(fields.token).flatMap { SessionID(text: $0.sid) } : nil
-        guard hash != nil || named != nil else { return false }
-        let id = try await core.read { store throws(DatabaseFault) -> SessionID? in
-            var id = named
-            if let hash { id = try store.sessions.refreshToken(hash)?.session }
-            guard let id, try store.sessions.tokenSession(id)?.isRevoked == false else {
-                return nil
-            }
-            return id
-        }
-        guard let id else { return false }
+        guard let id = try await revocableSession(fields.token) else { return false }
         let now = core.now
         return try await core.write { store throws(DatabaseFault) in
             guard let session = try store.sessions.tokenSession(id),
@@ -66,6 +53,22 @@ extension Tokens {
             try store.auditTrail.note(
                 entry(.revocation, signer: signer, problem: nil), from: call.origin, at: now)
             return .success(true)
+        }
+    }
+
+    /// The session of an access or refresh token, unless it was revoked; nil if there is none.
+    func revocableSession(_ token: String) async throws(Problem) -> SessionID? {
+        let hash = try refreshHash(token)
+        let named =
+            hash == nil ? try await accessClaims(token).flatMap { SessionID(text: $0.sid) } : nil
+        guard hash != nil || named != nil else { return nil }
+        return try await core.read { store throws(DatabaseFault) -> SessionID? in
+            var id = named
+            if let hash { id = try store.sessions.refreshToken(hash)?.session }
+            guard let id, try store.sessions.tokenSession(id)?.isRevoked == false else {
+                return nil
+            }
+            return id
         }
     }
 

@@ -50,6 +50,16 @@ extension ActivationRows {
         return try row.integer(0)
     }
 
+    /// Whether `useActivation` would succeed now; nothing is changed.
+    func isValid(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            """
+            SELECT 1 FROM activation n JOIN account a ON a.id = n.account
+            WHERE n.hash = $1 AND n.used IS NULL AND n.expires > $2 AND a.blocked = 0
+            """, [.bytes(hash), .integer(now)]
+        ).isEmpty
+    }
+
     /// Returns the account of a code whether or not the code is still valid; nil for an unknown
     /// code.
     func activationAccount(_ hash: [UInt8]) throws(DatabaseFault) -> Int64? {

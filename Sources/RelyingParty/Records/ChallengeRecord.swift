@@ -61,6 +61,23 @@ extension ChallengeRows {
             ]) == 1
     }
 
+    /// Whether `use` would succeed now; nothing is changed.
+    func isUnused(
+        challenge: Challenge, binding: ChallengeBinding, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            """
+            SELECT 1 FROM challenge
+            WHERE value = $1 AND application = $2 AND account = $3 AND device = $4 AND action = $5
+                AND used IS NULL AND expires > $6
+            """,
+            [
+                .id(challenge), .integer(binding.application), .text(binding.account),
+                .id(binding.device), .text(binding.action.rawValue), .integer(now),
+            ]
+        ).isEmpty
+    }
+
     /// When a challenge was issued, in seconds since 1970; not for challenges of registrations.
     ///
     /// The challenge must exist: call this in the transaction that used it up.

@@ -39,6 +39,19 @@ extension NonceRows {
             ]) == 1
     }
 
+    /// Whether `keepNonce` would fail now, because the nonce was used; nothing is changed.
+    func isUsed(
+        _ nonce: [UInt8], of owner: some FixedBytes, issued: Instant
+    ) throws(DatabaseFault) -> Bool {
+        try !store.run(
+            "SELECT 1 FROM nonce WHERE expires = $1 AND owner = $2 AND value = $3",
+            [
+                .integer(Int64(clamping: issued.seconds) + Self.nonceSeconds), .id(owner),
+                .bytes(nonce),
+            ]
+        ).isEmpty
+    }
+
     /// Whether the nonce of a code issued at this time may have been deleted already.
     ///
     /// That can be the case if a clock was ahead; a replay could then not be detected, so the code

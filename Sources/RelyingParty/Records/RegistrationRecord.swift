@@ -75,6 +75,20 @@ extension RegistrationRows {
         return try RegistrationRecord(row)
     }
 
+    /// The ACTIVE registration of a device for an account, all three given by those who ask.
+    func active(
+        application: String, account: String, device: DeviceID
+    ) throws(DatabaseFault) -> RegistrationID? {
+        let rows = try store.run(
+            """
+            SELECT r.id FROM registration r JOIN account c ON c.id = r.account
+                JOIN application a ON a.id = c.application
+            WHERE a.name = $1 AND c.name = $2 AND r.device = $3 AND r.status = 'ACTIVE'
+                AND a.removed IS NULL
+            """, [.text(application), .text(account), .id(device)])
+        return try rows.first.map { row throws(DatabaseFault) in try row.id(0) }
+    }
+
     /// All registrations of an account, oldest first with a resolution of one second.
     func list(ofAccount account: Int64) throws(DatabaseFault) -> [RegistrationRecord] {
         let rows = try store.run(

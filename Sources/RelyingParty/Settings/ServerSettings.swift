@@ -40,10 +40,15 @@ package enum ServerSettings {
         section: "listen", key: "connections-per-address", standard: .count(512),
         accepts: .count(0...100_000),
         purpose: "connections of one address at the same time; 0 does not count")
-    /// `listen.rate`: calls per minute and address (`RateLimit`), and the limit of `AuditQuota`.
+    /// `listen.rate`: calls of each kind per minute and network (`CallLimits`), and the limit of
+    /// `AuditQuota`.
     package static let rate = Setting(
         section: "listen", key: "rate", standard: .count(120), accepts: .count(1...1_000_000),
         purpose: "challenges, codes and proofs that do not hold, of one address a minute")
+    /// `rate.networks`: networks with another rate than `listen.rate` (`NetworkRates`), or `none`.
+    package static let networks = Setting(
+        section: "rate", key: "networks", standard: .word("none"), accepts: .text(8_192),
+        purpose: "networks with another rate, as 192.0.2.0/24=600 2001:db8::/32=1200, or none")
     /// `database.kind`: the kind of database.
     ///
     /// SQLite uses `database.path`; PostgreSQL uses `database.connection` and
@@ -93,7 +98,7 @@ package enum ServerSettings {
     /// All settings, in the order in which they are shown.
     package static let all: [Setting] = [
         url, address, port, certificate, key, proxy, connections, connectionsPerAddress,
-        rate, databaseKind, databasePath, databaseConnection, databaseConnections, master,
+        rate, networks, databaseKind, databasePath, databaseConnection, databaseConnections, master,
         logFormat, logRequests, auditDays, metrics,
     ]
 }
