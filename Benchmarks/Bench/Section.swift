@@ -20,6 +20,8 @@ enum Section: String, CaseIterable {
     case sleep
     /// The server's checks, against the ECDSA that they cannot do without.
     case server
+    /// Logins beside a neighbour at the same address who uses up what the address may ask.
+    case neighbour
     /// The server with many registrations, on PostgreSQL by several processes, and its own process.
     case scale
 
@@ -37,6 +39,7 @@ enum Section: String, CaseIterable {
         case .secrets: try SecretSection(workshop: workshop).run()
         case .sleep: try SleepSection(workshop: workshop).run()
         case .server: try ServerSection(workshop: workshop).run()
+        case .neighbour: try NeighbourSection(workshop: workshop).run()
         case .scale: try ScaleSection(workshop: workshop, scale: scale).run()
         }
         print()

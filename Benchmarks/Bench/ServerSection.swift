@@ -149,7 +149,7 @@ enum Crowd {
     }
 
     /// Nanoseconds that all threads of this process have run.
-    private static func processorNow() -> Int64 {
+    static func processorNow() -> Int64 {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)

@@ -32,12 +32,13 @@ final class ServerSite: Sendable {
     /// name. Those that call are at most `callers`, and lie all over.
     init(
         on database: any Database, devices count: Int, callers: Int = .max,
-        application: String = "shop", master: SecretBytes? = nil
+        application: String = "shop", master: SecretBytes? = nil,
+        rates: NetworkRates = NetworkRates(standard: 1_000_000_000)
     ) async throws {
         let secret = try master ?? .random(32)
         guard
             let dispatcher = await Dispatcher.inProcess(
-                database, master: secret, issuer: Self.issuer)
+                database, master: secret, issuer: Self.issuer, rates: rates)
         else { throw BenchFault.unexpected("no server") }
         self.dispatcher = dispatcher
         self.application = application
@@ -72,6 +73,30 @@ final class ServerSite: Sendable {
             case .mac: return verification(of: try device.macHeader(Self.lines()))
             }
         }
+    }
+
+    /// Asks for a challenge for a device and has the device answer it; false if either is refused.
+    func logIn(_ index: Int) async throws -> Bool {
+        let device = devices[index % devices.count]
+        let answer = await dispatcher.answer(
+            call("/v1/login/challenge", request(of: device.account, device.idText, "login")))
+        guard answer.status == 200 else { return false }
+        let challenge = try JSONDecoder().decode(Challenge.self, from: Data(answer.body))
+        let body = try device.signed(challenge.challenge, "login", .login)
+        return await dispatcher.answer(call("/v1/login", body)).status == 200
+    }
+
+    /// Asks for a challenge for a device that does not exist; false if that is refused.
+    func askAsStranger() async -> Bool {
+        let id = String(repeating: "0", count: 32)
+        return await dispatcher.answer(
+            call("/v1/login/challenge", request(of: "person0", id, "login"))
+        ).status == 200
+    }
+
+    private func request(of account: String, _ device: String, _ action: String) -> String {
+        #"{"application":"\#(application)","account":"\#(account)","device":"\#(device)","#
+            + #""action":"\#(action)"}"#
     }
 
     private static func makeApplication(
@@ -133,9 +158,8 @@ final class ServerSite: Sendable {
 
     private func challenge(_ device: Device, _ action: String) async throws -> String {
         try await ask(
-            "/v1/login/challenge",
-            #"{"application":"\#(application)","account":"\#(device.account)","device":"\#(device.idText)","#
-                + #""action":"\#(action)"}"#, Challenge.self
+            "/v1/login/challenge", request(of: device.account, device.idText, action),
+            Challenge.self
         ).challenge
     }
 
