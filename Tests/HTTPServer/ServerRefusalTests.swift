@@ -25,16 +25,13 @@ struct ServerRefusalTests {
             "G(T / HTTP/1.1\r\nHost: a\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: a\r\nX: a\u{1}b\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1x\r\n\r\n",
-            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n",
-            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
         ])
     func malformed(request: String) async throws {
         let server = try HTTPServer(local(), handler: echo)
         let answer = try #require(try exchange(server.port, request), "the connection stays open")
-        #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4") || answer.contains(" 501 "))
+        #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4"))
         await server.stop(within: .seconds(1))
     }
 
@@ -49,12 +46,7 @@ struct ServerRefusalTests {
         #expect(early.hasPrefix("HTTP/1.1 413 "))
         let huge = try #require(
             try exchange(server.port, post + "Content-Length: 99999999999999999999\r\n\r\n"))
-        #expect(huge.hasPrefix("HTTP/1.1 413 ") || huge.hasPrefix("HTTP/1.1 400 "))
-        let chunks = try #require(
-            try exchange(
-                server.port,
-                post + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"))
-        #expect(chunks.hasPrefix("HTTP/1.1 413 "))
+        #expect(huge.hasPrefix("HTTP/1.1 413 "))
         let answer = try plainClient().perform(
             ClientRequest(
                 method: "POST", url: "http://127.0.0.1:\(server.port)/big",
@@ -83,7 +75,7 @@ struct ServerRefusalTests {
             ),
             ("GET /d HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
             ("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400),
-            ("POST /e HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+            ("POST /e HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 411),
         ]
         for (request, status) in requests {
             let answer = try #require(try exchange(server.port, request))
@@ -93,7 +85,7 @@ struct ServerRefusalTests {
         #expect(
             lines.all == [
                 "413 POST /a 127.0.0.1", "413 POST /b 127.0.0.1", "413 POST /c 127.0.0.1",
-                "400 GET /d 127.0.0.1", "400   127.0.0.1", "501 POST /e 127.0.0.1",
+                "400 GET /d 127.0.0.1", "400   127.0.0.1", "411 POST /e 127.0.0.1",
             ])
         await server.stop(within: .seconds(1))
     }

@@ -51,7 +51,8 @@ struct RefusedByServerTests {
     func words() async throws {
         let server = try await TestServer.make(.sqlite)
         for (status, code, retry) in [
-            (400, "malformed", nil), (413, "too-large", nil), (501, "malformed", nil),
+            (400, "malformed", nil), (411, "length-required", nil), (413, "too-large", nil),
+            (431, "malformed", nil),
             (503, "unavailable", "1"),
         ] as [(Int, String, String?)] {
             let reply = server.refuse(status, HTTPRequest(method: "", path: ""))

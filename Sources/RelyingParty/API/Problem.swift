@@ -101,6 +101,10 @@ extension Problem {
     }
     /// The account is blocked, so nothing new can be begun for it.
     static let accountBlocked = Problem.conflict("the account is blocked")
+    /// The body has a transfer coding, as a chunked one has, in place of a length.
+    static let lengthRequired = Problem(
+        status: 411, code: "length-required",
+        title: "send the body with Content-Length and without Transfer-Encoding")
     /// The body is larger than the limit.
     static let tooLarge = Problem(status: 413, code: "too-large", title: "the body is too large")
     /// The content type is not JSON.

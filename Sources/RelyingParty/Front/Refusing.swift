@@ -24,11 +24,11 @@ extension Problem {
     /// The problem for a status with which the HTTP server refuses a request.
     fileprivate init(refusedByServer status: Int) {
         switch status {
+        case 411: self = .lengthRequired
         case 413: self = .tooLarge
-        case 501:
+        case 431:
             self.init(
-                status: status, code: "malformed",
-                title: "the transfer coding is none but chunked, if any")
+                status: status, code: "malformed", title: "the head of the request is too large")
         case 503:
             // The next process will answer in a moment.
             self.init(

@@ -26,6 +26,7 @@ final class Engine: Sendable {
     let configuration: ServerConfiguration
     let handler: @Sendable (HTTPRequest) async -> HTTPResponse
     let connections = Connections()
+    let arriving = ArrivingHeads()
     let idleNanoseconds: Int64
     let requestNanoseconds: Int64
     private let state = Mutex(State())
@@ -133,6 +134,7 @@ final class Engine: Sendable {
             return (state.daemon.take(), state.running)
         }
         for exchange in running.values { exchange.abandon() }
+        arriving.settle()
         guard let daemon, let pointer = unsafe OpaquePointer(bitPattern: daemon) else { return }
         unsafe MHD_stop_daemon(pointer)
         unsafe Unmanaged.passUnretained(self).release()
@@ -171,6 +173,7 @@ extension Engine {
             return state.startLines != nil
         }
         configuration.log(withoutEnd(isStart ? text : loggable(form: form, text: text)))
+        arriving.answerRefused(text)
     }
 
     /// Passes the TLS options to `body`; the key is in locked memory, which is wiped after the

@@ -91,6 +91,7 @@ private let targetCallback:
         let known = unsafe Unmanaged<Connection>.fromOpaque(found).takeUnretainedValue()
         known.allow(engine.requestNanoseconds)
         let exchange = unsafe Exchange(engine: engine, connection: known, target: text(target))
+        unsafe engine.arriving.add(exchange, on: connection)
         return unsafe Unmanaged.passRetained(exchange).toOpaque()
     }
 

@@ -32,9 +32,9 @@ final class Exchange: @unchecked Sendable {
     private var head: RequestHead?
     private var body: [UInt8] = []
     private var limit = 0
-    private var surplus = 0
-    /// How many bytes of an oversized body are read before the connection is cut.
-    private static let mostSurplus = 1 << 20
+    private var isTooLarge = false
+    /// The most bytes of an oversized body that are read, so that its sender receives the answer.
+    private static let mostDiscarded = 1 << 20
     private let phase = Mutex<Phase>(.arriving)
     var key: ObjectIdentifier { ObjectIdentifier(self) }
 
@@ -56,7 +56,7 @@ final class Exchange: @unchecked Sendable {
             return response
         }
         if let ready { return unsafe send(ready, call: call) }
-        guard surplus == 0 else { return unsafe refuse(.tooLarge, head: head, call: call) }
+        guard !isTooLarge else { return unsafe refuse(.tooLarge, head: head, call: call) }
         guard !engine.isClosed else { return unsafe refuse(.stopping, head: head, call: call) }
         return unsafe handle(head, call: call)
     }
@@ -92,11 +92,21 @@ final class Exchange: @unchecked Sendable {
     /// Restarts the idle time limit when the library has finished with the request, answered or
     /// not.
     func end() {
+        engine.arriving.end(self)
         connection.allow(engine.idleNanoseconds)
         if head != nil { engine.exchangeEnded() }
     }
 
+    /// Makes the response to a complete head that the library rejects with `status`, which is
+    /// answered outside of the library: `ArrivingHeads`.
+    func response(toUnread status: Int) -> HTTPResponse {
+        phase.withLock { $0 = .sent }
+        connection.allow(engine.requestNanoseconds)
+        return response(status: status, head: nil)
+    }
+
     private func begin(_ call: LibraryCall) -> Bool {
+        engine.arriving.remove(self)
         var known: RequestHead?
         do throws(RequestHead.Refusal) {
             guard let target, let method = unsafe text(call.method),
@@ -110,8 +120,9 @@ final class Exchange: @unchecked Sendable {
             let length = head.length ?? 0
             // A body that is already on its way is read and discarded: closing the connection
             // earlier could destroy the answer as well.
-            let isComing = length <= Self.mostSurplus && !head.awaitsLeave
-            guard length <= limit || isComing else { throw .tooLarge }
+            let isComing = length <= Self.mostDiscarded && !head.awaitsLeave
+            isTooLarge = length > limit
+            guard !isTooLarge || isComing else { throw .tooLarge }
             body.reserveCapacity(min(length, limit))
             self.head = head
             engine.exchangeBegan()
@@ -124,16 +135,11 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Appends a part of the body, and returns false if the connection must be cut.
-    ///
-    /// Excess bytes are discarded up to a limit, because the size of a chunked body is known only
-    /// at its end.
+    /// Appends a part of the body, or discards it if the body is too large; returns false if the
+    /// connection must be cut, because more arrives than was announced.
     private func take(_ part: UnsafeRawBufferPointer) -> Bool {
-        guard surplus == 0, body.count + part.count <= limit else {
-            body = []
-            surplus += part.count
-            return surplus <= Self.mostSurplus
-        }
+        if isTooLarge { return true }
+        guard body.count + part.count <= limit else { return false }
         unsafe body.append(contentsOf: part)
         return true
     }
@@ -182,10 +188,14 @@ final class Exchange: @unchecked Sendable {
 
     /// Makes the response that replaces the handler's, from what is known of the request.
     private func response(to refusal: RequestHead.Refusal, head: RequestHead?) -> HTTPResponse {
+        response(status: refusal.status, head: head)
+    }
+
+    private func response(status: Int, head: RequestHead?) -> HTTPResponse {
         let request = HTTPRequest(
             method: head?.method ?? "", target: target ?? "", path: head?.path ?? "",
             query: head?.query ?? [], headers: head?.headers ?? [], peer: connection.peer)
-        return engine.configuration.refusal(refusal.status, request)
+        return engine.configuration.refusal(status, request)
     }
 
     private func send(_ response: HTTPResponse, call: LibraryCall) -> Bool {

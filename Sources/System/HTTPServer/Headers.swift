@@ -94,7 +94,8 @@ func queue(_ response: HTTPResponse, closing: Bool, on connection: OpaquePointer
     return unsafe MHD_queue_response(connection, UInt32(response.status), made) == .YES
 }
 
-private func isFit(_ header: (name: String, value: String)) -> Bool {
+/// Whether a header may be sent: it starts no other one, and is none that the server sets itself.
+func isFit(_ header: (name: String, value: String)) -> Bool {
     guard isToken(header.name.utf8), isHeaderValue(header.value.utf8) else { return false }
     switch header.name.utf8.count {
     case 4: return header.name.lowercased() != "date"

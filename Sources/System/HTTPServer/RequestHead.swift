@@ -8,7 +8,7 @@ struct RequestHead: Sendable {
     let path: String
     let query: [(name: String, value: String)]
     var headers: [(name: String, value: String)] = []
-    /// The value of `Content-Length`; nil for a chunked body or none.
+    /// The value of `Content-Length`; nil if there is none.
     var length: Int?
 
     /// Whether the client waits for permission to send the body (RFC 9110, section 10.1.1).
@@ -20,18 +20,18 @@ struct RequestHead: Sendable {
     enum Refusal: Error, Equatable {
         /// 400: the request is invalid or ambiguous.
         case malformed
+        /// 411: the body has a transfer coding in place of a length.
+        case lengthRequired
         /// 413: the body exceeds its limit.
         case tooLarge
-        /// 501: a transfer coding other than chunked.
-        case unknownCoding
         /// 503: the server is stopping.
         case stopping
 
         var status: Int {
             switch self {
             case .malformed: 400
+            case .lengthRequired: 411
             case .tooLarge: 413
-            case .unknownCoding: 501
             case .stopping: 503
             }
         }
@@ -58,26 +58,24 @@ struct RequestHead: Sendable {
 
     /// Checks the headers that delimit the body, and sets `length`.
     ///
-    /// There may be at most one of `Content-Length` and `Transfer-Encoding`, and at most one
-    /// `Host`.
+    /// There must be no `Transfer-Encoding`, whatever its value: it is refused here, before the
+    /// library decodes a chunk, because decoders differ in what they take for the end of a chunk's
+    /// line (CVE-2025-22871). There may be one `Content-Length` and one `Host`.
     ///
-    /// - Throws: `.malformed` for more of these or a length that is not a decimal number,
-    ///   `.unknownCoding` for a transfer coding other than chunked, `.tooLarge` for a length beyond
-    ///   `Int`.
+    /// - Throws: `.lengthRequired` for a transfer coding, `.malformed` for more than one length or
+    ///   host, or a length that is not a decimal number, `.tooLarge` for a length beyond `Int`.
     mutating func settleLength() throws(Refusal) {
         var lengths: [String] = []
-        var codings: [String] = []
         var hosts = 0
         for header in headers {
             switch header.name {
             case "content-length": lengths.append(header.value)
-            case "transfer-encoding": codings.append(header.value)
+            case "transfer-encoding": throw .lengthRequired
             case "host": hosts += 1
             default: break
             }
         }
-        guard lengths.count + codings.count <= 1, hosts <= 1 else { throw .malformed }
-        if let coding = codings.first, coding.lowercased() != "chunked" { throw .unknownCoding }
+        guard lengths.count <= 1, hosts <= 1 else { throw .malformed }
         guard let text = lengths.first else { return }
         guard !text.isEmpty, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
         else { throw .malformed }

@@ -49,9 +49,10 @@ package struct ServerConfiguration: Sendable {
     package var bodyLimit: @Sendable (_ method: String, _ path: String) -> Int
     /// Makes the response to a request that the server itself answers with an error.
     ///
-    /// The status is 400 for an invalid or ambiguous request, 413 for a body beyond its limit, 501
-    /// for an unknown transfer coding, or 503 while the server is stopping. The request has what is
-    /// known so far and no body; method and path may be empty.
+    /// The status is 400 for an invalid or ambiguous request, 411 for a body with a transfer coding,
+    /// 413 for a body beyond its limit, 431 for more cookies than fit `headerLimit`, or 503 while the
+    /// server is stopping. The request has what is known so far and no body; method and path may be
+    /// empty.
     package var refusal: @Sendable (_ status: Int, _ request: HTTPRequest) -> HTTPResponse = {
         status, _ in HTTPResponse(status: status)
     }
