@@ -378,7 +378,7 @@ struct RegistrationTests {
         let path = "/v1/registrations/\(device.registration)"
         #expect(try await server.send("GET", path, key: key).status == 404)
         for change in ["/block", "/unblock", "/remove", "/commit"] {
-            let body = ["fingerprint": "SHA256:x"]
+            let body = change == "/commit" ? ["fingerprint": "SHA256:x"] : [:]
             #expect(try await server.send("POST", path + change, body, key: key).status == 404)
         }
         let list = try await server.send("GET", "/v1/accounts/alice/registrations", key: key)

@@ -16,13 +16,13 @@ extension JSON {
         return writer.bytes
     }
 
-    /// Parses and decodes a body.
+    /// Parses and decodes what this server wrote itself, perhaps a later release of it.
     ///
-    /// - Throws: `.malformed`, naming the field that is wrong.
+    /// Members that the type does not have are ignored, unlike those of a body.
     static func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: [UInt8]
     ) throws(Problem) -> Value {
-        try JSON.body(bytes).value(type)
+        try JSON.body(bytes).value(type, refusingUnknown: false)
     }
 
     /// Parses a body, in which no object may have a name twice; throws `.malformed`, saying why.
@@ -39,11 +39,19 @@ extension JSON {
     }
 
     /// Decodes a parsed body; throws `.malformed`, naming the field that is wrong.
-    func value<Value: Decodable>(_ type: Value.Type) throws(Problem) -> Value {
+    ///
+    /// A member that the type does not have is refused, in nested objects too: ignored, it would
+    /// hide a caller's mistake, for example a misspelt limit.
+    func value<Value: Decodable>(
+        _ type: Value.Type, refusingUnknown: Bool = true
+    ) throws(Problem) -> Value {
         do {
-            return try decoded(as: type)
+            return try decoded(as: type, refusingUnknown: refusingUnknown)
         } catch let error as DecodingError {
             throw .malformed(Self.text(error))
+        } catch let error as UnknownMember {
+            let name = printable([UInt8](error.path.joined(separator: ".").utf8))
+            throw .malformed("'\(name)' is not a member that this call knows")
         } catch let error as FieldFault {
             throw .malformed(error.text)
         } catch {
@@ -66,7 +74,7 @@ extension JSON {
 
 /// A request body so frequent that it decodes its own members, without `Codable`.
 protocol PlainDecodable: Decodable {
-    /// Returns nil if a member is missing or wrong; `JSON.value` then says what is wrong.
+    /// Returns nil if a member is missing, wrong or unknown; `JSON.value` then says what is wrong.
     init?(_ object: JSON)
 }
 

@@ -11,7 +11,7 @@ import SignedFormats
 
 extension AuthenticationRequest: PlainDecodable {
     init?(_ object: JSON) {
-        guard let authorization = object["authorization"]?.stringValue,
+        guard object.memberCount == 4, let authorization = object["authorization"]?.stringValue,
             let method = object["method"]?.stringValue,
             let resource = object["resource"]?.stringValue, let body = object.binary("body")
         else { return nil }
@@ -24,8 +24,9 @@ extension AuthenticationRequest: PlainDecodable {
 
 extension SignedChallengeRequest: PlainDecodable {
     init?(_ object: JSON) {
-        guard let statement = object.binary("statement"),
-            let signature = object.binary("signature"), object["module"] == nil
+        // A third member is a module's challenge, or unknown.
+        guard object.memberCount == 2, let statement = object.binary("statement"),
+            let signature = object.binary("signature")
         else { return nil }
         self.init(statement: statement, signature: signature, module: nil)
     }
@@ -44,6 +45,7 @@ extension ChallengeRequest: PlainDecodable {
             }
             action = known
         }
+        guard object.memberCount == (action == nil ? 3 : 4) else { return nil }
         self.init(application: application, account: account, device: device, action: action)
     }
 }

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+/// The body of a call that needs nothing but its path: an object without members.
+struct EmptyRequest: Decodable {
+    private enum CodingKeys: CodingKey {}
+
+    init(from decoder: any Decoder) throws {
+        _ = try decoder.container(keyedBy: CodingKeys.self)
+    }
+}
+
 /// The request to exchange a refresh token for the next pair of tokens.
 struct RefreshRequest: Decodable {
     let refreshToken: String

@@ -19,9 +19,14 @@ struct Call: Sendable {
     /// The sender's address and user agent, and the name of the API key.
     let origin: Origin
 
-    /// Decodes the body as JSON; throws `.malformed`, naming the wrong field.
+    /// Decodes the body as JSON; throws `.malformed`, naming the wrong or unknown field.
     func body<Value: Decodable>(_ type: Value.Type) throws(Problem) -> Value {
-        try JSON.decode(type, from: content)
+        try JSON.body(content).value(type)
+    }
+
+    /// Checks the body of a call that takes no fields: `{}`, or nothing at all.
+    func emptyBody() throws(Problem) {
+        if !content.isEmpty { _ = try body(EmptyRequest.self) }
     }
 
     /// Decodes the body as JSON, for a type that parses itself; if that fails, `.malformed` says

@@ -77,6 +77,7 @@ extension MACTokens {
 
     /// `POST /v1/mac-tokens/{id}/revoke`: revokes a token of the calling application.
     func revokeMACToken(_ call: Call) async throws(Problem) {
+        try call.emptyBody()
         let application = try call.caller()
         try await revoke(try call.id(), from: call.origin, by: "the application") { signer in
             signer.application.id == application.id
@@ -88,6 +89,7 @@ extension MACTokens {
     /// A device that signed the request after a touch can revoke any token of its registration. One
     /// that sent a MAC can revoke only the token of that MAC.
     func revokeOwnMACToken(_ call: Call) async throws(Problem) {
+        try call.emptyBody()
         let id: MACTokenID = try call.id()
         let device = try call.provenDevice()
         guard device.macToken == nil || device.macToken == id else { throw .notFound }

@@ -148,6 +148,7 @@ extension Operations {
     ///   the API key is only for logins and this is none, and `.conflict` if it is no longer
     ///   pending.
     func cancelOperation(_ call: Call) async throws(Problem) -> OperationState {
+        try call.emptyBody()
         let id: OperationID = try call.id()
         let asking = try call.asking()
         let application = asking.record

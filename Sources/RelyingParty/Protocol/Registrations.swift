@@ -201,7 +201,8 @@ extension Registrations {
     func change(
         _ call: Call, to status: RegistrationStatus
     ) async throws(Problem) -> RegistrationState {
-        try await change(
+        try call.emptyBody()
+        return try await change(
             try call.id(), of: try call.caller(), to: status,
             because: RemovalReason.application, from: call.origin)
     }

@@ -29,6 +29,12 @@ extension JSON {
         return members.first { $0.name == name }?.value
     }
 
+    /// The number of members of an object; nil if this is another kind of value.
+    package var memberCount: Int? {
+        if case .object(let members) = self { return members.count }
+        return nil
+    }
+
     /// The string; nil if this is another kind of value.
     package var stringValue: String? {
         if case .string(let text) = self { return text }

@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+/// An object has a member that the type has no coding key for.
+package struct UnknownMember: Error, Equatable, Sendable {
+    /// The names of the members that lead to it, and its own, outermost first.
+    package let path: [String]
+}
+
 extension JSON {
     /// Decodes a value of a `Decodable` type, as Foundation's `JSONDecoder` does.
     ///
-    /// - Throws: a `DecodingError` whose coding path names the member that is wrong, or an error of
-    ///   the type's own `init(from:)`.
-    package func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
-        try JSONDecoding(json: self, codingPath: []).decode(type)
+    /// - Parameter refusingUnknown: whether objects, nested ones too, may have only members that are
+    ///   coding keys of their type; otherwise, others are ignored.
+    /// - Throws: a `DecodingError` whose coding path names the member that is wrong, `UnknownMember`,
+    ///   or an error of the type's own `init(from:)`.
+    package func decoded<Value: Decodable>(
+        as type: Value.Type, refusingUnknown: Bool = false
+    ) throws -> Value {
+        try JSONDecoding(json: self, refusesUnknown: refusingUnknown, codingPath: []).decode(type)
     }
 }
 
 /// A value that is being decoded.
 private struct JSONDecoding: Decoder, SingleValueDecodingContainer {
     let json: JSON
+    let refusesUnknown: Bool
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -19,12 +30,23 @@ private struct JSONDecoding: Decoder, SingleValueDecodingContainer {
         keyedBy type: Key.Type
     ) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let members) = json else { throw mismatch([String: JSON].self) }
-        return KeyedDecodingContainer(MemberDecoding(members: members, codingPath: codingPath))
+        if refusesUnknown, let unknown = members.first(where: { !isKey($0.name, of: type) }) {
+            throw UnknownMember(path: codingPath.map(\.stringValue) + [unknown.name])
+        }
+        return KeyedDecodingContainer(
+            MemberDecoding(
+                members: members, refusesUnknown: refusesUnknown, codingPath: codingPath))
+    }
+
+    /// Whether a name is a coding key byte by byte: as strings, `K` and the Kelvin sign are equal.
+    private func isKey(_ name: String, of type: (some CodingKey).Type) -> Bool {
+        type.init(stringValue: name)?.stringValue.utf8.elementsEqual(name.utf8) ?? false
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard case .array(let elements) = json else { throw mismatch([JSON].self) }
-        return ElementDecoding(elements: elements, codingPath: codingPath)
+        return ElementDecoding(
+            elements: elements, refusesUnknown: refusesUnknown, codingPath: codingPath)
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
@@ -98,6 +120,7 @@ private struct JSONDecoding: Decoder, SingleValueDecodingContainer {
 /// The members of an object that is being decoded.
 private struct MemberDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let members: [(name: String, value: JSON)]
+    let refusesUnknown: Bool
     let codingPath: [any CodingKey]
 
     var allKeys: [Key] { members.compactMap { Key(stringValue: $0.name) } }
@@ -110,7 +133,8 @@ private struct MemberDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
                 key,
                 DecodingError.Context(codingPath: codingPath, debugDescription: "it is missing"))
         }
-        return JSONDecoding(json: member.value, codingPath: codingPath + [key])
+        return JSONDecoding(
+            json: member.value, refusesUnknown: refusesUnknown, codingPath: codingPath + [key])
     }
 
     func decodeNil(forKey key: Key) throws -> Bool { try value(key).decodeNil() }
@@ -162,11 +186,13 @@ private struct MemberDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 /// The elements of an array that is being decoded, one after another.
 private struct ElementDecoding: UnkeyedDecodingContainer {
     let elements: [JSON]
+    let refusesUnknown: Bool
     let codingPath: [any CodingKey]
     private(set) var currentIndex = 0
 
-    init(elements: [JSON], codingPath: [any CodingKey]) {
+    init(elements: [JSON], refusesUnknown: Bool, codingPath: [any CodingKey]) {
         self.elements = elements
+        self.refusesUnknown = refusesUnknown
         self.codingPath = codingPath
     }
 
@@ -181,7 +207,8 @@ private struct ElementDecoding: UnkeyedDecodingContainer {
                     codingPath: codingPath, debugDescription: "the array has ended"))
         }
         // The path of a fault names the array's member, but not the index.
-        return JSONDecoding(json: elements[currentIndex], codingPath: codingPath)
+        return JSONDecoding(
+            json: elements[currentIndex], refusesUnknown: refusesUnknown, codingPath: codingPath)
     }
 
     /// Passes the next element to `use`; it remains the next one if that fails.
