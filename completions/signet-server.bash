@@ -52,7 +52,7 @@ _signet_server_next() {
     case $1 in
         '') printf '%s\n' admin ;;
         admin) printf '%s\n' application key account activation registration template signing-key \
-            audit migrate check-config check-certificate after-restore ;;
+            audit migrate check-database check-config check-certificate after-restore ;;
         'admin application') printf '%s\n' add list set remove pam-file ;;
         'admin key') printf '%s\n' add list set revoke ;;
         'admin account') printf '%s\n' list set block unblock ;;
@@ -158,7 +158,7 @@ _signet_server() {
 
     if [[ $cur == -* ]]; then
         case $at in
-            '') options=(--config --version --help) ;;
+            '') options=(--config --new --version --help) ;;
             admin) options=(--config --json --help) ;;
             'admin application') options=(--config --json --help) ;;
             'admin application add') options=(--audience --devices --commit --biometrics --keys
@@ -204,6 +204,7 @@ _signet_server() {
             'admin audit verify') options=(--head --config --json --help) ;;
             'admin audit export') options=(--since --application --config --json --help) ;;
             'admin migrate') options=(--config --json --help) ;;
+            'admin check-database') options=(--config --json --help) ;;
             'admin check-config') options=(--config --json --help) ;;
             'admin check-certificate') options=(--config --json --help) ;;
             'admin after-restore') options=(--mac-tokens --config --json --help) ;;

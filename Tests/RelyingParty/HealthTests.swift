@@ -67,7 +67,7 @@ struct HealthTests {
         #expect(try await server.send("GET", "/health/ready").status == 200)
         #expect(try await beats() == 1)
         let counts = server.database.figures.faultCounts
-        #expect(counts.map(\.kind) == [.full, .busy, .corrupt, .unreachable, .other])
+        #expect(counts.map(\.kind) == [.full, .busy, .damaged, .unreachable, .other])
         #expect(counts.map(\.count) == [1, 0, 0, 0, 0])
     }
 
@@ -108,7 +108,7 @@ struct HealthTests {
         let database = try SQLiteDatabase(path: path)
         let health = Health(database) { store throws(DatabaseFault) in try self.beat(in: store) }
         #expect(await !health.isReady())
-        #expect(database.figures.faultCounts.first { $0.kind == .corrupt }?.count == 1)
+        #expect(database.figures.faultCounts.first { $0.kind == .damaged }?.count == 1)
         await database.close()
     }
 }

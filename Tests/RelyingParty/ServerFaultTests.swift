@@ -36,7 +36,7 @@ struct ServerFaultTests {
             #expect(try await server.logIn(device).status == 200)
         }
         #expect(try server.stop().ending == .exited(0))
-        #expect(server.process.errors.contains("the database: "))
+        #expect(server.process.errors.contains("the database does not answer: "))
     }
 
     @Test("is not ready while PostgreSQL does not answer in time")

@@ -45,7 +45,7 @@ struct ServerObservationTests {
             "signet_database_wait_seconds_count ", "signet_database_batch_sum ",
             #"signet_database_errors_total{kind="full"} 0"#,
             #"signet_database_errors_total{kind="busy"} 0"#,
-            #"signet_database_errors_total{kind="corrupt"} 0"#,
+            #"signet_database_errors_total{kind="damaged"} 0"#,
             #"signet_database_errors_total{kind="unreachable"} 0"#,
             #"signet_database_errors_total{kind="other"} 0"#,
         ] {

@@ -41,7 +41,7 @@ struct PostgreSQLSessionTests {
         switch fault {
         // Busy where the server itself has stopped a statement that took too long.
         case .unavailable, .busy: break
-        case .corrupt, .broken, .full, .newer, nil:
+        case .damaged, .broken, .full, .newer, nil:
             Issue.record("gave \(String(describing: fault))")
         }
     }

@@ -17,6 +17,8 @@ func run() -> Int32 {
         return 2
     case .run(let arguments):
         if let line = AdminCommandLine(arguments) { return AdminProgram.run(line) }
-        return ServerProgram.run(configuration: ServerCommand.configuration(arguments))
+        return ServerProgram.run(
+            configuration: ServerCommand.configuration(arguments),
+            acceptsNew: arguments.has(ServerCommand.new))
     }
 }

@@ -65,26 +65,7 @@ extension AdminFault {
     }
 
     /// Translates a database fault.
-    init(_ fault: DatabaseFault) {
-        switch fault {
-        case .unavailable(let reason):
-            self = .unusable("the database does not answer: \(reason)")
-        case .busy(let reason):
-            self = .unusable("the database is busy: \(reason). Try again later")
-        case .corrupt(let reason):
-            self = .unusable("the database is damaged: \(reason). Restore a backup")
-        case .full:
-            self = .unusable("there is no room left where the database is: make room, then again")
-        case .newer(let found, let known):
-            self = .unusable(
-                """
-                the database has form \(found), this program knows \(known): \
-                use the program that it was made with, or a later one
-                """)
-        case .broken(let reason):
-            self = .unusable("the database cannot be used: \(reason)")
-        }
-    }
+    init(_ fault: DatabaseFault) { self = .unusable("\(fault)") }
 
     /// Translates a problem of the service into the terms of the command line.
     init(_ problem: Problem) {

@@ -55,10 +55,14 @@ enum AdminFiles {
     }
 
     /// Opens the database without migrating it; only the server's own user may do so.
-    static func open(_ settings: Configuration) throws(AdminFault) -> any Database {
+    ///
+    /// - Parameter patience: how long a transaction may take on PostgreSQL.
+    static func open(
+        _ settings: Configuration, patience: Duration = .seconds(10)
+    ) throws(AdminFault) -> any Database {
         try requireServersUser(settings)
         do throws(DatabaseFault) {
-            return try ServerFiles.open(settings)
+            return try ServerFiles.open(settings, patience: patience)
         } catch { throw AdminFault(error) }
     }
 
@@ -80,16 +84,17 @@ enum AdminFiles {
     private static func service(
         _ database: any Database, settings: Configuration
     ) async throws(AdminFault) -> Service {
-        let path = settings.word(ServerSettings.master)
-        guard FileLook(path) != nil else {
-            throw .unusable(
-                """
-                \(path) is missing: the server makes it when it first starts; \
-                beside a database that is in use, put the one back that it was made with
-                """)
+        let first: FirstStart
+        do throws(StartFault) {
+            first = try FirstStart(settings, accepted: false)
+            try await first.check(database)
+        } catch { throw .unusable(error.text) }
+        guard let master = first.secret else {
+            throw .unusable("\(first.path) is missing: start the server first, which makes it")
         }
         do throws(StartFault) {
-            return try await ServerFiles.service(database, settings: settings, clock: .system)
+            return try await ServerFiles.service(
+                database, master: master, settings: settings, clock: .system)
         } catch { throw .unusable(error.text) }
     }
 

@@ -23,6 +23,7 @@ extension AdminVerbs {
                 await database.close()
                 output.done("the database has form \(Schema.steps.count)")
             }),
+        databaseCheck,
         AdminVerb(
             "check-config", operands: [], options: [],
             summary: "check the configuration and the files that it names, and show each setting",

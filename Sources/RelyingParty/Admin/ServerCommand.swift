@@ -13,6 +13,9 @@ package enum ServerCommand {
         summary: "the settings, instead of /etc/signet/server.conf")
     static let json = OptionSyntax("json", summary: "print lists and answers as JSON")
 
+    package static let new = OptionSyntax(
+        "new", summary: "begin with an empty database although there is a master secret, once")
+
     package static let syntax = ProgramSyntax(
         "signet-server", summary: "server that verifies what a touch has signed",
         groups: [
@@ -22,7 +25,7 @@ package enum ServerCommand {
         ],
         commands: [
             CommandSyntax(
-                "", summary: "serve in the foreground until SIGTERM", options: [config])
+                "", summary: "serve in the foreground until SIGTERM", options: [config, new])
         ] + AdminVerbs.all.map(\.syntax),
         notes: [
             """

@@ -15,6 +15,18 @@ enum MasterSecret {
         case otherLength(Int)
     }
 
+    /// Reads the master secret from a private file; returns nil if there is no file.
+    ///
+    /// - Throws: as `load`.
+    static func find(_ path: String) throws(StartFault) -> SecretBytes? {
+        let found: Found?
+        do throws(FileFault) {
+            let (directory, name) = try place(path, faults: .none)
+            found = try read(name, in: directory)
+        } catch { throw .file(error) }
+        return try found.map { (found) throws(StartFault) in try secret(found, at: path) }
+    }
+
     /// Reads the master secret from a private file, and creates the file if it does not exist.
     ///
     /// A file of another length is never overwritten, because its former content may be all that
@@ -30,22 +42,33 @@ enum MasterSecret {
         do throws(FileFault) {
             found = try readOrMake(path, faults: faults)
         } catch { throw .file(error) }
+        return try secret(found, at: path)
+    }
+
+    private static func secret(_ found: Found, at path: String) throws(StartFault) -> SecretBytes {
         switch found {
         case .secret(let secret): return secret
         case .otherLength(let count): throw .masterSecret(path: path, count: count)
         }
     }
 
-    private static func readOrMake(
+    /// The directory of the file, and the file's name in it.
+    private static func place(
         _ path: String, faults: DurableFaults
-    ) throws(FileFault) -> Found {
+    ) throws(FileFault) -> (Directory, String) {
         let parts = path.split(separator: "/")
         guard path.utf8.first == UInt8(ascii: "/"), let last = parts.last else {
             throw .untrusted(path: path, .notAbsolute)
         }
-        let name = String(last)
         let directory = try Directory.open(
             "/" + parts.dropLast().joined(separator: "/"), owner: effectiveUID(), faults: faults)
+        return (directory, String(last))
+    }
+
+    private static func readOrMake(
+        _ path: String, faults: DurableFaults
+    ) throws(FileFault) -> Found {
+        let (directory, name) = try place(path, faults: faults)
         if let found = try read(name, in: directory) { return found }
         var fresh: [UInt8]
         do throws(SystemFault) {

@@ -28,7 +28,10 @@ actor RunningServer {
     /// Starts the server and returns the exit status: 0 if it serves, 1 if it cannot start.
     ///
     /// A fault is reported, and everything that was opened is closed again.
-    func start(configuration path: String) async -> Int32 {
+    ///
+    /// - Parameter acceptsNew: whether the server may begin with an empty database beside an
+    ///   existing master secret (`FirstStart`).
+    func start(configuration path: String, acceptsNew: Bool = false) async -> Int32 {
         do throws(StartFault) {
             let settings = try ServerFiles.settings(path)
             ServerLog.use(json: settings.word(ServerSettings.logFormat) == "json")
@@ -36,9 +39,11 @@ actor RunningServer {
             let identity = try ServerFiles.identity(settings, isHandedOver: isHandedOver)
             let metricsPlace = try MetricsAddress(settings.word(ServerSettings.metrics))
             let rates = try NetworkRates(settings)
-            let database = try await ServerFiles.database(settings)
+            let first = try FirstStart(settings, accepted: acceptsNew)
+            let database = try await ServerFiles.database(settings, first: first)
             self.database = database
-            let service = try await ServerFiles.service(database, settings: settings, clock: clock)
+            let service = try await ServerFiles.service(
+                database, master: first.masterSecret(), settings: settings, clock: clock)
             self.service = service
             let http = try serve(
                 service, settings: settings, rates: rates, at: place, identity: identity)

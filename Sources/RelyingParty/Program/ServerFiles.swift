@@ -21,23 +21,61 @@ enum ServerFiles {
         } catch { throw .configuration(error) }
     }
 
+    /// The largest SQLite file, with its log, whose structure is checked at every start, in bytes.
+    ///
+    /// From a disk that nothing of it was read from before, that takes less than a second: 75 MB a
+    /// second on a busy virtual machine. A larger file is checked by `admin check-database`.
+    static let quickCheckLimit: Int64 = 64 * 1024 * 1024
+
     /// Opens the database and migrates it to the schema of this program.
-    static func database(_ settings: Configuration) async throws(StartFault) -> any Database {
+    ///
+    /// It is checked first: whether it belongs to the master secret, and whether a file of at most
+    /// `quickCheckLimit` is damaged.
+    static func database(
+        _ settings: Configuration, first: FirstStart
+    ) async throws(StartFault) -> any Database {
+        let database: any Database
         do throws(DatabaseFault) {
-            let database = try open(settings)
-            try await database.migrate(Schema.steps)
-            return database
+            database = try open(settings)
+        } catch { throw .database(error) }
+        do throws(StartFault) {
+            try await first.check(database)
+            try await requireSound(database, settings: settings)
+            do throws(DatabaseFault) {
+                try await database.migrate(Schema.steps)
+            } catch { throw .database(error) }
+        } catch {
+            await database.close()
+            throw error
+        }
+        return database
+    }
+
+    private static func requireSound(
+        _ database: any Database, settings: Configuration
+    ) async throws(StartFault) {
+        guard settings.word(ServerSettings.databaseKind) == "sqlite" else { return }
+        let path = settings.word(ServerSettings.databasePath)
+        let size = [path, path + "-wal"].reduce(0) { $0 + (FileLook($1)?.size ?? 0) }
+        guard size <= quickCheckLimit else { return }
+        do throws(DatabaseFault) {
+            guard let finding = try await database.quickFindings().first else { return }
+            throw .damaged(finding)
         } catch { throw .database(error) }
     }
 
     /// Opens the database without migrating it.
-    static func open(_ settings: Configuration) throws(DatabaseFault) -> any Database {
+    ///
+    /// - Parameter patience: how long a transaction may take on PostgreSQL.
+    static func open(
+        _ settings: Configuration, patience: Duration = .seconds(10)
+    ) throws(DatabaseFault) -> any Database {
         if settings.word(ServerSettings.databaseKind) == "sqlite" {
             return try SQLiteDatabase(path: settings.word(ServerSettings.databasePath))
         }
         return try PostgreSQLDatabase(
             connection: settings.word(ServerSettings.databaseConnection),
-            connections: settings.count(ServerSettings.databaseConnections))
+            connections: settings.count(ServerSettings.databaseConnections), patience: patience)
     }
 
     /// The server's public URL, in the canonical form that devices use.
@@ -47,14 +85,11 @@ enum ServerFiles {
         return url.text
     }
 
-    /// Creates the service, with the master secret and the signing keys.
-    ///
-    /// Both are created if they do not exist yet.
+    /// Creates the service, with the signing keys, which are created if there are none.
     static func service(
-        _ database: any Database, settings: Configuration, clock: Clock
+        _ database: any Database, master: SecretBytes, settings: Configuration, clock: Clock
     ) async throws(StartFault) -> Service {
         let issuer = try issuer(settings)
-        let master = try MasterSecret.load(settings.word(ServerSettings.master))
         do throws(KeyFault) {
             let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
             return Service(
@@ -62,7 +97,7 @@ enum ServerFiles {
                 issuer: issuer,
                 auditDays: settings.count(ServerSettings.auditDays),
                 refusals: settings.count(ServerSettings.rate))
-        } catch { throw .keys(error) }
+        } catch { throw .keys(error, secret: settings.word(ServerSettings.master)) }
     }
 
     /// Reads the certificate and its key; nil for plain HTTP.

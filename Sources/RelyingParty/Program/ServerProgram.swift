@@ -11,12 +11,17 @@ package enum ServerProgram {
     /// Runs the server on the main thread until SIGTERM or SIGINT; returns the exit status.
     ///
     /// SIGHUP reloads the certificate; if that fails, the server goes on with the old one.
-    package static func run(configuration path: String) -> Int32 {
+    ///
+    /// - Parameter acceptsNew: whether an empty database beside an existing master secret is
+    ///   accepted (`--new`).
+    package static func run(configuration path: String, acceptsNew: Bool) -> Int32 {
         do throws(SystemFault) {
             try enterServer()
             let signals = try Interrupts.take()
             let running = RunningServer()
-            let status = try finished { await running.start(configuration: path) }
+            let status = try finished {
+                await running.start(configuration: path, acceptsNew: acceptsNew)
+            }
             guard status == 0 else { return status }
             Readiness.ready.notify()
             while isHangUp(signals) {

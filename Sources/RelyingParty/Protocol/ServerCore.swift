@@ -68,7 +68,7 @@ struct ServerCore: Sendable {
     }
 
     private func problem(of fault: DatabaseFault) -> Problem {
-        report("the database: \(fault)")
+        report("\(fault)")
         return .unavailable
     }
 }

@@ -13,6 +13,18 @@ enum KeyFault: Error, Equatable {
     case sealedOtherwise
 }
 
+/// A single line without a full stop, as every fault that is reported.
+extension KeyFault: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .crypto(let fault): "cryptography failed: \(fault)"
+        case .database(let fault): "\(fault)"
+        case .sealedOtherwise:
+            "the keys in the database were sealed with another master secret"
+        }
+    }
+}
+
 /// The server's signing keys: one for access tokens and one for verdicts.
 ///
 /// The private keys are stored in the database, sealed with the master secret (`RowSeal`). So all

@@ -12,7 +12,14 @@ enum StartFault: Error {
     /// The master secret does not have the required length.
     case masterSecret(path: String, count: Int)
     case database(DatabaseFault)
-    case keys(KeyFault)
+    /// The database is empty, although there is a master secret.
+    case newDatabase(database: String, secret: String)
+    /// The database is in use, but there is no master secret.
+    case noMasterSecret(database: String, secret: String)
+    /// `--new` was given, but the database is in use.
+    case usedDatabase(String)
+    /// The signing keys cannot be used; `secret` is the path of the master secret.
+    case keys(KeyFault, secret: String)
     case http(ServerFault)
     /// A certificate that is to be reloaded has expired or is not valid yet.
     case outOfTime(String, CertificateValidity)
@@ -39,10 +46,26 @@ enum StartFault: Error {
             the master secret \(path) has \(count) bytes, not \(MasterSecret.count): \
             put the right one back
             """
-        case .database(let fault): "the database cannot be used: \(fault)"
-        case .keys(.sealedOtherwise):
-            "the keys in the database were sealed with another master secret: put the right one back"
-        case .keys(let fault): "no keys to sign with: \(fault)"
+        case .database(let fault): "\(fault)"
+        case .newDatabase(let database, let secret):
+            """
+            the database (\(database)) is empty, but the master secret \(secret) is there: put the \
+            database back, restore a backup, or correct the settings; to begin with an empty \
+            database and this master secret, start once with --new
+            """
+        case .noMasterSecret(let database, let secret):
+            """
+            the master secret \(secret) is missing, but the database (\(database)) is in use: put \
+            back the one that it was made with, or correct the settings; none was created
+            """
+        case .usedDatabase(let database):
+            "the database (\(database)) is in use, not new: start without --new"
+        case .keys(.sealedOtherwise, let secret):
+            """
+            the keys in the database were sealed with another master secret than \(secret): put the \
+            right one back
+            """
+        case .keys(let fault, _): "no keys to sign with: \(fault)"
         case .http(let fault): "\(fault)"
         case .outOfTime(let path, let validity):
             """

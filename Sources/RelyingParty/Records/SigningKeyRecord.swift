@@ -63,6 +63,13 @@ extension Transaction {
 }
 
 extension SigningKeyRows {
+    static let table = "signing_key"
+
+    /// Whether there is any key, for whatever use.
+    func areAny() throws(DatabaseFault) -> Bool {
+        try !store.run("SELECT id FROM signing_key LIMIT 1").isEmpty
+    }
+
     /// The keys for a use, oldest first.
     func list(_ use: KeyUse) throws(DatabaseFault) -> [SigningKeyRecord] {
         let rows = try store.run(

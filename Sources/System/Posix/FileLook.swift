@@ -22,6 +22,8 @@ package struct FileLook: Equatable, Sendable {
     package let permissions: UInt32
     /// The number of hard links.
     package let links: UInt64
+    /// The size of a regular file in bytes.
+    package let size: Int64
     /// The modification time, in seconds since 1970.
     package let modified: Int64
 
@@ -57,6 +59,7 @@ package struct FileLook: Equatable, Sendable {
         group = status.st_gid
         permissions = status.st_mode & 0o7777
         links = UInt64(status.st_nlink)
+        size = Int64(status.st_size)
         modified = Int64(status.st_mtim.tv_sec)
     }
 

@@ -8,48 +8,6 @@ package enum Value: Equatable, Sendable {
     case bytes([UInt8])
 }
 
-/// Why a database operation failed.
-package enum DatabaseFault: Error, Equatable {
-    /// The database cannot be reached, or the connection broke; a later attempt may succeed.
-    ///
-    /// If the connection broke during a commit, the transaction may or may not have been committed.
-    case unavailable(String)
-    /// There is no space left on the disk.
-    case full
-    /// Other transactions hold what this one needs, or it took too long; a later attempt may
-    /// succeed.
-    case busy(String)
-    /// The database's files are damaged: restore a backup.
-    case corrupt(String)
-    /// The database was migrated by a later version of the program; the numbers are schema
-    /// versions.
-    case newer(found: Int, known: Int)
-    /// A sound program and database would not cause this: one of them has a fault.
-    case broken(String)
-}
-
-extension DatabaseFault {
-    /// The kind of a fault, by which faults are counted; the raw values are labels of metrics.
-    package enum Kind: String, CaseIterable, Sendable {
-        case full = "full"
-        case busy = "busy"
-        case corrupt = "corrupt"
-        case unreachable = "unreachable"
-        case other = "other"
-    }
-
-    /// The kind that this fault is counted as.
-    package var kind: Kind {
-        switch self {
-        case .full: .full
-        case .busy: .busy
-        case .corrupt: .corrupt
-        case .unavailable: .unreachable
-        case .newer, .broken: .other
-        }
-    }
-}
-
 /// A transaction: either all of its changes are committed, or none.
 ///
 /// It is valid only until the body that received it returns. After a failed statement the

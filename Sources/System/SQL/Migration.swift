@@ -74,6 +74,38 @@ extension Database {
     }
 }
 
+extension Database {
+    /// Whether a table of this name exists.
+    package func hasTable(_ name: String) async throws(DatabaseFault) -> Bool {
+        try await read { (transaction) throws(DatabaseFault) in
+            let rows =
+                switch try transaction.dialect() {
+                case .sqlite:
+                    try transaction.run(
+                        "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = $1",
+                        [.text(name)])
+                case .postgreSQL:
+                    try transaction.run(
+                        """
+                        SELECT COUNT(*) FROM pg_class
+                        WHERE relname = $1 AND relkind = 'r' AND pg_table_is_visible(oid)
+                        """, [.text(name)])
+                }
+            return try rows.first?.integer(0) == 1
+        }
+    }
+}
+
+extension Transaction {
+    /// The dialect of the database; throws `.broken` for a transaction that was not made here.
+    func dialect() throws(DatabaseFault) -> Dialect {
+        guard let transaction = self as? any MigratingTransaction else {
+            throw .broken("the kind of the database is not known")
+        }
+        return transaction.dialect
+    }
+}
+
 /// Does the next step in the transaction; returns true if no step is left.
 private func step(
     _ migrations: [Migration], in transaction: any Transaction

@@ -234,7 +234,16 @@ enum PostgreSQLFault: Error {
         case .conflict(let text): .busy(text)
         case .lost(let text): .unavailable(text)
         case .double(let text): .broken(text)
-        case .late: .unavailable("PostgreSQL does not answer in time")
+        case .late: .unavailable(reason)
+        }
+    }
+
+    /// What happened, without what to do about it.
+    var reason: String {
+        switch self {
+        case .fault(let fault): "\(fault)"
+        case .conflict(let text), .double(let text), .lost(let text): text
+        case .late: "PostgreSQL does not answer in time"
         }
     }
 

@@ -192,18 +192,8 @@ private struct Session: Sendable {
             connection = made
             return made
         } catch {
-            outage.note(error.plain.text)
+            outage.note(error.reason)
             throw error
-        }
-    }
-}
-
-extension DatabaseFault {
-    fileprivate var text: String {
-        switch self {
-        case .unavailable(let text), .busy(let text), .corrupt(let text), .broken(let text): text
-        case .full: "there is no room left"
-        case .newer: "the database has a later form"
         }
     }
 }

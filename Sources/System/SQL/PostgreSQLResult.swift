@@ -50,7 +50,7 @@ import CPostgreSQL
         // read_only_sql_transaction (a standby)
         case "25006": return .fault(.unavailable(text))
         // data_corrupted, index_corrupted
-        case "XX001", "XX002": return .fault(.corrupt(text))
+        case "XX001", "XX002": return .fault(.damaged(text))
         default: break
         }
         // Another process has migrated the database, so the statements prepared here are invalid.

@@ -85,13 +85,17 @@ import Glibc
         return unsafe SQLiteStatement(owning: prepared)
     }
 
+    /// SQLITE_IOERR_CORRUPTFS, a macro that is not imported: the file system reports damage.
+    private static let damagedFileSystem: Int32 = SQLITE_IOERR | (33 << 8)
+
     /// Translates an error code; SQLite's messages name tables, but no values.
     private func fault(_ code: Int32) -> DatabaseFault {
         let text = unsafe String(cString: sqlite3_errmsg(handle))
         let cause = unsafe sqlite3_system_errno(handle)
+        if code == Self.damagedFileSystem { return .damaged("\(text) (\(code))") }
         switch code & 0xff {
         case SQLITE_FULL: return .full
-        case SQLITE_CORRUPT, SQLITE_NOTADB: return .corrupt("\(text) (\(code))")
+        case SQLITE_CORRUPT, SQLITE_NOTADB: return .damaged("\(text) (\(code))")
         case SQLITE_IOERR:
             let isFull = cause == ENOSPC || cause == EDQUOT
             return isFull ? .full : .unavailable("\(text) (\(code), system error \(cause))")

@@ -22,7 +22,7 @@ package final class SQLiteDatabase: Database {
     ///   - readers: the number of threads that read.
     ///   - gathering: the longest time that a commit waits for more writes, while fewer than a
     ///     quarter of `figures.callers` have joined it.
-    /// - Throws: `.corrupt` if the file is damaged; `.broken` if it belongs to another program, or
+    /// - Throws: `.damaged` if the file is damaged; `.broken` if it belongs to another program, or
     ///   if other users could alter it; `.full`, `.busy` or `.unavailable` if it cannot be opened.
     package init(
         path: String, readers: Int = 2, gathering: Duration = SQLiteDatabase.gathering
