@@ -80,6 +80,7 @@ _signet_server() {
             --account=*) account=("$word") ;;
         esac
         case $at:${word%%=*} in
+            ':--try') selector=${word%%=*} ;;
         esac
         case $word in
             --config | --audience | --devices | --commit | --biometrics | --keys | \
@@ -158,7 +159,7 @@ _signet_server() {
 
     if [[ $cur == -* ]]; then
         case $at in
-            '') options=(--config --new --version --help) ;;
+            '') options=(--config --new --try --version --help) ;;
             admin) options=(--config --json --help) ;;
             'admin application') options=(--config --json --help) ;;
             'admin application add') options=(--audience --devices --commit --biometrics --keys
@@ -214,6 +215,7 @@ _signet_server() {
     fi
     ((${#operands[@]} > 0)) || [[ -n $choice ]] || _signet_server_offer "$cur" < <(_signet_server_next "$at")
     case "$at|$selector|$choice|${#operands[@]}" in
+        '|--try||0') compopt -o dirnames 2> /dev/null ;;
         'admin signing-key rotate|||0') _signet_server_offer "$cur" < <(printf '%s\n' token verdict) ;;
     esac
 }

@@ -17,6 +17,9 @@ func run() -> Int32 {
         return 2
     case .run(let arguments):
         if let line = AdminCommandLine(arguments) { return AdminProgram.run(line) }
+        if arguments.has(ServerCommand.tryOut) {
+            return TrialProgram.run(in: arguments.operands.first)
+        }
         return ServerProgram.run(
             configuration: ServerCommand.configuration(arguments),
             acceptsNew: arguments.has(ServerCommand.new))

@@ -16,6 +16,9 @@ package enum ServerCommand {
     package static let new = OptionSyntax(
         "new", summary: "begin with an empty database although there is a master secret, once")
 
+    package static let tryOut = OptionSyntax(
+        "try", summary: "try a server out, without root, for this machine alone")
+
     package static let syntax = ProgramSyntax(
         "signet-server", summary: "server that verifies what a touch has signed",
         groups: [
@@ -25,7 +28,15 @@ package enum ServerCommand {
         ],
         commands: [
             CommandSyntax(
-                "", summary: "serve in the foreground until SIGTERM", options: [config, new])
+                "", summary: "serve in the foreground until SIGTERM",
+                forms: [
+                    FormSyntax(options: [config, new]),
+                    FormSyntax(
+                        tryOut,
+                        operands: [
+                            OperandSyntax(ValueSyntax("DIRECTORY", kind: .directory), count: 0...1)
+                        ]),
+                ])
         ] + AdminVerbs.all.map(\.syntax),
         notes: [
             """

@@ -28,30 +28,29 @@ actor RunningServer {
     /// Starts the server and returns the exit status: 0 if it serves, 1 if it cannot start.
     ///
     /// A fault is reported, and everything that was opened is closed again.
-    ///
-    /// - Parameter acceptsNew: whether the server may begin with an empty database beside an
-    ///   existing master secret (`FirstStart`).
-    func start(configuration path: String, acceptsNew: Bool = false) async -> Int32 {
+    func start(_ request: StartRequest) async -> Int32 {
         do throws(StartFault) {
-            let settings = try ServerFiles.settings(path)
+            let settings = try ServerFiles.settings(request.configuration)
+            try request.trial?.check(settings)
             ServerLog.use(json: settings.word(ServerSettings.logFormat) == "json")
             let (place, isHandedOver) = try place(settings)
             let identity = try ServerFiles.identity(settings, isHandedOver: isHandedOver)
             let metricsPlace = try MetricsAddress(settings.word(ServerSettings.metrics))
             let rates = try NetworkRates(settings)
-            let first = try FirstStart(settings, accepted: acceptsNew)
+            let first = try FirstStart(settings, accepted: request.acceptsNew)
             let database = try await ServerFiles.database(settings, first: first)
             self.database = database
             let service = try await ServerFiles.service(
                 database, master: first.masterSecret(), settings: settings, clock: clock)
             self.service = service
             let http = try serve(
-                service, settings: settings, rates: rates, at: place, identity: identity)
+                service, settings: settings, rates: rates, at: place, identity: identity,
+                anyPort: request.trial != nil)
             self.http = http
             if let metricsPlace {
                 metrics = try serveFigures(service, of: http, at: metricsPlace)
             }
-            if identity != nil { configuration = path }
+            if identity != nil { configuration = request.configuration }
             housekeeping = Task { await service.maintenance.runMaintenance() }
             announce(http, isSecure: identity != nil)
             return 0
@@ -61,6 +60,13 @@ actor RunningServer {
             await database?.close()
             return 1
         }
+    }
+
+    /// Calls `body` with the service and the port at which it is served, and returns its exit
+    /// status; 1 if the server does not serve.
+    func whileServing(_ body: @Sendable (Service, UInt16) async -> Int32) async -> Int32 {
+        guard let service, let http else { return 1 }
+        return await body(service, http.port)
     }
 
     /// Reloads certificate and key from the files that the configuration names now.
@@ -123,7 +129,7 @@ actor RunningServer {
 
     private func serve(
         _ service: Service, settings: Configuration, rates: NetworkRates,
-        at place: ServerConfiguration.Place, identity: ServerConfiguration.Identity?
+        at place: ServerConfiguration.Place, identity: ServerConfiguration.Identity?, anyPort: Bool
     ) throws(StartFault) -> HTTPServer {
         let requests = ServerLog.LoggedRequests(rawValue: settings.word(ServerSettings.logRequests))
         let log = ServerLog.observer(requests ?? .all)
@@ -143,7 +149,13 @@ actor RunningServer {
         configuration.addressLimit =
             settings.word(ServerSettings.proxy) == "trusted"
             ? 0 : settings.count(ServerSettings.connectionsPerAddress)
-        return try start(configuration) { await dispatcher.answer($0) }
+        do throws(StartFault) {
+            return try start(configuration) { await dispatcher.answer($0) }
+        } catch {
+            guard anyPort, case .http(.portTaken(let address, _)) = error else { throw error }
+            configuration.place = .address(address, port: 0)
+            return try start(configuration) { await dispatcher.answer($0) }
+        }
     }
 
     private func serveFigures(

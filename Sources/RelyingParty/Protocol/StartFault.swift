@@ -35,6 +35,8 @@ enum StartFault: Error {
     case url(String)
     /// A certificate without a key, or a key without a certificate.
     case halfIdentity
+    /// A server cannot be tried out there, or not with these settings.
+    case trial(String)
 
     /// One line for the administrator.
     var text: String {
@@ -86,6 +88,7 @@ enum StartFault: Error {
             server.url is '\(url)', where no device can ask: write https://host, with a port or a \
             path where there is one, in ASCII
             """
+        case .trial(let text): text
         case .halfIdentity:
             "one of listen.certificate and listen.key is not set: set both, or none"
         case .plain(let address):

@@ -37,6 +37,27 @@ package final class Directory: Sendable {
         return Directory(path: path, descriptor: descriptor, owner: owner, faults: faults)
     }
 
+    /// Opens a directory by its absolute path, and creates it with mode 0700 if it is missing, and
+    /// those above it.
+    ///
+    /// - Parameter owner: A uid that may own them, besides root.
+    package static func make(_ path: String, owner: UInt32) throws(FileFault) -> Directory {
+        do {
+            return try open(path, owner: owner)
+        } catch {
+            guard error.isMissing, let slash = path.lastIndex(of: "/"), path.count > 1 else {
+                throw error
+            }
+            let above = path[..<slash]
+            _ = try make(above.isEmpty ? "/" : String(above), owner: owner)
+        }
+        // Another process may create it at the same time.
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw .system(SystemFault.current("mkdir", on: path))
+        }
+        return try open(path, owner: owner)
+    }
+
     /// Opens a subdirectory.
     ///
     /// - Parameter isPrivate: Whether group and others must have no access at all.
