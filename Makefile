@@ -42,7 +42,7 @@ TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish gnome-keyring hostname iprou
 	passwd perl-base python3-jwt sudo swtpm util-linux zsh
 # Not for the demo: they are large.
 BROWSER_DEBS = chromium chromium-driver
-CHECK_DEBS = apparmor debootstrap man-db mandoc nodejs openssl python3 python3-venv strace systemd
+CHECK_DEBS = apparmor debootstrap man-db mandoc nodejs openssl python3 python3-venv python3-yaml strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
 # What a whole machine needs, and what makes its disk: docs/contributor/MACHINE-TEST.md.
@@ -113,6 +113,7 @@ check: build format-check graph-check ## everything that must be clean before a 
 	checks/manuals
 	checks/install
 	checks/packaging
+	checks/container
 	$(MAKE) deb-test
 	checks/openapi
 	checks/libraries
