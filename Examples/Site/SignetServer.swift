@@ -3,7 +3,7 @@ import HTTPClient
 import JSONFormat
 import SignedFormats
 
-/// The calls that the site makes to signet-server, as described in docs/developer/SERVER.md.
+/// The calls that the site makes to signet-server, as described in docs/developer/SERVER-INTEGRATE.md.
 ///
 /// The calls are authenticated with the application's API key. Browsers never see the key or a
 /// token.

@@ -48,7 +48,8 @@ struct BadServerTests {
         ])
     func malformed(body: String) async throws {
         let answer = try await says(200, body)
-        #expect(answer.why?.contains("not what docs/developer/SERVER.md says") == true, "\(answer)")
+        let why = "not what docs/developer/SERVER-INTEGRATE.md says"
+        #expect(answer.why?.contains(why) == true, "\(answer)")
         #expect(answer.isRepeatable == false)
     }
 

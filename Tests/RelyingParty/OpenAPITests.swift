@@ -60,12 +60,12 @@ struct OpenAPITests {
         }
     }
 
-    @Test("has every code of a problem that docs/developer/SERVER.md has")
+    @Test("has every code of a problem that docs/developer/SERVER-INTEGRATE.md has")
     func codes() throws {
         let schema = try String(
             contentsOfFile: "\(Layout.package)/docs/developer/openapi.yaml", encoding: .utf8)
         let manual = try String(
-            contentsOfFile: "\(Layout.package)/docs/developer/SERVER.md", encoding: .utf8)
+            contentsOfFile: "\(Layout.package)/docs/developer/SERVER-INTEGRATE.md", encoding: .utf8)
         let rows = manual.split(separator: "\n").filter {
             $0.hasPrefix("| 4") || $0.hasPrefix("| 5")
         }

@@ -116,7 +116,7 @@ package enum RelayAnswer: Equatable, Sendable {
     case challenge(Challenge, audience: Audience, expires: UInt64)
     case loggedIn(RelayTokens)
     case removed
-    /// `code` is the code of the problem, see docs/developer/SERVER.md.
+    /// `code` is the code of the problem, see docs/developer/SERVER-INTEGRATE.md.
     ///
     /// `attempts` is the number of remaining attempts, if the server reported it.
     case refused(code: Bytes, status: UInt16, attempts: UInt32?)

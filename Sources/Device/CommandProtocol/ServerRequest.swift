@@ -175,7 +175,7 @@ extension Bytes {
 
 /// The codes of a server's refusal that have a message of their own.
 ///
-/// docs/developer/SERVER.md lists all codes.
+/// docs/developer/SERVER-INTEGRATE.md lists all codes.
 package enum ServerProblem: String, CaseIterable, Sendable {
     /// The state at the server does not permit the request yet.
     case conflict = "conflict"

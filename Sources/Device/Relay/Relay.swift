@@ -95,7 +95,10 @@ package struct Relay: Sendable {
             guard let answers = call.read(answer.body),
                 answers.allSatisfy({ (try? $0.encoded()) != nil })
             else {
-                return [.failed("the server's answer is not what docs/developer/SERVER.md says")]
+                return [
+                    .failed(
+                        "the server's answer is not what docs/developer/SERVER-INTEGRATE.md says")
+                ]
             }
             return answers
         case 300...399:
@@ -117,7 +120,7 @@ package struct Relay: Sendable {
 
 /// An HTTP call: its path, its body, and how its answer is decoded.
 ///
-/// `read` returns nil for an answer that docs/developer/SERVER.md does not allow.
+/// `read` returns nil for an answer that docs/developer/SERVER-INTEGRATE.md does not allow.
 private struct Call {
     let path: String
     /// The body to POST; nil for a GET.

@@ -3,7 +3,7 @@ import ServerAPI
 
 /// Why a request was refused, as problem details (RFC 9457).
 ///
-/// The codes are stable, part of the API, and listed in docs/developer/SERVER.md. A refused proof
+/// The codes are stable, part of the API, and listed in docs/developer/SERVER-INTEGRATE.md. A refused proof
 /// is answered with its code and no further reason, so that strangers learn nothing from it.
 package struct Problem: Error, Equatable, Sendable {
     /// The HTTP status.

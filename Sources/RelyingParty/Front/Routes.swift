@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ServerAPI
 
-/// The table of all calls, as described in docs/developer/SERVER.md.
+/// The table of all calls, as described in docs/developer/SERVER-INTEGRATE.md.
 ///
 /// A row states who may make the call, what it costs the caller's network, and which handler serves
 /// it; there is no other way to a handler.

@@ -121,7 +121,7 @@ extension AuditChainState {
 
 /// The hash of a line: SHA-256 over the hash before it, and over everything that the line says.
 ///
-/// docs/developer/SERVER.md describes the bytes, so that others can check what was exported.
+/// docs/developer/SERVER-INTEGRATE.md describes the bytes, so that others can check what was exported.
 enum AuditSeal {
     /// What every hash begins with, so that it cannot be taken for one of another kind.
     private static let domain = [UInt8]("signet audit 1".utf8)

@@ -99,7 +99,7 @@ func entry(_ event: AuditEntry.Event, signer: Signer, problem: Problem?) -> Audi
 }
 
 extension Transaction {
-    /// Runs the checks of a signed challenge, in the order given in docs/developer/SERVER.md.
+    /// Runs the checks of a signed challenge, in the order given in docs/developer/SERVER-INTEGRATE.md.
     ///
     /// The challenge is used up even if a later check fails. Returns the signer as it is in the
     /// database now, which may differ from `former`.

@@ -111,7 +111,7 @@ extension RegistrationRecord {
 }
 
 extension Transaction {
-    /// Runs the checks of a confirmation, in the order given in docs/developer/SERVER.md.
+    /// Runs the checks of a confirmation, in the order given in docs/developer/SERVER-INTEGRATE.md.
     ///
     /// On success, the operation is used up and the registration marked as used. Returns the signer
     /// who approved.

@@ -61,7 +61,7 @@ extension OperationRecord {
 }
 
 extension Transaction {
-    /// Runs the checks of a decision, in the order of docs/developer/SERVER.md, and applies it.
+    /// Runs the checks of a decision, in the order of docs/developer/SERVER-INTEGRATE.md, and applies it.
     ///
     /// A failure is counted only if the sender knows the operation's challenge, which only devices
     /// of the account receive, and only if the sending device may still decide. So no other sender

@@ -70,7 +70,7 @@ extension Requests {
 
 extension Transaction {
     /// Runs the checks of a correct MAC that need the database, in the order of
-    /// docs/developer/SERVER.md.
+    /// docs/developer/SERVER-INTEGRATE.md.
     ///
     /// The nonce is stored even if a later check refuses the request, so it cannot be sent again.
     fileprivate func accept(

@@ -71,7 +71,7 @@ extension Transaction {
     private static var counterSlack: UInt64 { 1_024 }
 
     /// Runs the checks of a signed request that need the database, in the order of
-    /// docs/developer/SERVER.md.
+    /// docs/developer/SERVER-INTEGRATE.md.
     ///
     /// The nonce of a timely, correctly signed request is stored even if a later check refuses it,
     /// so it cannot be sent again.

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""A client of signet-server that knows docs/developer/SERVER.md and docs/developer/PROTOCOL.md, and no code of Signet.
+"""A client of signet-server that knows docs/developer/SERVER-INTEGRATE.md and docs/developer/PROTOCOL.md, and no code of Signet.
 
 It makes a key with ssh-keygen(1), registers it with an activation code, logs in, and has PyJWT judge
 the access token by the server's JWKS. Its signatures are ssh-keygen's own.

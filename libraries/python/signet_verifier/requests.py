@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Request codes: the header `Authorization: Signet …` or `Authorization: SignetMAC …`.
 
-The checks and their order are those of docs/developer/SERVER.md, without what only the server
+The checks and their order are those of docs/developer/SERVER-INTEGRATE.md, without what only the server
 knows: whether the registration is ACTIVE now, the account blocked, a token revoked, a counter too
 far behind.
 """
