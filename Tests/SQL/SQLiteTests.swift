@@ -221,7 +221,8 @@ struct SQLiteTests {
         switch fault {
         case .damaged: break
         case .broken: #expect(offset == 30)
-        case .unavailable, .full, .busy, .newer, nil: Issue.record("gave \(String(describing: fault))")
+        case .unavailable, .full, .busy, .newer, nil:
+            Issue.record("gave \(String(describing: fault))")
         }
     }
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks an export of the audit trail as docs/developer/SERVER-INTEGRATE.md describes it.
 
 Reads a file with the output of `signet-server admin audit export`; writes the last position and hash, or the
