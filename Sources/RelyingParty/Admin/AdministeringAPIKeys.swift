@@ -2,6 +2,7 @@
 import ArgumentSyntax
 import Crypto
 import LoginMessages
+import ServerAPI
 import SQL
 
 extension AdminVerbs {

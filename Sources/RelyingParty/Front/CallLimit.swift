@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import Posix
+import ServerAPI
 
 /// The kinds of calls that are limited for each network; using up one takes nothing of the others.
 enum LimitedKind: CaseIterable, Sendable {

@@ -98,8 +98,8 @@ package struct Dispatcher: Sendable {
             return try limits.admit(limit.kind, from: origin.address)
         } catch { wait = error }
         let call = Call(
-            content: request.body, parameters: parameters, application: nil, apiKey: [],
-            device: nil, origin: origin)
+            content: request.body, parameters: parameters, application: nil, device: nil,
+            origin: origin)
         let item: LimitedItem?
         do throws(Problem) {
             item = try await limit.item(service, call, request)

@@ -2,6 +2,7 @@
 import Crypto
 import Domain
 import Posix
+import ServerAPI
 import SQL
 import SignedFormats
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServerAPI
 import SQL
 
 /// Whether an API key may be used, and what for.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
+import ServerAPI
 import SQL
 
 /// The table `heartbeat`: one row, which health checks write while no one else writes.
