@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-# Signet: fingerprint login that can be verified. `make` lists what there is.
+# Signet: fingerprint login that can be verified. `make` lists the targets.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 TRIPLET := $(shell cc -print-multiarch 2>/dev/null || dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null)
-# Where there are no triplets, beside the modules of PAM itself.
+# Without triplets: beside PAM's own modules.
 UNIX_MODULE = $(firstword $(wildcard $(addsuffix /security/pam_unix.so,/usr/lib64 /usr/lib /lib64 /lib)))
 PAMDIR ?= $(if $(TRIPLET),/usr/lib/$(TRIPLET)/security,$\
 	$(patsubst %/,%,$(dir $(or $(UNIX_MODULE),/usr/lib64/security/))))
 SYSTEMDDIR ?= /usr/lib/systemd/system
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 LIBEXEC = $(PREFIX)/libexec/signet
-# Module and command look in these two and nowhere else: `Catalogue.directories`.
+# Module and command look only in these two: `Catalogue.directories`.
 LOCALEDIR = $(if $(filter /usr /usr/local,$(PREFIX)),$(PREFIX),/usr)/share/locale
 LANGUAGES = $(basename $(notdir $(wildcard po/*.po)))
 DOCDIR = $(PREFIX)/share/doc/signet
 
 SWIFT ?= $(shell command -v swift)
-# The toolchain leaves temporary directories behind: not in /tmp.
+# The toolchain leaves temporary directories behind: keep them out of /tmp.
 SWIFT_BUILD = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp $(SWIFT) build
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
 RUN_TESTS = $(AS_ROOT) env SWIFT=$(SWIFT) Tests/run
-# What tests noted of the README's table, before all of them are run anew.
+# Tests' notes for the table in PROGRAMS.md, deleted before all tests run again.
 FORGET_CELLS = $(AS_ROOT) rm -f .build/compatibility
 RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release \
 	--disable-local-rpath
-# A package of its own: the module, and what it shares with the programs, as Embedded Swift.
+# A separate package: the module, and the code it shares with the programs, as Embedded Swift.
 MODULE = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp SIGNET_MODULE=1 $(SWIFT) build -c release \
 	--scratch-path .build-module --product pam_signet --disable-local-rpath
 PROGRAMS = signetd signet signet-reader signet-relay signet-notify signet-server verify-password \
@@ -43,12 +43,12 @@ TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish gnome-keyring hostname iprou
 # Not for the demo: they are large.
 BROWSER_DEBS = chromium chromium-driver
 CHECK_DEBS = apparmor debootstrap man-db mandoc nodejs openssl python3 python3-venv python3-yaml strace systemd
-# What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
+# What dpkg-buildpackage needs besides BUILD_DEBS (debian/control lists everything), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
 # What a whole machine needs, and what makes its disk: docs/contributor/MACHINE-TEST.md.
 MACHINE_DEBS = e2fsprogs gcc libc6-dev libusbredirparser-dev mmdebstrap openssl python3 \
 	qemu-system-common qemu-system-x86 seabios swtpm util-linux
-# The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
+# The software to compare with is unpacked and not installed: see Benchmarks/prepare.sh.
 BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
@@ -56,13 +56,13 @@ BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 	format-check graph-check bench fuzz pot generated install uninstall deb deb-test machine-test clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' Makefile
 
-deps: ## install what is needed from Debian; does nothing where all is there
+deps: ## install what is needed from Debian; does nothing if everything is there
 	@checks/packages $(BUILD_DEBS) $(TEST_DEBS)
 	@$(AS_ROOT) Tests/Stage/programs .build/programs
 
-build: deps module programs catalogues ## build what is installed, into build/
+build: deps module programs catalogues ## build everything that is installed, into build/
 
 site: ## build the example of a back end, signet-site, into build/; it is not installed
 	$(RELEASE) --product signet-site
@@ -88,23 +88,23 @@ catalogues:
 				-o build/locale/$$language/LC_MESSAGES/signet.mo || exit 1; \
 	done
 
-demo: build ## watch real sudo being let in by a touch, and refused
-	@test -z "$(AS_ROOT)" || echo "root is needed, for mounts of its own: sudo may want your password"
+demo: build ## watch real sudo accept a touch, and refuse one
+	@test -z "$(AS_ROOT)" || echo "root is needed, for private mounts: sudo may ask for your password"
 	$(AS_ROOT) $(TESTBENCH) demo
 
-screen: build ## draw docs/screen.svg from what the demo shows
+screen: build ## draw docs/screen.svg from the demo
 	$(AS_ROOT) $(TESTBENCH) demo | Tests/Stage/screen > docs/screen.svg
 
-test: deps module ## run all tests (as root: they need mounts of their own)
+test: deps module ## run all tests (as root: they need private mounts)
 	@checks/packages $(BROWSER_DEBS)
 	$(SWIFT_BUILD) --build-tests
 	$(FORGET_CELLS)
 	$(RUN_TESTS)
 
-programs-table: ## write the README's table of programs, of what `make test` has shown
+programs-table: ## write the table in docs/admin/PROGRAMS.md from the results of `make test`
 	checks/programs --write
 
-check: build format-check graph-check ## everything that must be clean before a change lands
+check: build format-check graph-check ## run all checks that a change must pass
 	@checks/packages $(BROWSER_DEBS) $(CHECK_DEBS)
 	checks/module build/pam_signet.so
 	$(AS_ROOT) checks/units
@@ -139,19 +139,19 @@ bench: build ## measure, side by side with pam_fprintd and fprintd
 	@checks/packages $(BENCH_DEBS)
 	$(AS_ROOT) Benchmarks/run
 
-fuzz: deps ## feed each decoder, and each played reader's driver, garbage for a minute (SECONDS=…)
+fuzz: deps ## feed garbage to each decoder and simulated reader for a minute (SECONDS=…)
 	SECONDS_EACH=$(or $(SECONDS),60) Tests/Fuzz/run
 	$(SWIFT_BUILD) --build-tests
 	$(AS_ROOT) env SWIFT=$(SWIFT) FUZZ_SECONDS=$(or $(SECONDS),60) Tests/run \
 		--filter DistortedReaderTests/fuzzed
 
 # Completions, the synopses of the manual pages and the tables of commands: Tests/Generators.
-generated: deps ## write what follows from the declarations of commands
+generated: deps ## write the files that are generated from the declarations of commands
 	$(SWIFT_BUILD) --product generate
 	.build/debug/generate .
 
-# What is new in the sources is then untranslated, what has changed is fuzzy: docs/contributor/LANGUAGES.md
-pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for translators
+# New texts are then untranslated, and changed ones fuzzy: docs/contributor/LANGUAGES.md
+pot: deps ## update po/signet.pot and po/*.po from the sources, for translators
 	po/extract > po/signet.pot
 	for language in $(LANGUAGES); do \
 		msgmerge --quiet --update --backup=none --add-location=file --no-wrap \
@@ -159,7 +159,7 @@ pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for tr
 	done
 
 # What is installed where, in one place: mode:file here:file there. `install`, `uninstall` and the
-# Debian packages go by it. In a file that ends in .in, @LIBEXEC@ and @BINDIR@ are
+# Debian packages use this list. In a file that ends in .in, @LIBEXEC@ and @BINDIR@ are
 # filled in.
 under = $(foreach file,$(wildcard $(1)),644:$(file):$(2)/$(notdir $(file)))
 INSTALLED = \
@@ -200,7 +200,7 @@ INSTALLED = \
 	$(call under,dbus/*.conf,/usr/share/dbus-1/system.d) \
 	$(if $(or $(DESTDIR),$(wildcard /usr/share/authselect)),\
 		$(call under,authselect/*,/usr/share/authselect/vendor/signet))
-# The administrator's once they are there: not touched when edited.
+# These belong to the administrator once installed: edited ones are left alone.
 CONFIGURATION = \
 	644:pam/signet:/etc/pam.d/signet \
 	644:server/server.conf:/etc/signet/server.conf \
@@ -220,7 +220,7 @@ EACH = set -eu; umask 022; filled=$$(mktemp); trap 'rm -f $$filled' EXIT; \
 		esac; \
 	}
 
-install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
+install: ## install the build (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 	@test -e build/signetd || { echo "nothing is built: run 'make build' first" >&2; exit 1; }
 	@$(EACH); for entry in $(INSTALLED); do \
 		split $$entry; fill; install -D -m $$mode $$filled $$place; \
@@ -254,9 +254,9 @@ install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 		echo "next: systemctl enable --now signetd.socket; signet enroll; $$stacks"; \
 	fi
 
-# The profile leaves common-auth before the module goes. State in /var/lib/signet stays. Fedora has
-# no pam-auth-update; where there is one, a PATH without sbin must not hide it.
-uninstall: ## take it all away again, but not state and not files you edited
+# The profile is removed from common-auth before the module. State in /var/lib/signet stays. Fedora has
+# no pam-auth-update; if it exists, a PATH without sbin must not hide it.
+uninstall: ## remove everything except state and the files that you edited
 	@if test -z "$(DESTDIR)" && test -e /usr/share/pam-configs/signet; then \
 		PATH=$$PATH:/usr/sbin:/sbin; \
 		if command -v pam-auth-update > /dev/null; then \
@@ -286,8 +286,8 @@ uninstall: ## take it all away again, but not state and not files you edited
 VERSION = $(shell sed -n 's/.*let text = "\(.*\)"/\1/p' Sources/Device/Configuration/Version.swift)
 TREE = build/deb/signet-$(VERSION)
 
-# The packages come from a copy of the sources, beside which dpkg-buildpackage leaves them. Nothing
-# is compiled twice: build/ is taken as it is.
+# The packages are built in a copy of the sources, beside which dpkg-buildpackage leaves them. Nothing
+# is compiled twice: build/ is used as it is.
 deb: build ## make the Debian packages, into build/deb/
 	@checks/packages $(DEB_DEBS)
 	rm -rf build/deb
@@ -297,16 +297,16 @@ deb: build ## make the Debian packages, into build/deb/
 	rm -rf $(TREE)
 	@ls build/deb/*.deb
 
-deb-test: deb ## install, use, upgrade and purge the packages on a Debian of their own
+deb-test: deb ## install, use, upgrade and purge the packages in a minimal Debian
 	@checks/packages $(CHECK_DEBS)
 	lintian --info --display-experimental --pedantic --fail-on error,warning \
 		build/deb/signet_*.changes
 	$(AS_ROOT) checks/package
 
-machine-test: deb ## drive the packages in whole machines, Debian 12 and 13 (RELEASES=…, ONLY=…)
+machine-test: deb ## test the packages in virtual machines, Debian 12 and 13 (RELEASES=…, ONLY=…)
 	@checks/packages $(MACHINE_DEBS)
 	$(AS_ROOT) Tests/Machine/run $(if $(ONLY),--only '$(ONLY)') $(RELEASES)
 
-clean: ## remove all that was built
+clean: ## remove the build
 	$(if $(wildcard .build/debian .build/machine),$(AS_ROOT) rm -rf .build/debian .build/machine)
 	rm -rf .build .build-release .build-module build
