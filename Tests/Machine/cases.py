@@ -100,7 +100,7 @@ def as_readers(machine):
             f"--regid $(stat -c %g /proc/{process}) --clear-groups --no-new-privs")
 
 
-@case("the packages install, and nothing runs until it is asked for", always=True)
+@case("the packages install, and nothing runs until it is needed", always=True)
 def install(machine):
     machine.reader = None
     machine.root("mkdir -p /srv/debs && mount -t 9p -o trans=virtio,ro debs /srv/debs")
@@ -174,7 +174,7 @@ def sudo(machine):
     sudo_with_touch(machine)
 
 
-@case("sudo: another finger does not, and the password does")
+@case("sudo refuses another finger and accepts the password")
 def stranger(machine):
     machine.begin("sudo -k; sudo id -un")
     machine.see("or type the password:")
@@ -185,7 +185,7 @@ def stranger(machine):
     expect(re.search("^root$", shown, re.M), shown)
 
 
-@case("su asks who runs it for a touch, and others for the password")
+@case("su for the user's own account asks for a touch, for another one for the password")
 def su(machine):
     machine.begin("su alice -c 'id -un'")
     machine.see("or type the password:")
@@ -211,7 +211,7 @@ def login(machine):
     machine.see(r"^alice\$")
 
 
-@case("sshd asks for no touch, and for the password at once")
+@case("sshd asks for the password at once, without a touch")
 def sshd(machine):
     machine.root("printf '#!/bin/sh\\necho correct horse\\n' > /srv/askpass; chmod 755 /srv/askpass")
     began = time.monotonic()
@@ -295,7 +295,7 @@ def replugged(machine):
     expect(re.search("^root$", shown, re.M), shown)
 
 
-@case("unplugged during a scan for good: the password; plugged in later: a touch")
+@case("unplugged during a scan and not plugged in again: the password; plugged in later: a touch")
 def unplugged(machine):
     machine.begin("sudo -k; sudo id -un")
     machine.see("or type the password:")
@@ -309,7 +309,7 @@ def unplugged(machine):
     sudo_with_touch(machine)
 
 
-@case("the idle daemon ends, and its socket starts it again")
+@case("the idle daemon exits, and its socket starts it again")
 def idle(machine):
     wait_for("the daemon does not end", 90, lambda: daemon(machine) == "0")
     wait_for("the process of the readers does not end", 60, lambda: readers(machine) == "0")
@@ -317,7 +317,7 @@ def idle(machine):
     expect(daemon(machine) != "0", "no daemon after a touch")
 
 
-@case("doctor: the machine is sound")
+@case("doctor: no findings")
 def doctor(machine):
     machine.root("signet doctor")
 
@@ -331,7 +331,7 @@ PLANTS = {
 }
 
 
-@case("doctor: planted faults are found, and gone when they are undone")
+@case("doctor: planted faults are found, and no longer reported once undone")
 def planted(machine):
     for plant, undo in PLANTS.items():
         machine.root(plant)
@@ -341,7 +341,7 @@ def planted(machine):
     machine.root("signet doctor")
 
 
-@case("lockout after five strangers' touches; the password lifts it")
+@case("lockout after five wrong fingers; the password lifts it")
 def lockout(machine):
     left = 5
     while left > 0:
@@ -418,7 +418,7 @@ def by_user_manager(machine):
     return machine.root("cat /home/alice/said")
 
 
-@case("another user's console in front: no touch for who is behind")
+@case("another user's console is active: no touch for the user in the background")
 def switched(machine):
     machine.begin("until [ -e /run/go ]; do sleep 0.2; done; sudo -k; sudo id -un")
     machine.switch(2)
@@ -458,7 +458,7 @@ def fprintd(machine):
     machine.root("apt-get -q -y purge fprintd libpam-fprintd")
 
 
-@case("an upgrade under a running daemon, which a login waits at")
+@case("an upgrade of a running daemon while a login waits")
 def upgrade(machine):
     machine.begin("sudo -k; sudo id -un")
     machine.see("or type the password:")
@@ -472,7 +472,7 @@ def upgrade(machine):
     sudo_with_touch(machine)
 
 
-@case("signet-server and signet-relay under systemd: a login there")
+@case("signet-server and signet-relay under systemd: a login at the server")
 def server(machine):
     machine.root("apt-get -q -y install --no-install-recommends /srv/debs/signet-server_*.deb")
     machine.root("install -d /etc/signet/tls /etc/signet/server.conf.d /etc/signet/signet.conf.d; "
@@ -543,7 +543,7 @@ def wakes(machine):
     return False
 
 
-@case("suspend and resume (ACPI S3): the prompt gives way, and the next touch counts")
+@case("suspend and resume (ACPI S3): the prompt ends, and the next touch counts")
 def suspended(machine):
     expect(any(wakes(machine) for _ in range(5)), "it came back from sleep not once in five times")
     machine.see("going to sleep")
@@ -570,7 +570,7 @@ def restart(machine):
     begin_anew(machine)
 
 
-@case("cleared TPM: the password, and what doctor says makes a touch count again")
+@case("cleared TPM: the password works, and doctor's advice makes touches work again")
 def cleared(machine):
     machine.root("tpm2_clear -c l")
     machine.begin("sudo -k; sudo id -un")
@@ -593,7 +593,7 @@ def cleared(machine):
     sudo_with_touch(machine)
 
 
-@case("AppArmor has denied nothing in all of this")
+@case("AppArmor denied nothing in any of these cases")
 def denials(machine):
     expect_no_denials(machine)
 
@@ -611,7 +611,7 @@ def purge(machine):
     machine.end(0)
 
 
-@case("installed again after the purge: the finger that the reader has kept can be enrolled")
+@case("reinstalled after the purge: a finger still stored on the reader can be enrolled")
 def enrolled_again(machine):
     machine.root("apt-get -q -y install --no-install-recommends "
                  "/srv/debs/signet_*.deb /srv/debs/libpam-signet_*.deb")

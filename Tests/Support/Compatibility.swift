@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What the README's table *program × case* shows, and where tests note what they have shown.
+/// The table *program × case* in docs/admin/PROGRAMS.md, and where tests note their results for it.
 package enum Compatibility {
     /// A program that runs PAM, as Debian ships it: a column of the table.
     package enum Program: String, CaseIterable, Sendable {
@@ -26,26 +26,26 @@ package enum Compatibility {
         case systemdUser = "systemd-user"
     }
 
-    /// What a person, or nobody, does there: a row of the table.
+    /// What a user does there, or what happens without one: a row of the table.
     package enum Case: String, CaseIterable, Sendable {
-        case finger = "a touch lets in"
-        case typed = "the password, typed where the touch is awaited"
+        case finger = "a touch grants access"
+        case typed = "the password, typed at the touch prompt"
         case password = "the password, at the program's own prompt"
         case fingerThenPassword = "fingers that do not match, then the password"
-        case wrongFinger = "another's finger and nobody's are refused"
+        case wrongFinger = "another user's finger and an unknown one are refused"
         case wrongPassword = "a wrong password is refused"
-        case cancelled = "^C, or the program's own way to give up"
-        case restored = "the terminal is as it was"
-        case stopped = "^Z and `fg`: asked anew"
-        case background = "in the background: no touch is asked for"
+        case cancelled = "^C, or the program's own way to cancel"
+        case restored = "the terminal is restored"
+        case stopped = "^Z and `fg`: the prompt returns"
+        case background = "in the background: no touch is requested"
         case noReader = "no reader: the password, at once"
         case notEnrolled = "nothing enrolled: the password, at once"
         case lockedOut = "locked out: the password, at once"
         case daemonDown = "no daemon: the password, at once"
-        case daemonSilent = "a daemon that stands still: the password, in time"
-        case remote = "from far away: no touch is asked for"
-        case unattended = "nobody there: no touch is waited for"
-        case together = "two at once: one after the other, the second is told"
+        case daemonSilent = "a hung daemon: the password, within the time limit"
+        case remote = "remote login: no touch is requested"
+        case unattended = "no user present: no wait for a touch"
+        case together = "two requests at once: one after the other, and the second user is informed"
     }
 
     /// One field of the table.
@@ -106,7 +106,7 @@ package enum Compatibility {
         try file.write(Array(lines.joined().utf8))
     }
 
-    /// The table as the README has it, of what was noted since the notes were last removed.
+    /// The table as in PROGRAMS.md, from the notes made since they were last removed.
     ///
     /// A cell counts as shown where a test noted it as passed and no test as failed.
     package static func table() throws(TestFault) -> String { table(of: try Layout.read(path)) }
