@@ -5,27 +5,27 @@ extension DemoSet {
     /// Changed fingers, and too many that did not match.
     static let changeScenes = [
         DemoScene(
-            title: "A fingerprint disappears behind the daemon's back",
-            about: "Somebody with access to the disk removes a template. The key was sealed to "
-                + "exactly alice's two fingers: it opens for nobody any more, and she is told why.",
+            title: "A fingerprint is removed without Signet's knowledge",
+            about: "An intruder with access to the disk removes a template. The key was sealed to "
+                + "exactly alice's two fingers: it can no longer be opened, and she sees why.",
             play: change),
         DemoScene(
-            title: "alice looks into it, and turns fingerprint login on again",
-            about: "The status names the finger, and no key is made for what is left unsaid. She "
-                + "does without it; then, with the password, a new key is sealed to what there is.",
+            title: "alice finds the cause and turns fingerprint login on again",
+            about: "The status names the finger. No key is created while it is damaged. She "
+                + "deletes it; then, with the password, a new key is sealed to the remaining finger.",
             play: enable),
         DemoScene(
-            title: "The template is put back, and the list that it was in",
-            about: "Adding one is a change like any other: an old finger cannot be slipped in.",
+            title: "The template and the list of fingers are restored",
+            about: "Adding a finger is a change, too: an old one cannot be restored unnoticed.",
             play: restore),
         DemoScene(
             title: "Too many fingers that do not match",
-            about: "Every fifth one locks the finger for 30 seconds, also for those who would "
-                + "match. The password works all the time.",
+            about: "Every fifth failure locks the fingers for 30 seconds, even the right ones. "
+                + "The password always works.",
             play: lockout),
         DemoScene(
             title: "alice lifts the lockout",
-            about: "She proves with the password that it is her, and need not wait.",
+            about: "She proves her identity with the password, and need not wait.",
             play: unlock),
     ]
 
@@ -37,7 +37,7 @@ extension DemoSet {
     static let firstTemplate = "/run/first-template"
 
     private static func change(_ set: DemoSet) throws {
-        set.screen.act("somebody removes one of alice's two templates from the disk")
+        set.screen.act("an intruder removes one of alice's two templates from the disk")
         try set.shell(
             """
             mkdir -m 700 /run/taken && cd \(templates) && cp -a . /run/taken/prints \
@@ -46,11 +46,11 @@ extension DemoSet {
         let terminal = try set.alice("sudo", "whoami")
         let reason = try set.see("Run 'signet status' to see which", on: terminal)
         try set.check(
-            "alice is told the reason", reason.contains(damaged), came: reason)
+            "alice sees the reason", reason.contains(damaged), came: reason)
         try set.see(sudoPrompt, on: terminal)
         try set.typePassword(terminal)
         try set.seeRoot(terminal)
-        try set.check("no finger was asked for", terminal) { !$0.contains("touch the reader") }
+        try set.check("no finger was requested", terminal) { !$0.contains("touch the reader") }
     }
 
     private static func enable(_ set: DemoSet) throws {
@@ -58,11 +58,11 @@ extension DemoSet {
         try set.see("fingerprint login does not work for alice now", on: status)
         let ending = try status.expectEnd(within: patience)
         try set.check(
-            "the status is 1 for scripts, and names the reason",
+            "the exit status is 1, for scripts, and the output names the reason",
             ending == .exited(1) && status.transcript.contains(damaged),
             came: "\(ending)\n\(status.transcript)")
         try set.check(
-            "and it names the finger, and the one command that is left to run",
+            "it names the finger and the next command to run",
             status.transcript.contains("left-index is damaged")
                 && status.transcript.contains("next, run: signet enroll left-index"),
             came: status.transcript)
@@ -72,7 +72,7 @@ extension DemoSet {
         try set.see("Password of alice: ", on: deleting)
         try set.typePassword(deleting)
         try set.see("left-index of alice was deleted", on: deleting)
-        try set.end(deleting, "the damaged finger is done without")
+        try set.end(deleting, "the damaged finger is deleted")
         try set.turnOn()
         let terminal = try set.alice("sudo", "whoami")
         try set.seeInvitation(terminal)
@@ -81,12 +81,12 @@ extension DemoSet {
     }
 
     private static func restore(_ set: DemoSet) throws {
-        set.screen.act("somebody puts the removed template back, and the list with it")
+        set.screen.act("the intruder restores the removed template and the list")
         try set.shell("cd \(templates)/.. && cp -a /run/taken/* . && rm -r /run/taken")
         let terminal = try set.alice("sudo", "whoami")
         let reason = try set.see("Run 'signet enable' to turn it on again", on: terminal)
         try set.check(
-            "alice is told the reason", reason.contains("a finger was added"), came: reason)
+            "alice sees the reason", reason.contains("a finger was added"), came: reason)
         try set.see(sudoPrompt, on: terminal)
         try set.giveUp(terminal)
         try set.turnOn()
@@ -124,7 +124,7 @@ extension DemoSet {
         let third = try set.alice("sudo", "whoami")
         try set.seeSeconds(third)
         try set.see(sudoPrompt, on: third)
-        try set.check("no finger is asked for now", third) { !$0.contains("touch the reader") }
+        try set.check("no finger is requested now", third) { !$0.contains("touch the reader") }
         try set.giveUp(third)
     }
 
@@ -141,7 +141,7 @@ extension DemoSet {
         let status = try set.alice("signet", "status")
         try set.see(" s: too many failed scans", on: status)
         let ending = try status.expectEnd(within: patience)
-        try set.check("the status tells of the lockout", ending == .exited(1), came: "\(ending)")
+        try set.check("the status reports the lockout", ending == .exited(1), came: "\(ending)")
         let unlock = try set.alice("signet", "unlock")
         try set.see("Password of alice: ", on: unlock)
         try set.typePassword(unlock)

@@ -8,14 +8,14 @@ extension DemoSet {
     /// Pictures of fingers, compared by libfprint itself.
     static let imageScenes = [
         DemoScene(
-            title: "Real fingerprint pictures: alice enrols",
-            about: "On another machine, with a reader that delivers pictures. They are drawn by a "
-                + "generator of ridge patterns, each touch a little turned, shifted, pressed and "
+            title: "Fingerprint images: alice enrols",
+            about: "On another machine, with a reader that delivers images. They are drawn by a "
+                + "generator of ridge patterns, each slightly rotated, shifted, distorted and "
                 + "noisy; libfprint's own matcher finds the minutiae and compares.",
             play: enrolPictures),
         DemoScene(
-            title: "Real fingerprint pictures: alice, and a stranger",
-            about: "A new picture of alice's finger matches; one of another finger does not.",
+            title: "Fingerprint images: alice and a stranger",
+            about: "A new image of alice's finger matches; one of another finger does not.",
             play: comparePictures),
     ]
 
@@ -35,7 +35,7 @@ extension DemoSet {
             set.screen.react()
         }
         try set.see("is enrolled for alice", on: terminal)
-        try set.end(terminal, "five pictures make a template")
+        try set.end(terminal, "five images make a template")
     }
 
     private static func comparePictures(_ set: DemoSet) throws {

@@ -7,19 +7,19 @@ extension DemoSet {
         DemoScene(
             title: "The keyring opens by touch",
             about: "With alice's consent the login password is sealed to her fingers. A touch at "
-                + "the login releases it, after the proof, to what opens the keyring: real login, "
+                + "login releases it, after the proof, to the modules that open keyrings: real login, "
                 + "pam_gnome_keyring and gnome-keyring-daemon.",
             play: open),
         DemoScene(
-            title: "The login password is changed, and nobody told Signet",
-            about: "The kept one is noticed to be stale and is dropped, unused: the touch still "
-                + "lets in, alice is told what to do, and no wrong password is counted.",
+            title: "The login password changes without Signet's knowledge",
+            about: "Signet finds that the stored one is outdated and deletes it unused: the touch "
+                + "still counts, alice sees what to do, and no wrong password is counted.",
             play: stale),
     ]
 
     private static func open(_ set: DemoSet) throws {
         try set.signet.installKeyring()
-        set.screen.act("alice logs in with the password, which makes a keyring, and keeps an item")
+        set.screen.act("alice logs in with the password, creates a keyring and stores an item")
         let first = try set.login()
         try set.see(orPassword, on: first)
         try set.typePassword(first)
@@ -33,13 +33,13 @@ extension DemoSet {
         try set.see(orPassword, on: touched)
         try set.touch(.aliceRight)
         try set.desktop(touched, "keyring state && keyring show", shows: "item: owl")
-        try set.check("the keyring is open, and gives what it holds", touched) {
+        try set.check("the keyring is open, and returns the item", touched) {
             $0.contains("the keyring is open") && !$0.contains(Stage.alice.password)
         }
     }
 
     private static func stale(_ set: DemoSet) throws {
-        set.screen.act("root gives alice another one with chpasswd")
+        set.screen.act("root sets another one with chpasswd")
         try set.shell("echo 'alice:another password' | chpasswd -c SHA512")
         let terminal = try set.login()
         try set.see("the login password has changed: run 'signet enable --keyring'", on: terminal)

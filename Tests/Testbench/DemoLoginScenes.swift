@@ -8,30 +8,30 @@ extension DemoSet {
     static let loginScenes = [
         DemoScene(
             title: "alice enrols a finger",
-            about: "Fingers are added with the password only. It also turns fingerprint login on.",
+            about: "Adding a finger needs the password. It also turns fingerprint login on.",
             play: enrol),
         DemoScene(
-            title: "A touch lets alice use sudo",
+            title: "alice uses sudo with a touch",
             about: "The prompt says what the touch confirms. The touch opens a sealed key, which "
                 + "signs a challenge of the PAM module; the module checks the signature.",
             play: touch),
         DemoScene(
             title: "A scan that cannot be used",
-            about: "It is said why, and it is no failure: the next touch counts.",
+            about: "The message says why. It is not a failure: the next touch counts.",
             play: badScan),
         DemoScene(
             title: "A stranger at alice's terminal",
-            about: "The finger does not match, and three tries are all there are. Guessing the "
+            about: "The finger does not match, and there are only three tries. Guessing the "
                 + "password does not help either.",
             play: stranger),
         DemoScene(
-            title: "The password, typed where the touch is awaited",
-            about: "There is nothing to cancel and nothing to wait for: whatever comes first.",
+            title: "The password, typed at the touch prompt",
+            about: "There is nothing to cancel and no need to wait: whichever comes first counts.",
             play: password),
         DemoScene(
             title: "bob, who may not use sudo, and alice, who may",
             about: "bob's touch proves that he is bob, which does not help him at sudo. At "
-                + "alice's prompt his finger is as good as a stranger's.",
+                + "alice's prompt, his finger is treated like a stranger's.",
             play: bob),
     ]
 
@@ -51,7 +51,7 @@ extension DemoSet {
         try set.see("fingerprint login is on for alice", on: terminal)
         try set.end(terminal, "the finger is enrolled, and fingerprint login is on")
         try set.shell("ls \(templates) >\(firstTemplate)")
-        set.screen.act("in the same way: alice's left index finger, and a finger of bob's")
+        set.screen.act("enrolled in the same way: alice's left index finger, and a finger of bob's")
         try set.enrol(Stage.alice, .leftIndex, as: .aliceLeft)
         try set.enrol(Stage.bob, .rightIndex, as: .bob)
     }
@@ -72,7 +72,7 @@ extension DemoSet {
             $0["SIGNET_VERB"] == "authenticate"
         }
         try set.check(
-            "the journal has the decision, and what it was for",
+            "the journal has the decision and its purpose",
             record["SIGNET_DECISION"] == "allow" && record["SIGNET_PURPOSE"] == "sudo whoami",
             came: "\(record.fields)")
     }
@@ -115,13 +115,13 @@ extension DemoSet {
         try set.seeInvitation(terminal)
         try set.typePassword(terminal)
         try set.seeRoot(terminal)
-        try set.check("the password was asked for once, and never shown", terminal) { shown in
+        try set.check("the password was requested once, and never shown", terminal) { shown in
             !shown.contains(sudoPrompt) && !shown.contains(Stage.alice.password)
         }
     }
 
     private static func bob(_ set: DemoSet) throws {
-        set.screen.act("bob is in front of the machine")
+        set.screen.act("bob is at the machine")
         try set.stage.show(.session(of: Stage.bob))
         let own = try set.bob("sudo", "whoami")
         try set.see("touch the reader to confirm: sudo whoami (bob, ", on: own)

@@ -5,19 +5,19 @@ extension DemoSet {
     /// A touch is for who is in front of the machine, for what that person asks, and for now.
     static let presenceScenes = [
         DemoScene(
-            title: "bob asks for alice's finger",
-            about: "bob runs 'su alice' and waits for her to touch the reader for something of "
-                + "her own. He gets no touch, but her password prompt; she is served by hers.",
+            title: "bob requests alice's finger",
+            about: "bob runs 'su alice' and waits for her to touch the reader for a command of "
+                + "her own. He gets only a password prompt; her touch serves her own command.",
             play: others),
         DemoScene(
-            title: "A sudo that is stopped arrives too late",
-            about: "It is stopped with SIGSTOP while alice touches. The proof is good for one "
-                + "second; the next touch is for the next request alone.",
+            title: "A stopped sudo is too late",
+            about: "It is stopped with SIGSTOP while alice touches the reader. The proof is valid "
+                + "for one second; the next touch counts only for the next request.",
             play: late),
     ]
 
     private static func others(_ set: DemoSet) throws {
-        set.screen.act("bob is in front of the machine, alice is logged in behind him")
+        set.screen.act("bob is at the machine, and alice is logged in in the background")
         try set.stage.show(.session(of: Stage.bob))
         let su = try set.bob("su", "alice")
         try set.see("Password: ", on: su)
@@ -27,7 +27,7 @@ extension DemoSet {
         try set.seeInvitation(terminal)
         try set.touch(.aliceRight)
         try set.seeRoot(terminal)
-        try set.check("bob was asked for a password, and for no finger", su) {
+        try set.check("bob was asked for a password, not for a finger", su) {
             !$0.contains("the reader") && !$0.contains("alice@stage$")
         }
         su.hangUp()
@@ -47,11 +47,11 @@ extension DemoSet {
         try set.seeInvitation(next)
         try set.touch(.aliceRight)
         try set.seeRoot(next)
-        set.screen.act("the first sudo goes on (SIGCONT)")
+        set.screen.act("the first sudo continues (SIGCONT)")
         stopped.resume()
         try set.see("the touch was not confirmed in time and does not count", on: stopped)
         try set.see(sudoPrompt, on: stopped)
-        try set.check("it did not let in", stopped) { !$0.contains("root\r\n") }
+        try set.check("it did not run the command", stopped) { !$0.contains("root\r\n") }
         try set.giveUp(stopped)
         let log = try set.alice("signet", "log")
         try set.see("\"sudo id -un\" fingerprint, not granted", on: log)

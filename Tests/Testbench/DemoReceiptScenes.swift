@@ -6,18 +6,18 @@ extension DemoSet {
     static let receiptScenes = [
         DemoScene(
             title: "Every touch left a signed receipt",
-            about: "Who, when, where and for what command, each chained to the one before. A "
-                + "number is taken before the finger is awaited; where a login ended otherwise, "
-                + "there is no receipt. The chain shows that none was taken away.",
+            about: "Who, when, where and for which command, each chained to the previous one. A "
+                + "number is assigned before the scan; if a login ended without a match, "
+                + "there is no receipt. The chain shows that none was removed.",
             play: list),
         DemoScene(
-            title: "Stock ssh-keygen checks a receipt",
-            about: "No program of Signet's is needed for it, and none has to be trusted. With one "
-                + "letter changed the same command refuses it.",
+            title: "Standard ssh-keygen verifies a receipt",
+            about: "This needs no program of Signet, and no trust in one. With one "
+                + "letter changed, the same command refuses it.",
             play: verify),
         DemoScene(
-            title: "Somebody rewrites the log",
-            about: "In the daemon's own files, as root: a receipt now tells of another command.",
+            title: "An intruder rewrites the log",
+            about: "In the daemon's own files, as root: a receipt now names another command.",
             play: rewrite),
     ]
 
@@ -28,14 +28,14 @@ extension DemoSet {
         try set.end(log, "the receipts are listed")
         let check = try set.alice("signet", "log", "--verify")
         try set.see("all signatures are valid, and nothing is missing", on: check)
-        try set.end(check, "all signatures are good, and no receipt is missing")
+        try set.end(check, "all signatures are valid, and no receipt is missing")
     }
 
     private static func verify(_ set: DemoSet) throws {
         let export = try set.alice("signet", "log", "--export", "1", "--to", "receipt")
-        try set.end(export, "the receipt is written out, with the command that checks it")
+        try set.end(export, "the receipt is exported, with the command that verifies it")
         let command = try set.stockCheck(export)
-        try set.end(set.inReceipt("cat statement"), "a person can read what was signed")
+        try set.end(set.inReceipt("cat statement"), "the signed text is readable")
         let check = try set.inReceipt(command)
         try set.see("Good \"login@signet\" signature for alice", on: check)
         try set.end(check, "ssh-keygen accepts it")

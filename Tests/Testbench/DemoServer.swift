@@ -84,7 +84,7 @@ final class DemoServer: Sendable {
     /// Makes an activation code for alice, by the administrator.
     func code() throws -> String {
         let said = try admin(
-            "activation", "add", "shop", "alice", meaning: "alice is given a code, good once")
+            "activation", "add", "shop", "alice", meaning: "alice gets a code that works once")
         let line = said.split(whereSeparator: \.isNewline).last { $0.contains("-") }
         guard let line else { throw DemoFault(expected: "an activation code", came: said) }
         return String(line)

@@ -6,38 +6,39 @@ extension DemoSet {
     static func serverScenes(_ server: DemoServer, laptop: DemoSet) -> [DemoScene] {
         [
             DemoScene(
-                title: "A server of one's own",
-                about: "signet-server issues challenges and checks what touches have signed. It "
+                title: "A server",
+                about: "signet-server issues challenges and verifies the signed answers. It "
                     + "sees no finger and no private key.",
                 play: { try begin($0, server) }),
             DemoScene(
                 title: "alice registers her machine",
-                about: "With a code, her password and a touch. A new key is made for this server "
-                    + "alone, sealed to her fingers; the server gets the public half.",
+                about: "With a code, her password and a touch. A new key is created for only this "
+                    + "server, sealed to her fingers; the server gets the public key.",
                 play: { try register($0, server) }),
             DemoScene(
                 title: "A touch logs in to the server",
-                about: "The server sends a challenge, the touch signs it, the server checks the "
-                    + "signature and gives a token. A stranger's finger signs nothing.",
+                about: "The server sends a challenge, the touch signs it, the server verifies the "
+                    + "signature and issues a token. A stranger's finger signs nothing.",
                 play: { try logIn($0, server) }),
             DemoScene(
                 title: "sudo asks the server, too",
-                about: "For this stack a touch counts only with the server's yes: a verdict, "
-                    + "signed with the key that root pinned, about this very login. A blocked "
-                    + "account is out at once, on every machine; the password still works.",
+                about: "In this stack, a touch counts only if the server approves: a verdict, "
+                    + "signed with the key that root pinned, about exactly this login. A blocked "
+                    + "account is refused at once, on every machine; the password still works.",
                 play: { try sudo($0, server) }),
             DemoScene(
                 title: "A touch signs one HTTP request",
-                about: "Method, address, time and body are signed, with no round trip before. The "
-                    + "back end has it verified, and a second use is refused.",
+                about:
+                    "Method, address, time and body are signed, without asking the server first. "
+                    + "The back end asks the server to verify it, and a second use is refused.",
                 play: { try request($0, server) }),
             DemoScene(
                 title: "alice approves an operation",
-                about: "The shop asks; alice sees the very text that her touch will sign.",
+                about: "The shop asks; alice sees exactly the text that her touch will sign.",
                 play: { try approve($0, server) }),
             DemoScene(
-                title: "A new laptop takes the old one's place",
-                about: "This application lets an account have one device. When the old one hears "
+                title: "A new laptop replaces the old one",
+                about: "This application allows one device per account. When the old one learns "
                     + "that it was replaced, it destroys its key.",
                 play: { try replace($0, server, laptop) }),
         ]
@@ -49,7 +50,7 @@ extension DemoSet {
         try server.startRelay(on: set)
         try server.admin(
             "application", "add", "shop", "--devices", "one",
-            meaning: "'shop' may have its people log in here")
+            meaning: "users of 'shop' may log in here")
         try server.makeBackEnd()
     }
 
@@ -79,7 +80,7 @@ extension DemoSet {
             token.hasPrefix("eyJ") && token.split(separator: ".").count == 3,
             came: terminal.transcript)
         let audit = try server.admin(
-            "audit", "--event", "login", meaning: "the server has it in its audit trail")
+            "audit", "--event", "login", meaning: "the server has recorded it in its audit trail")
         try set.check(
             "one login, of alice at shop",
             audit.split(whereSeparator: \.isNewline).count { $0.contains(" ok ") } == 1,
@@ -108,7 +109,7 @@ extension DemoSet {
         try set.see(sudoPrompt, on: blocked)
         try set.typePassword(blocked)
         try set.seeRoot(blocked)
-        try server.admin("account", "unblock", "shop", "alice", meaning: "alice is let in again")
+        try server.admin("account", "unblock", "shop", "alice", meaning: "alice is unblocked")
         set.screen.act("root takes the server out of sudo's stack")
         try set.signet.writeServices(options: "")
     }
@@ -119,7 +120,7 @@ extension DemoSet {
         try set.see(
             "touch the reader to sign the request GET https://shop.example/orders/7", on: terminal)
         try set.touch(.aliceRight)
-        try set.end(terminal, "the header is there, for 30 seconds")
+        try set.end(terminal, "the header was created; it is valid for 30 seconds")
         let marker = "Authorization: "
         let header = terminal.transcript.split(whereSeparator: \.isNewline)
             .last { $0.hasPrefix(marker) }?.dropFirst(marker.count)
@@ -136,15 +137,15 @@ extension DemoSet {
                 "body":"\(body)"}
                 """)
         }
-        set.screen.act("the shop's back end gets DELETE with this header, and asks the server")
+        set.screen.act("the shop's back end receives DELETE with this header, and asks the server")
         let another = try verify("DELETE")
         try set.check("it is refused", another.contains(#""valid":false"#), came: another)
-        set.screen.act("it gets GET with it, and asks")
+        set.screen.act("it receives GET with the header, and asks")
         let good = try verify("GET")
         try set.check(
             "it is alice's request", good.contains(#""valid":true"#) && good.contains("alice"),
             came: good)
-        set.screen.act("it gets the same once more")
+        set.screen.act("it receives the same request again")
         let again = try verify("GET")
         try set.check("it was used already", again.contains("replayed"), came: again)
     }
@@ -152,7 +153,7 @@ extension DemoSet {
     private static func approve(_ set: DemoSet, _ server: DemoServer) throws {
         try server.admin(
             "template", "add", "shop", "pay", "Pay {amount} to {payee}",
-            meaning: "the shop may ask this")
+            meaning: "the shop may request this")
         set.screen.act("the shop's back end asks for an approval")
         let asked = try server.call(
             "POST", "/v1/operations",
@@ -167,7 +168,7 @@ extension DemoSet {
         try set.see("touch the reader to allow operations to be listed", on: list)
         try set.touch(.aliceRight)
         try set.see("Pay 120 EUR to bob", on: list)
-        try set.end(list, "it awaits alice's decision")
+        try set.end(list, "the operation waits for alice's decision")
         let terminal = try set.alice("signet", "operations", "approve", String(id.prefix(8)))
         try set.see("Pay 120 EUR to bob", on: terminal)
         try set.see("touch the reader to approve operation", on: terminal)
@@ -176,7 +177,7 @@ extension DemoSet {
         try set.end(terminal, "alice has signed exactly that text")
         let state = try server.call("GET", "/v1/operations/\(id)")
         try set.check(
-            "the shop hears that it is approved", state.contains(#""status":"APPROVED""#),
+            "the shop learns that it is approved", state.contains(#""status":"APPROVED""#),
             came: state)
     }
 
@@ -190,12 +191,12 @@ extension DemoSet {
         try laptop.see("this device is registered", on: new)
         try laptop.end(new, "the new laptop is registered, with a key in its TPM")
 
-        set.screen.act("alice logs in at the old machine, which has not heard of it")
+        set.screen.act("alice logs in on the old machine, which does not know about it")
         let old = try set.alice("signet", "login", server.url)
         try set.see("touch the reader to log in", on: old)
         try set.touch(.aliceRight)
         try set.see("another device replaced this one at", on: old)
-        try set.check("nobody is logged in", try old.expectEnd() != .exited(0))
+        try set.check("the login failed", try old.expectEnd() != .exited(0))
         let list = try set.alice("signet", "login")
         try set.see("alice is not registered at any server", on: list)
         try set.end(list, "the old machine has destroyed its key")

@@ -79,7 +79,7 @@ struct DemoSet {
 
     /// Somebody presses ^C at sudo's own prompt, and sudo ends without running anything.
     func giveUp(_ terminal: Terminal, who: String = "alice") throws {
-        screen.act("\(who) gives up with ^C")
+        screen.act("\(who) cancels with ^C")
         let ending = try interrupt(terminal)
         try check("sudo ran nothing", ending != .exited(0), came: "\(ending)")
     }

@@ -15,19 +15,19 @@ extension DemoSet {
                 play: keepInTPM),
             DemoScene(
                 title: "A stolen disk",
-                about: "All that Signet keeps is copied to a thief's machine, which has a TPM "
+                about: "All of Signet's data is copied to a thief's machine, which has a TPM "
                     + "too. The thief is root there, and has a reader that calls anything a "
-                    + "match: neither the key nor alice's fingerprints open for any of it.",
+                    + "match: still, neither the key nor alice's fingerprints can be opened.",
                 play: { try steal($0, elsewhere) }),
             DemoScene(
                 title: "The TPM was cleared",
-                about: "As the firmware's setup can do it: what it kept is gone for good. alice is "
-                    + "told, and her password works. root says that the TPM is to be trusted "
-                    + "as it is now, and alice starts anew.",
+                about: "As the firmware setup can do: its contents are lost. alice sees the "
+                    + "reason, and her password works. root confirms that the TPM is trusted from now "
+                    + "on, and alice enrols again.",
                 play: clear),
             DemoScene(
                 title: "The key moves to a file, and back",
-                about: "For a machine that will get another TPM, say. It takes the password, and "
+                about: "For example before the TPM is replaced. It needs the password, and "
                     + "no finger has to be enrolled again.",
                 play: migrate),
         ]
@@ -79,7 +79,7 @@ extension DemoSet {
         let terminal = try alice("sudo", "whoami")
         try see("the TPM was cleared or is a different one", on: terminal)
         try see(Self.sudoPrompt, on: terminal)
-        try check("it is told at once, and nobody has to touch the reader", terminal) {
+        try check("the message appears at once, without a touch", terminal) {
             !$0.contains("did not match")
         }
         return terminal
@@ -88,13 +88,13 @@ extension DemoSet {
     private func trustTPM() throws {
         let trust = try root("signet", "vault", "trust")
         try see("the TPM is now trusted", on: trust)
-        try end(trust, "the TPM is known under its new root key")
+        try end(trust, "the TPM is trusted with its new root key")
     }
 
     // MARK: The scenes
 
     private static func keepInTPM(_ set: DemoSet) throws {
-        set.screen.act("alice has enrolled a finger here too")
+        set.screen.act("alice has enrolled a finger here, too")
         let answer = try set.signet.enroll(
             Stage.alice, .rightIndex, as: Finger.aliceRight.rawValue, on: .text)
         guard case .done(_) = answer else {
@@ -102,20 +102,20 @@ extension DemoSet {
         }
         let vault = try set.alice("signet", "vault")
         try set.see("tpm: new keys are stored here", on: vault)
-        try set.end(vault, "the TPM was found, and is used")
+        try set.end(vault, "the TPM was found and is used")
         try set.checkVault("tpm")
         try set.swipeAtSudo()
     }
 
     private static func steal(_ set: DemoSet, _ elsewhere: DemoSet) throws {
-        set.screen.act("a thief copies /var/lib/signet to a machine of their own")
+        set.screen.act("a thief copies /var/lib/signet to another machine")
         let state = "/var/lib/signet"
         let copy = try Program(
             Command([
                 "cp", "-a", set.stage.path(state) + "/.", elsewhere.stage.path(state),
             ])
         ).expectEnd(within: patience)
-        try set.check("everything is there", copy.succeeded, came: copy.errors)
+        try set.check("everything was copied", copy.succeeded, came: copy.errors)
         try elsewhere.signet.start()
         try elsewhere.giveUp(try elsewhere.seeAnotherTPM(), who: "the thief")
         try elsewhere.trustTPM()
@@ -124,13 +124,13 @@ extension DemoSet {
         try elsewhere.see(sudoPrompt, on: terminal)
         let list = try elsewhere.alice("signet", "list")
         try elsewhere.see("damaged", on: list)
-        try elsewhere.end(list, "alice's fingerprint is there, and nothing opens it")
+        try elsewhere.end(list, "alice's fingerprint is listed, but cannot be opened")
         try elsewhere.giveUp(terminal, who: "the thief")
         try set.checkVault("tpm")
     }
 
     private static func clear(_ set: DemoSet) throws {
-        set.screen.act("somebody clears the TPM")
+        set.screen.act("the TPM is cleared")
         try set.tpm.run(TPMCommand(.clear, [TPMHandle.platform], passwords: [[]]))
         let terminal = try set.seeAnotherTPM()
         try set.typePassword(terminal)
@@ -139,7 +139,7 @@ extension DemoSet {
         let delete = try set.alice("signet", "delete", "--all")
         try set.see("Password of alice: ", on: delete)
         try set.typePassword(delete)
-        try set.end(delete, "what nothing opens any more is deleted")
+        try set.end(delete, "the data that can no longer be opened is deleted")
         set.screen.act("alice enrols her finger again")
         let answer = try set.signet.enroll(
             Stage.alice, .rightIndex, as: Finger.aliceRight.rawValue, on: .text)
@@ -155,7 +155,7 @@ extension DemoSet {
             try set.see("Password of alice: ", on: terminal)
             try set.typePassword(terminal)
             try set.see("the key of alice is now in the vault '\(vault)'", on: terminal)
-            try set.end(terminal, "the old key is gone")
+            try set.end(terminal, "the old key was deleted")
             try set.checkVault(vault)
             try set.swipeAtSudo()
         }

@@ -5,14 +5,14 @@ extension DemoSet {
     /// A daemon that stands still.
     static let wedgeScenes = [
         DemoScene(
-            title: "The daemon stands still while a touch is awaited",
-            about: "It is stopped with SIGSTOP, in mid-login: the password, typed at the same "
-                + "prompt, works all the same.",
+            title: "The daemon hangs while a touch is awaited",
+            about: "It is stopped with SIGSTOP during a login: the password, typed at the same "
+                + "prompt, still works.",
             play: during),
         DemoScene(
-            title: "The daemon stands still from the beginning",
-            about: "It takes the connection and never answers. sudo waits for 5 seconds, not for "
-                + "ever, and then goes on with the password.",
+            title: "The daemon hangs from the start",
+            about: "It accepts the connection and never answers. sudo waits for at most 5 seconds, "
+                + "and then continues with the password.",
             play: before),
     ]
 
@@ -40,7 +40,7 @@ extension DemoSet {
         try set.check(
             "sudo waited for no more than 5 s", seconds < 5 + slack,
             came: "it waited for \(seconds) s")
-        set.screen.act("the daemon goes on (SIGCONT)")
+        set.screen.act("the daemon continues (SIGCONT)")
         set.signet.resume()
         let again = try set.alice("sudo", "whoami")
         try set.seeInvitation(again)
