@@ -67,7 +67,7 @@ extension Denial {
         }
     }
 
-    /// What the daemon says more, or about whom; nil where it says nothing.
+    /// The daemon's detail, or the account that it concerns; nil if it gives none.
     private var told: Bytes? {
         guard let subject, !subject.isEmpty else { return nil }
         return subject

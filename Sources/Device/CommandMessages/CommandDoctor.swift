@@ -7,14 +7,14 @@ import LoginProtocol
 package enum FindingLevel: String, CaseIterable, Sendable {
     /// Good to know; nothing has to be done.
     case note = "note"
-    /// Works, but not as it should, or not for long.
+    /// Works, but not as it should, or only for a limited time.
     case warning = "warning"
-    /// Something of Signet does not work.
+    /// A part of Signet does not work.
     case fault = "fault"
-    /// Somebody may be let in who should not, or locked out.
+    /// The wrong person may be able to log in, or the right one may be locked out.
     case danger = "danger"
 
-    /// How the program ends where this is the worst.
+    /// The exit status if this is the worst finding.
     package var exitCode: ExitCode {
         switch self {
         case .note: .done
@@ -24,7 +24,7 @@ package enum FindingLevel: String, CaseIterable, Sendable {
         }
     }
 
-    /// In front of a finding.
+    /// The word before a finding.
     package var text: Text {
         switch self {
         case .note: "note"
@@ -46,7 +46,7 @@ package enum FindingArea: String, CaseIterable, Sendable {
     case machine = "machine"
     case journal = "journal"
 
-    /// Above its findings.
+    /// The heading above its findings.
     package var text: Text {
         switch self {
         case .stacks: "PAM stacks"
@@ -68,15 +68,15 @@ package struct Finding: Equatable, Sendable {
     package let code: String
     /// How bad it is.
     package let level: FindingLevel
-    /// Which part of the machine it is about.
+    /// The part of the machine that it concerns.
     package let area: FindingArea
-    /// What it is about: services, a path, an account; from outside.
+    /// The services, path or account that it concerns; from outside.
     package let subject: Bytes
     /// What was found.
     package let what: Text
-    /// Why it matters, and what is to be changed.
+    /// Why it matters, and what to change.
     package let why: Text
-    /// The command that mends it, or with which that begins.
+    /// The command that repairs it, or the first of several.
     package let mend: Text
 
     /// Describes a finding by its values.
@@ -94,16 +94,16 @@ package struct Finding: Equatable, Sendable {
     }
 }
 
-/// The frame around the findings.
+/// The texts around the findings.
 package enum CommandDoctor {
-    /// In front of what a finding matters.
+    /// The word before the explanation of why a finding matters.
     package static let why: Text = "why"
-    /// In front of the command that mends it.
+    /// The word before the command that repairs a finding.
     package static let mend: Text = "fix"
 
-    /// Above what is enrolled.
+    /// The heading above the enrolled fingers.
     package static let enrolled: Text = "enrolled fingers"
-    /// How many fingers an account has on a reader; nil where it is not known whether that is there.
+    /// How many fingers an account has on a reader; nil if its presence is unknown.
     package static func fingers(
         _ account: AccountName, count: UInt8, on reader: Bytes, isThere: Bool?
     ) -> Text {
@@ -115,7 +115,7 @@ package enum CommandDoctor {
         }
     }
 
-    /// The last line.
+    /// The last line: the number of findings.
     package static func summary(_ counts: FindingCounts) -> Text {
         switch counts.worst {
         case nil: "no problems found"

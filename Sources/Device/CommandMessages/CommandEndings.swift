@@ -3,7 +3,7 @@ import Domain
 import LoginMessages
 import LoginProtocol
 
-/// What `signet enroll` and `signet delete` say of keys for others, which end with the fingers.
+/// Messages of `signet enroll` and `signet delete` about keys that a change of fingers ends.
 package enum CommandEndings {
     /// Before a change of fingers: a registration will end.
     package static func warning(server: ServerURL) -> Text {
@@ -12,11 +12,11 @@ package enum CommandEndings {
         ready for 'signet enable --server \(server)'
         """
     }
-    /// The same of the MAC tokens that came with it.
+    /// Before a change of fingers: a registration's MAC tokens will end.
     package static func warning(tokens: Bytes, of server: ServerURL) -> Text {
         "this change ends these MAC tokens of \(server): \(tokens)"
     }
-    /// The same of the signing key.
+    /// Before a change of fingers: the signing key will end.
     package static let signingWarning: Text =
         """
         this change ends the signing key: afterwards, you will have to create another one and \
@@ -30,14 +30,14 @@ package enum CommandEndings {
         activation code
         """
     }
-    /// The same of the MAC tokens that came with it.
+    /// After a change of fingers: a registration's MAC tokens have ended.
     package static func ended(tokens: Bytes, of server: ServerURL) -> Text {
         """
         these MAC tokens of \(server) have ended: \(tokens). Run 'signet mac-token add \(server) \
         NAME' after you have registered there again
         """
     }
-    /// The same of the signing key.
+    /// After a change of fingers: the signing key has ended.
     package static let signingEnded: Text =
         """
         the signing key has ended: run 'signet enable --signing', and distribute the public key \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginMessages
 
-/// How the command `signet` ends; the raw value is what the shell sees.
+/// The exit status of the command `signet`; the raw value is what the shell sees.
 package enum ExitCode: Int32, CaseIterable, Sendable {
     case done = 0
     case denied = 1
@@ -13,7 +13,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case dangerFound = 7
     case interrupted = 130
 
-    /// Above all of them in the help.
+    /// The heading above all of them in the help.
     package static let heading: Text = "exit codes:"
 
     /// What it means, for `signet help`.

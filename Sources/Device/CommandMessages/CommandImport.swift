@@ -5,14 +5,14 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// What `signet import-fprintd` says.
+/// Messages of `signet import-fprintd`.
 package enum CommandImport {
-    /// Above the files.
+    /// The heading above the files.
     package static let heading: [Text] = [
         "finger", "fprintd's file", "written", "result",
     ]
 
-    /// Above what fprintd keeps, before the password is asked for.
+    /// The heading above fprintd's fingers, before the password prompt.
     package static func decide(_ account: AccountName) -> Text {
         """
         fprintd has stored these fingers under the name \(account), which may have belonged to \
@@ -20,7 +20,7 @@ package enum CommandImport {
         can log in
         """
     }
-    /// A finger that fprintd keeps.
+    /// A finger that fprintd stores.
     package static func found(_ finger: Text, written: Text?, place: Bytes) -> Text {
         guard let written else { return "\(finger) (\(place))" }
         return "\(finger), written on \(written) (\(place))"
@@ -33,14 +33,14 @@ package enum CommandImport {
         """
     }
 
-    /// There is nothing to take over.
+    /// There is nothing to import.
     package static func nothing(_ account: AccountName) -> Text {
         """
         fprintd has stored no fingerprints of \(account) in /var/lib/fprint. Run 'signet enroll' \
         to add a finger
         """
     }
-    /// How many were taken over, and how many there are now.
+    /// How many were imported, and how many fingers are enrolled now.
     package static func takenOver(_ count: UInt8, account: AccountName, prints: UInt8) -> Text {
         count == 1
             ? "1 finger was imported for \(account): \(CommandOutcome.fingers(prints)) in total"
@@ -49,7 +49,7 @@ package enum CommandImport {
             \(CommandOutcome.fingers(prints)) in total
             """
     }
-    /// What is left of fprintd, and what to do about it.
+    /// What remains stored by fprintd, and what to do about it.
     package static func leftovers(_ account: AccountName) -> Text {
         """
         fprintd's own files are unchanged. Once a touch works, turn fprintd off with 'sudo \
@@ -57,7 +57,7 @@ package enum CommandImport {
         with 'sudo rm -r /var/lib/fprint/\(account)'
         """
     }
-    /// Why not `fprintd-delete`, where a reader keeps the prints.
+    /// Why not to use `fprintd-delete` if a reader stores the prints.
     package static let notFprintdDelete: Text =
         """
         do not use 'fprintd-delete' with a reader that stores prints itself: it deletes them on \
@@ -66,7 +66,7 @@ package enum CommandImport {
 }
 
 extension ImportOutcome {
-    /// What became of a file, and why; `subject` is what the daemon knows beside.
+    /// The result for a file, and the reason; `subject` is the daemon's detail.
     package func text(_ subject: Bytes?) -> Text {
         switch self {
         case .imported: "imported"

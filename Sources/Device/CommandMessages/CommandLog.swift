@@ -6,7 +6,7 @@ import SignedFormats
 
 /// The lines of `signet log`.
 package enum CommandLog {
-    /// One receipt; `isUnused` where the proof was given, and not confirmed.
+    /// One receipt; `isUnused` if the proof was given but not confirmed.
     package static func line(_ statement: Statement, isUnused: Bool = false) -> Text {
         let terminal = short(statement.terminal)
         let at: Text = terminal.isEmpty ? "" : " \(terminal)"
@@ -27,12 +27,12 @@ package enum CommandLog {
         return terminal.starts(with: device) ? Bytes(terminal.dropFirst(device.count)) : terminal
     }
 
-    /// A moment, as the lines begin.
+    /// The time at the start of a line.
     static func time(_ seconds: UInt64) -> Bytes {
         Bytes(Instant(seconds: seconds).text.map { $0 == UInt8(ascii: "T") ? 0x20 : $0 })
     }
 
-    /// Behind a receipt: at which server the login was, too.
+    /// After a receipt: the server at which the user also logged in.
     private static func mode(of server: ServerLines) -> Text {
         switch server.mode {
         case .online: "asked \(server.url) as \(server.account)"
@@ -40,7 +40,7 @@ package enum CommandLog {
         }
     }
 
-    /// Behind a receipt whose proof came to nothing.
+    /// After a receipt whose proof was not used.
     private static let notGranted: Text = "not granted"
 
     /// Below such receipts.
@@ -51,12 +51,12 @@ package enum CommandLog {
     package static let asked: Text =
         "'asked' does not mean approved: the server's answer is in its own audit trail"
 
-    /// One that cannot be read.
+    /// A receipt that cannot be read.
     package static func unreadable(position: UInt64) -> Text {
         "the receipt at position \(number: position) cannot be read: see 'signet log --verify'"
     }
 
-    /// Nothing is wrong.
+    /// The verification found no fault.
     package static func intact(_ count: UInt64) -> Text {
         switch count {
         case 0: "there are no receipts, and none is missing"
@@ -64,10 +64,10 @@ package enum CommandLog {
         default: "\(number: count) receipts: all signatures are valid, and nothing is missing"
         }
     }
-    /// Below what is wrong.
+    /// After the faults that were found.
     package static let notIntact: Text = "from that point on, the receipts prove nothing"
 
-    /// In front of what is wrong with a receipt; the number is nil if it cannot be read.
+    /// Before a receipt's fault; the number is nil if it cannot be read.
     package static func receipt(position: UInt64, counter: UInt64?, problem: Text) -> Text {
         guard let counter else {
             return "receipt at position \(number: position): \(problem)"
@@ -75,11 +75,11 @@ package enum CommandLog {
         return "receipt #\(number: counter): \(problem)"
     }
 
-    /// It has not the form of a receipt.
+    /// It does not have the form of a receipt.
     package static let malformed: Text = "it cannot be read"
-    /// It is another account's.
+    /// It belongs to another account.
     package static let anotherAccount: Text = "it belongs to another account"
-    /// Its key is nobody's.
+    /// Its key is unknown.
     package static let unknownSigner: Text = "it was signed by a key that was never registered"
     /// Its signature is wrong.
     package static let badSignature: Text = "its signature is invalid: it was altered"
@@ -89,11 +89,11 @@ package enum CommandLog {
     /// Its counter is too small.
     package static let counterNotGreater: Text =
         "its number is not greater than that of the receipt before it"
-    /// The end was removed.
+    /// The newest receipts were removed.
     package static func tailMissing(_ counter: UInt64) -> Text {
         "receipt #\(number: counter), the newest known to the service, is missing"
     }
-    /// The daemon did not tell the end.
+    /// The daemon did not report the newest receipt.
     package static let noEnd: Text = "the service did not report where the receipts end"
     /// A signer that cannot be read.
     package static let badSigners: Text =

@@ -4,50 +4,50 @@ import Domain
 import LoginMessages
 import LoginProtocol
 
-/// What `signet operations` says.
+/// Messages of `signet operations`.
 package enum CommandOperations {
-    /// What it takes.
+    /// The forms of the command.
     package static let choose: Text =
         "operations takes list, show ID, approve ID, reject ID or watch"
-    /// No id, and no beginning of one.
+    /// The argument is neither an id nor the start of one.
     package static func badID(_ typed: Bytes) -> Text {
         """
         \(typed) is not an operation's id: type 4 to 32 hexadecimal digits, as 'signet operations' \
         shows them
         """
     }
-    /// Several operations begin so.
+    /// Several ids start with this.
     package static func ambiguous(_ typed: Bytes) -> Text {
         "several operations begin with \(typed): type more of the id, or add '--server'"
     }
-    /// None begins so.
+    /// No id starts with this.
     package static func unknown(_ typed: Bytes) -> Text {
         "no operation that awaits your decision begins with \(typed)"
     }
 
-    /// Nothing awaits the person.
+    /// No operation waits for the user.
     package static let none: Text = "no operation awaits your decision"
-    /// Above the operations.
+    /// The heading above the operations.
     package static let heading: [Text] = ["id", "server", "template", "expires", "text"]
-    /// How to go on, below them.
+    /// How to continue, after the operations.
     package static let next: Text =
         "to read one in full and decide: 'signet operations show ID', 'approve ID', 'reject ID'"
-    /// Why one of the servers has told nothing.
+    /// Why one of the servers did not answer.
     package static func trouble(_ server: ServerURL, why: Text) -> Text {
         "\(server): \(why)"
     }
-    /// It is being watched.
+    /// The command is watching for operations.
     package static let watching: Text =
         "new operations are shown as they arrive. Press Ctrl-C to stop"
 
-    /// The first column of one operation: who asks.
+    /// The first column of an operation: who asks.
     package static let labels: [Text] = [
         "id", "server", "application", "account", "template", "created", "expires", "state",
         "wrong signatures",
     ]
-    /// Above the text.
+    /// The heading above the text.
     package static let text: Text = "this is the text that is signed:"
-    /// How long until then, behind a moment; rounded down, in a unit that makes it at least two.
+    /// The remaining time, after a time of day; rounded down, in a unit that makes it at least two.
     package static func left(_ seconds: UInt64) -> Text {
         switch seconds {
         case ..<120: "in \(number: seconds) s"
@@ -56,11 +56,11 @@ package enum CommandOperations {
         default: "in \(number: seconds / 86_400) days"
         }
     }
-    /// So many of so many.
+    /// A number out of a total.
     package static func failures(_ failures: OperationFailures) -> Text {
         "\(number: failures.count) of \(number: failures.most)"
     }
-    /// How it stands.
+    /// The state of an operation.
     package static func state(_ state: OperationState) -> Text {
         switch state {
         case .pending: "pending"
@@ -72,12 +72,12 @@ package enum CommandOperations {
         }
     }
 
-    /// What the touch is for: to read.
-    /// `action` as `Prompt.action` has it.
+    /// What the touch is for: to list operations.
+    /// `action` is as in `Prompt.action`.
     package static func reading(_ action: Text) -> Text {
         "\(action) to allow operations to be listed for the next 30 days"
     }
-    /// What the touch is for.
+    /// What the touch is for: to decide an operation.
     package static func touch(
         _ action: Text, choice: OperationChoice, id: Bytes, server: ServerURL
     ) -> Text {
@@ -88,10 +88,10 @@ package enum CommandOperations {
             "\(action) to reject operation \(id) of \(server), or press Ctrl-C to stop"
         }
     }
-    /// Its text did not get out.
+    /// The operation's text could not be shown.
     package static let unshown: Text =
         "the operation could not be written completely to standard output, and was not decided"
-    /// It is decided.
+    /// The operation was decided.
     package static func decided(_ state: OperationState, id: Bytes, server: ServerURL) -> Text {
         switch state {
         case .approved: "operation \(id) of \(server) is approved"

@@ -5,13 +5,13 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// What the command `signet` says when it has done what it was told.
+/// Messages of the command `signet` after success.
 package enum CommandOutcome {
     /// A finger was added.
     package static func enrolled(_ finger: Bytes, account: AccountName, prints: UInt8) -> Text {
         "\(finger) is enrolled for \(account): \(fingers(prints)) in total"
     }
-    /// A finger was removed, or all.
+    /// One finger was removed, or all of them.
     package static func deleted(_ finger: Bytes?, account: AccountName, prints: UInt8) -> Text {
         guard let finger else {
             return "all fingers of \(account) were deleted: \(fingers(prints)) left"
@@ -23,18 +23,18 @@ package enum CommandOutcome {
         guard let finger else { return "the finger matched" }
         return "the finger matched: \(finger)"
     }
-    /// Login was turned on.
+    /// Fingerprint login was turned on.
     package static func enabled(_ account: AccountName) -> Text {
         "fingerprint login is on for \(account)"
     }
-    /// The key is made, and no service asks for a finger.
+    /// The key was created, but no service asks for a finger.
     package static func readyUnused(_ account: AccountName) -> Text {
         """
         the key of \(account) is ready, but fingerprint login is not on yet: no service in \
         /etc/pam.d uses pam_signet
         """
     }
-    /// The key is made, and the services that ask for a finger do not find the module.
+    /// The key was created, but the services that ask for a finger do not find the module.
     package static func readyMissing(_ account: AccountName) -> Text {
         """
         the key of \(account) is ready, but fingerprint login does not work: the services in \
@@ -45,7 +45,7 @@ package enum CommandOutcome {
     package static func sealed(_ finger: Text, reader: Bytes) -> Text {
         "the key opens for \(finger), enrolled on \(reader)"
     }
-    /// In front of the fingers that a key is about to be sealed to.
+    /// Before the fingers that a key is about to be sealed to.
     package static func sealing(_ account: AccountName) -> Text {
         """
         these fingers will open the key of \(account). Continue only if all of them are yours: \
@@ -61,15 +61,15 @@ package enum CommandOutcome {
             "a touch no longer opens the keyring of \(account): \(CommandStatus.reason(state))"
         }
     }
-    /// Login was turned off.
+    /// Fingerprint login was turned off.
     package static func disabled(_ account: AccountName) -> Text {
         "fingerprint login is off for \(account). Run 'signet enable' to turn it on again"
     }
-    /// The credential was issued anew in another vault.
+    /// The key was moved to another vault.
     package static func migrated(_ vault: Bytes, account: AccountName) -> Text {
         "the key of \(account) is now in the vault '\(vault)', and the old one is gone"
     }
-    /// The TPM's root key is known now.
+    /// The TPM's root key is now trusted.
     package static func trusted(_ root: Bytes) -> Text {
         """
         the TPM is now trusted, with the root key \(root). Accounts whose keys were in another TPM \
@@ -80,7 +80,7 @@ package enum CommandOutcome {
     package static func unlocked(_ account: AccountName) -> Text {
         "fingerprint login is unlocked for \(account)"
     }
-    /// After a change of fingers: whether login is on.
+    /// After a change of fingers: whether fingerprint login is on.
     package static func login(_ state: CredentialState, account: AccountName) -> Text {
         switch state {
         case .valid: enabled(account)
@@ -96,10 +96,10 @@ package enum CommandOutcome {
     /// Nothing to list.
     package static let noReaders: Text =
         "no fingerprint reader was found. Is one plugged in, and supported by libfprint?"
-    /// `readers --prints`, where there is nothing.
+    /// `readers --prints`, without any prints.
     package static let noStoredPrints: Text =
         "no fingerprints are known to be stored on the readers"
-    /// `readers --prints` and `--delete-foreign`, of a reader that keeps fingerprints and lists none.
+    /// `readers --prints` and `--delete-foreign`: the reader stores prints but does not list them.
     package static func cannotList(_ reader: Bytes) -> Text {
         """
         \(reader) does not report which fingerprints it stores: those of other systems can be \
@@ -107,7 +107,7 @@ package enum CommandOutcome {
         \(reader)'
         """
     }
-    /// What was deleted from readers.
+    /// How many prints were deleted from readers.
     package static func deletedPrints(_ count: UInt8) -> Text {
         "fingerprints deleted from readers: \(number: count)"
     }
@@ -121,9 +121,9 @@ package enum CommandOutcome {
         count == 1 ? "1 finger" : "\(number: count) fingers"
     }
 
-    /// Files without a mistake.
+    /// The configuration files have no mistakes.
     package static func noMistakes(_ files: Bytes) -> Text { "no mistakes in \(files)" }
-    /// A list names an account that there is not.
+    /// A list names an account that does not exist.
     package static func unknownAccount(
         _ setting: Bytes, name: Bytes, nearest: Bytes?
     ) -> Text {
@@ -132,14 +132,14 @@ package enum CommandOutcome {
         }
         return "\(setting): there is no account \(name) on this machine. Did you mean \(nearest)?"
     }
-    /// A list names a group that there is not.
+    /// A list names a group that does not exist.
     package static func unknownGroup(_ setting: Bytes, name: Bytes, nearest: Bytes?) -> Text {
         guard let nearest else {
             return "\(setting): there is no group \(name) on this machine"
         }
         return "\(setting): there is no group \(name) on this machine. Did you mean \(nearest)?"
     }
-    /// A list names a service that has no stack.
+    /// A list names a service without a stack.
     package static func unknownService(
         _ setting: Bytes, name: Bytes, nearest: Bytes?
     ) -> Text {
@@ -148,25 +148,25 @@ package enum CommandOutcome {
         }
         return "\(setting): there is no service \(name) in /etc/pam.d. Did you mean \(nearest)?"
     }
-    /// A list of units has something else.
+    /// A list of units contains an entry that is not a unit.
     package static func notUnit(_ setting: Bytes, name: Bytes, nearest: Bytes?) -> Text {
         guard let nearest else {
             return "\(setting): \(name) is not the name of a service unit"
         }
         return "\(setting): \(name) is not the name of a service unit. Did you mean \(nearest)?"
     }
-    /// What the daemon uses is what the files say.
+    /// The daemon uses the settings in the files.
     package static let sameSettings: Text = "the running service uses these settings"
-    /// What the daemon uses is something else.
+    /// The daemon uses other settings than those in the files.
     package static func otherSetting(
         _ name: Bytes, service: Bytes, origin: Bytes, files: Bytes
     ) -> Text {
         "\(name): the running service uses \(service) (\(origin)), but the files say \(files)"
     }
-    /// How to make it use them.
+    /// How to make the daemon use them.
     package static let restart: Text =
         "run 'systemctl try-restart signetd' to make the service read the files again"
-    /// It is not known what the daemon uses.
+    /// It is unknown which settings the daemon uses.
     package static let serviceUnknown: Text =
         "the running service does not answer, so its settings are unknown"
 
@@ -174,7 +174,7 @@ package enum CommandOutcome {
     package static func exported(_ number: UInt64, directory: Bytes) -> Text {
         "receipt #\(number: number) is in \(directory). To check it, run in that directory:"
     }
-    /// The stock command that checks it.
+    /// The standard command that verifies it.
     package static func checkCommand(_ account: AccountName, namespace: Bytes) -> Text {
         // Untranslated: a command.
         """
@@ -182,11 +182,11 @@ package enum CommandOutcome {
         -s statement.sig < statement
         """
     }
-    /// No such receipt.
+    /// The receipt does not exist.
     package static func noReceipt(_ number: UInt64, account: AccountName) -> Text {
         "there is no receipt #\(number: number) for \(account). See 'signet log'"
     }
-    /// A file is in the way.
+    /// A file already exists.
     package static func exists(_ path: Bytes) -> Text {
         "\(path) already exists and is not overwritten. Name another directory"
     }

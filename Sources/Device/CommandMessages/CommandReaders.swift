@@ -2,7 +2,7 @@
 import LoginMessages
 import LoginProtocol
 
-/// What `signet readers --watch` shows.
+/// Messages of `signet readers --watch`.
 package enum CommandReaders {
     /// At the start.
     package static func watching(_ name: Bytes, id: Bytes) -> Text {
@@ -17,7 +17,7 @@ package enum CommandReaders {
     }
     /// The reader can scan.
     package static let ready: Text = "the reader is waiting for a finger"
-    /// It has noticed one.
+    /// The reader detected a finger.
     package static let finger: Text = "a finger is on the reader"
     /// A scan was good enough to be compared.
     package static let scanned: Text = "the scan is good"

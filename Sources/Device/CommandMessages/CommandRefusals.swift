@@ -7,7 +7,7 @@ import SignedFormats
 
 /// The lines of `signet log` about refused attempts.
 package enum CommandRefusals {
-    /// Refused attempts, all alike.
+    /// Identical refused attempts.
     package static func line(_ refusal: Refusal, of account: AccountName) -> Text {
         let terminal = CommandLog.short(refusal.terminal)
         let what = what(refusal)
@@ -22,14 +22,14 @@ package enum CommandRefusals {
             """
     }
 
-    /// The service that asked, or the command; empty where neither is known.
+    /// The service that asked, or the command; empty if neither is known.
     package static func what(_ refusal: Refusal) -> Bytes {
         guard refusal.service.isEmpty else { return refusal.service.bytes }
         let command = Request.type(kind: refusal.verb.rawValue)?.loggedCommand ?? ""
         return Bytes(command.utf8)
     }
 
-    /// In the place of a service that is not known.
+    /// In place of an unknown service.
     private static let aLogin: Text = "login"
 
     /// How often, and since when.

@@ -4,27 +4,27 @@ import Domain
 import LoginMessages
 import LoginProtocol
 
-/// What the commands about servers say.
+/// Messages of the commands about servers.
 package enum CommandServers {
-    /// Before the code.
+    /// The prompt for the code.
     package static func codePrompt(_ server: ServerURL) -> Text {
         "Activation code for \(server): "
     }
-    /// It cannot be asked for.
+    /// The code cannot be prompted for.
     package static let noTerminal: Text =
         "there is no terminal on which to ask for the activation code. Give it on standard input"
-    /// Nothing was given.
+    /// No code was entered.
     package static let noCode: Text = "no activation code was given"
-    /// A code is found wrong here, and nobody was asked.
+    /// The code is mistyped; the server was not asked.
     package static let mistyped: Text =
         """
         the activation code contains a typing error: nothing was sent. Compare it and type it again
         """
-    /// No URL that could be asked.
+    /// The argument is not the URL of a server.
     package static func badURL(_ text: Bytes) -> Text {
         "\(text) is not the URL of a server. A valid one looks like https://id.example.org"
     }
-    /// `login` without one, and none is known.
+    /// `login` without a URL, and no server is registered.
     package static func none(_ account: AccountName) -> Text {
         """
         \(account) is not registered at any server. Run 'signet enable --server URL' with an \
@@ -43,7 +43,7 @@ package enum CommandServers {
         "\(action) to log in to \(server) as \(account)"
     }
 
-    /// It is done.
+    /// The device is registered.
     package static func enabled(
         _ server: ServerURL, as account: ServerAccountName, application: ApplicationName
     )
@@ -54,7 +54,7 @@ package enum CommandServers {
         logs in with a touch
         """
     }
-    /// Somebody has to compare the key.
+    /// An administrator of the server must compare the key.
     package static func pending(_ fingerprint: Bytes) -> Text {
         """
         an administrator of the server must first compare the fingerprint of this device's key: \
@@ -65,28 +65,28 @@ package enum CommandServers {
     package static func key(_ fingerprint: Bytes) -> Text {
         "the fingerprint of this device's key is \(fingerprint)"
     }
-    /// It is taken back.
+    /// The registration was removed.
     package static func disabled(_ server: ServerURL) -> Text {
         "this device is no longer registered at \(server), and its key was destroyed"
     }
-    /// It is taken back here only.
+    /// The registration was removed only here; the server will be informed.
     package static func disabledLater(_ server: ServerURL) -> Text {
         """
         login to \(server) is off. The server has not been informed yet; it will be as soon as it \
         can be reached
         """
     }
-    /// It is taken back here, and nobody tells the server.
+    /// The registration was removed only here, and the server will not be informed.
     package static func dropped(_ server: ServerURL) -> Text {
         """
         login to \(server) is off, and its key was destroyed. The server was not informed: ask its \
         administrator to remove the registration
         """
     }
-    /// The token could not be handed on.
+    /// The token could not be passed on.
     package static let unwritten: Text = "the token could not be written to standard output"
 
-    /// The token is kept.
+    /// The token was stored as a secret.
     package static func kept(_ server: ServerURL, secret: Bytes, seconds: UInt32) -> Text {
         """
         the token of \(server) is stored as the secret \(secret), and is valid for \
@@ -96,7 +96,7 @@ package enum CommandServers {
     /// `login --secret` without a URL.
     package static let secretWithoutServer: Text = "--secret needs the URL of a server"
 
-    /// In the list of servers, and in `signet status`.
+    /// In the list of servers and in `signet status`: the state of a registration.
     package static func line(_ server: ServerAnswer) -> Text {
         let place = place(server)
         return switch server.state {

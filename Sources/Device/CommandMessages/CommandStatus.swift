@@ -7,36 +7,36 @@ import SignedFormats
 
 /// The lines of `signet status`.
 package enum CommandStatus {
-    /// In front of the line: whose status it is.
+    /// The start of the line: whose status it is.
     package static let account: Text = "account"
-    /// In front of the line: whether login is on.
+    /// The start of the line: whether fingerprint login is on.
     package static let login: Text = "login"
-    /// In front of the line: how many fingers.
+    /// The start of the line: how many fingers.
     package static let fingers: Text = "fingers"
-    /// In front of the line: whether a touch opens the keyring.
+    /// The start of the line: whether a touch opens the keyring.
     package static let keyring: Text = "keyring"
-    /// In front of the line: how many secrets the fingers open.
+    /// The start of the line: how many secrets the fingers open.
     package static let secrets: Text = "secrets"
-    /// In front of the lines: the servers that the account is registered at.
+    /// The start of the lines: the servers at which the account is registered.
     package static let servers: Text = "servers"
-    /// In front of the line: the key that signs files and challenges.
+    /// The start of the line: the key that signs files and challenges.
     package static let signing: Text = "signing"
-    /// In front of the line: which readers.
+    /// The start of the line: the readers.
     package static let readers: Text = "readers"
-    /// In front of the line: whether the finger is kept out.
+    /// The start of the line: whether the finger is locked out.
     package static let lock: Text = "lockout"
-    /// In front of the line: which PAM services use the module.
+    /// The start of the line: which PAM services use the module.
     package static let usedBy: Text = "used by"
-    /// In front of the line: the daemon.
+    /// The start of the line: the daemon.
     package static let service: Text = "service"
-    /// In front of the line: what keeps the key.
+    /// The start of the line: the vault that contains the key.
     package static let vault: Text = "vault"
-    /// In front of the line: this machine's id.
+    /// The start of the line: this machine's id.
     package static let device: Text = "device"
-    /// In front of the line: what was wrong with the configuration.
+    /// The start of the line: the mistake in the configuration.
     package static let configuration: Text = "settings"
 
-    /// Whether login is on, and why not.
+    /// Whether fingerprint login is on, and why not.
     package static func login(_ status: StatusAnswer) -> Text {
         switch status.state {
         case .valid: since(status).map { "on since \($0)" } ?? "on"
@@ -56,7 +56,7 @@ package enum CommandStatus {
         status.cause?.text ?? "the fingers have changed"
     }
 
-    /// The administrator's lists keep the account out.
+    /// The administrator's lists exclude the account.
     package static func keptOut(_ account: AccountName, setting: Bytes) -> Text {
         "fingerprint login is turned off for \(account) by \(setting) in signet.conf"
     }
@@ -76,7 +76,7 @@ package enum CommandStatus {
         return "\(enrolled), \(number: status.damaged) damaged"
     }
 
-    /// A print that is damaged, and what to do.
+    /// A damaged print, and what to do.
     package static func damaged(_ finger: Finger?) -> Text {
         guard let finger else {
             return "one is damaged, and it is unknown which finger it is"
@@ -112,7 +112,7 @@ package enum CommandStatus {
         }
     }
 
-    /// Whether failed matches keep the finger out.
+    /// Whether failed scans have locked the finger.
     package static func lock(_ status: StatusAnswer) -> Text {
         switch status.lock {
         case .open: "none"
@@ -131,22 +131,22 @@ package enum CommandStatus {
 
     /// Which readers there are.
     package static func reader(name: Bytes, readerID: Bytes) -> Text { "\(name) (\(readerID))" }
-    /// There is none.
+    /// There is no reader.
     package static let noReader: Text =
         "none found. Is one plugged in, and supported by libfprint?"
     /// No PAM service names the module.
     package static let unused: Text =
         "no service in /etc/pam.d uses pam_signet, so none asks for a touch"
-    /// A service's stack names the module, and libpam does not find it.
+    /// A service's stack names the module, but libpam does not find it.
     package static func moduleMissing(_ services: Bytes, path: Bytes) -> Text {
         "\(services): no touch is accepted, because the module \(path) does not exist"
     }
-    /// The one command that is left to run.
+    /// The next command to run.
     package static func next(_ step: LoginStep, for account: AccountName?) -> Text? {
         guard let command = step.command(for: account) else { return nil }
         return step.isForRoot ? "next, run as root: \(command)" : "next, run: \(command)"
     }
-    /// A server has to say yes to logins, and does not know the account.
+    /// A server must approve logins, and the account is not registered there.
     package static func notRegistered(_ services: Bytes, url: ServerURL, account: AccountName)
         -> Text
     {
@@ -155,7 +155,7 @@ package enum CommandStatus {
         registered there. Run 'signet enable --server \(url)' with an activation code
         """
     }
-    /// The same where the key for it is gone.
+    /// A server must approve logins, and the key for it no longer exists.
     package static func registrationEnded(
         _ services: Bytes, url: ServerURL, account: AccountName
     ) -> Text {
@@ -165,7 +165,7 @@ package enum CommandStatus {
         new activation code
         """
     }
-    /// A server has to say yes to logins, and nobody knows which.
+    /// A server must approve logins, but the file that names it cannot be used.
     package static func serverFile(_ services: Bytes, place: Bytes) -> Text {
         """
         \(services): no touch is accepted, because a server must approve it, and the file that \
@@ -181,7 +181,7 @@ package enum CommandStatus {
     }
     /// After a refused configuration.
     package static let checkHint: Text = "run 'signet config --check' after fixing it"
-    /// The last line.
+    /// The last line: whether fingerprint login works.
     package static func verdict(works: Bool, account: AccountName) -> Text {
         works
             ? "fingerprint login works for \(account)"

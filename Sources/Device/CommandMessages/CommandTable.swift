@@ -3,22 +3,22 @@ import LoginMessages
 
 /// The words of the tables that `signet` shows.
 package enum CommandTable {
-    /// Over the lines of PAM stacks that call the module.
+    /// The column headings for lines of PAM stacks that call the module.
     package static let modules: [Text] = ["services", "stack", "options", "line"]
-    /// Above the fingers.
+    /// The column headings for fingers.
     package static let fingers: [Text] = ["finger", "enrolled", "reader", "state"]
-    /// Above the readers.
+    /// The column headings for readers.
     package static let readers: [Text] = ["id", "name", "driver", "scan", "stages", "features"]
-    /// Above what readers store.
+    /// The column headings for prints stored on readers.
     package static let storedPrints: [Text] = ["reader", "account", "finger"]
-    /// In place of an account: none here has the print.
+    /// In place of an account: no account here has the print.
     package static let foreign: Text = "none (another system's)"
-    /// A print that is as it was stored.
+    /// An intact print.
     package static let intact: Text = "good"
-    /// A print that is not.
+    /// A damaged print.
     package static let damaged: Text = "damaged"
-    /// What is not known.
+    /// In place of an unknown value.
     package static let unknown: Text = "unknown"
-    /// Nothing.
+    /// In place of an empty value.
     package static let none: Text = "-"
 }

@@ -4,28 +4,28 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// What is left to do until fingerprint login works: one command at a time.
+/// The next command on the way to working fingerprint login.
 package enum LoginStep: Equatable, Sendable {
     case enroll
     /// A stored print is damaged.
     case enrollAgain(Finger)
     case enable
-    /// What is stored cannot be used any more.
+    /// The stored data can no longer be used.
     case startAnew
     case unlock
     case seeVault
-    /// The TPM is another one than before.
+    /// The TPM is not the one used before.
     case trustVault
     case seeSettings
     case seeDoctor
-    /// Has services ask for a touch; nil where no tool of this machine does that.
+    /// Makes services ask for a touch; nil if no tool of this machine does that.
     case activate(Bytes?)
-    /// The module's package; the same.
+    /// Installs the module's package; nil if no tool of this machine does that.
     case install(Bytes?)
-    /// At a server.
+    /// Registers at a server.
     case register(ServerURL)
 
-    /// The command, as it is typed; `account` where it has to be named.
+    /// The command as typed; with `account` if it must be named.
     package func command(for account: AccountName?) -> Bytes? {
         let named = account.map { Bytes(" --account ".utf8) + $0.bytes } ?? []
         switch self {
@@ -52,7 +52,7 @@ package enum LoginStep: Equatable, Sendable {
         return reason == Detail.doesNotOpen.bytes ? .startAnew : .seeVault
     }
 
-    /// The same as the doctor says it: as root, and all of it at once.
+    /// The commands as `signet doctor` shows them: for root, and all at once.
     package func mend(of account: AccountName) -> Text {
         switch self {
         case .startAnew:

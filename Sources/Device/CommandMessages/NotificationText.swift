@@ -4,11 +4,11 @@ import Domain
 import LoginMessages
 import LoginProtocol
 
-/// The words of a notice on the desktop: that, and for what, a touch is asked for.
+/// The texts of a desktop notice: that a touch is requested, and for what.
 package enum NotificationText {
     /// The name of the program that shows it.
     package static let program: Text = "Signet"
-    /// The heading.
+    /// The heading of the notice.
     package static let heading: Text = "Use the fingerprint reader to confirm"
 
     /// Who asks, and for what.
@@ -38,7 +38,7 @@ package enum NotificationText {
     }
     /// The session's bus has ended.
     package static let busEnded: Text = "the session bus was closed"
-    /// Nothing on the bus showed it.
+    /// No program on the bus showed the notice.
     package static func unshown(_ why: Bytes) -> Text {
         "the desktop did not show a notice: \(why)"
     }
@@ -46,12 +46,12 @@ package enum NotificationText {
     package static func absent(_ why: Bytes) -> Text {
         "the fingerprint service cannot be watched: \(why)"
     }
-    /// Somebody else listens at the daemon's place.
+    /// The program at the daemon's socket does not run as root.
     package static let foreign: Text =
         "the program at the fingerprint service's socket does not run as root"
     /// There is no account to watch for.
     package static let noAccount: Text = "there is no account with this uid"
-    /// Not a part of this installation.
+    /// The program cannot be started.
     package static func notInstalled(_ path: Bytes) -> Text {
         "the program \(path) cannot be started: is Signet completely installed?"
     }

@@ -37,7 +37,7 @@ extension Denial {
         """
     }
 
-    /// What a server says, in more words than a login has room for.
+    /// A server's refusal, in more words than fit into a login.
     var serverRefusedText: Text {
         let code = String(decoding: subject ?? [], as: UTF8.self)
         return switch ServerProblem(rawValue: code) {

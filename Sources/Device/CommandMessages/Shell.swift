@@ -2,9 +2,9 @@
 import Domain
 import LoginProtocol
 
-/// Words of a command that somebody copies.
+/// Words of a command that the user can copy.
 package enum Shell {
-    /// A word as a shell takes it.
+    /// A word, quoted for a shell if necessary.
     package static func word(_ word: Bytes) -> Bytes {
         let isPlain =
             !word.isEmpty
@@ -21,6 +21,6 @@ package enum Shell {
         return [quote] + word.flatMap { $0 == quote ? Bytes("'\\''".utf8) : [$0] } + [quote]
     }
 
-    /// A name, or the URL of a server, as a shell takes it.
+    /// An account's name, quoted for a shell if necessary.
     package static func word(_ name: EntityName<some Any>) -> Bytes { word(name.bytes) }
 }

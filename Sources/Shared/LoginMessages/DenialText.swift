@@ -103,7 +103,7 @@ extension LoginDenial {
         }
     }
 
-    /// What the daemon says more, or about whom; nil where it says nothing.
+    /// The daemon's detail, or the account that it concerns; nil if it gives none.
     private var told: Bytes? {
         guard let subject, !subject.isEmpty else { return nil }
         return subject
@@ -184,7 +184,7 @@ extension LoginDenial {
             """
     }
 
-    /// The cause, and the day where it is known.
+    /// The cause, and the day if it is known.
     private var causeText: Text {
         let cause = cause?.text ?? "the fingers have changed"
         guard let since else { return cause }

@@ -4,7 +4,7 @@ import LoginProtocol
 import SignedFormats
 
 extension Notice {
-    /// What to tell the person while the request goes on; nil if it is not worth a line.
+    /// What to tell the user while the request is in progress; nil if it is not worth a line.
     package var text: Text? {
         switch kind {
         case .touch: touchText
@@ -23,7 +23,7 @@ extension Notice {
         }
     }
 
-    /// Not in the PAM module, which is never told.
+    /// Not used by the PAM module, which is never told this.
     private var askingText: Text? {
         return "asking \(subject ?? [])"
     }
@@ -59,9 +59,9 @@ extension Notice {
     }
 }
 
-/// What the PAM module shows around a touch.
+/// The messages of the PAM module about a touch.
 package enum Prompt {
-    /// What to do at the reader, as it wants the finger.
+    /// What to do at the reader, depending on the reader.
     package static func action(_ notice: Notice) -> Text { notice.text ?? "touch the reader" }
 
     /// The reader waits; `purpose` is what is confirmed, empty if there is nothing to say, and
@@ -79,26 +79,26 @@ package enum Prompt {
         }
     }
 
-    /// Who asks: account and terminal, without `/dev/`.
+    /// The requester: account and terminal, without `/dev/`.
     package static func who(account: AccountName, terminal: Bytes) -> Text {
         let device = StaticString("/dev/").bytes
         let short = terminal.starts(with: device) ? Bytes(terminal.dropFirst(5)) : terminal
         return short.isEmpty ? "\(account)" : "\(account), \(short)"
     }
 
-    /// Who asks for an account, where that is not the account itself: `alice, asked by bob, pts/1`.
+    /// The requester, if it is not the account itself: `alice, asked by bob, pts/1`.
     package static func who(account: AccountName, terminal: Bytes, requester: AccountName?) -> Text
     {
         guard let requester else { return who(account: account, terminal: terminal) }
         return "\(account), asked by \(who(account: requester, terminal: terminal))"
     }
 
-    /// The command line does not tell for sure what would be confirmed.
+    /// The command line does not show clearly what would be confirmed.
     package static var unclear: Text {
         "it is unclear what a fingerprint would confirm here: use the password"
     }
 
-    /// Stands before the cursor where a password may be typed instead of a touch.
+    /// The prompt at which a password may be typed instead of a touch.
     package static var orPassword: Text { "or type the password: " }
 
     /// The daemon did not answer in time.
@@ -106,7 +106,7 @@ package enum Prompt {
         "the fingerprint service does not answer: use the password"
     }
 
-    /// The proof did not verify.
+    /// The proof is invalid.
     package static var refused: Text {
         "the fingerprint service's answer was rejected as invalid: use the password"
     }

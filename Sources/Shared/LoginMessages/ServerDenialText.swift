@@ -25,7 +25,7 @@ extension LoginDenial {
             """
     }
 
-    /// The server that the denial names.
+    /// The server that it concerns.
     var serverSubject: Text {
         let told = subject ?? []
         return told.isEmpty ? "unknown" : Text(escaping: told)

@@ -132,7 +132,7 @@ extension AccountCheck {
             mend: "signet list --account \(Shell.word(account))")
     }
 
-    /// The daemon would refuse a login now, for a reason that no other finding tells.
+    /// The daemon would refuse a login now, for a reason that no other finding reports.
     private static func refused(_ account: AccountName, refusal: Denial) -> Finding {
         Finding(
             "login-refused", level: .fault, area: .accounts, subject: account.bytes,
@@ -145,7 +145,7 @@ extension AccountCheck {
                 : "signet status --account \(Shell.word(account))")
     }
 
-    /// The daemon does not tell how things stand.
+    /// The daemon does not report the account's state.
     private static func unanswered(_ account: AccountName, reason: Text) -> Finding {
         Finding(
             "account-unanswered", level: .fault, area: .accounts, subject: account.bytes,
@@ -154,7 +154,7 @@ extension AccountCheck {
             mend: "journalctl -t signetd -n 20")
     }
 
-    /// Fingers are there, and login was never turned on.
+    /// Fingers are enrolled, but fingerprint login was never turned on.
     private static func off(_ account: AccountName) -> Finding {
         Finding(
             "login-off", level: .warning, area: .accounts, subject: account.bytes,
@@ -163,7 +163,7 @@ extension AccountCheck {
             mend: "signet enable --account \(Shell.word(account))")
     }
 
-    /// Somebody turned login off.
+    /// Fingerprint login was turned off.
     private static func disabled(_ account: AccountName, since: Text?) -> Finding {
         Finding(
             "login-disabled", level: .note, area: .accounts, subject: account.bytes,
@@ -173,7 +173,7 @@ extension AccountCheck {
             mend: "signet enable --account \(Shell.word(account))")
     }
 
-    /// The administrator's lists keep the account out.
+    /// The administrator's lists exclude the account.
     private static func keptOut(_ account: AccountName, setting: Bytes) -> Finding {
         Finding(
             "kept-out", level: .note, area: .accounts, subject: account.bytes,
@@ -182,7 +182,7 @@ extension AccountCheck {
             mend: "signet config")
     }
 
-    /// The account has no finger.
+    /// The account has no enrolled finger.
     private static func noFinger(_ account: AccountName) -> Finding {
         Finding(
             "no-finger", level: .note, area: .accounts, subject: account.bytes,
@@ -212,7 +212,7 @@ extension AccountCheck {
 
 /// Findings on the data that is stored for accounts, and on the accounts as a whole.
 extension AccountCheck {
-    /// Prints were made on readers that are not there.
+    /// Prints were made on readers that are not connected.
     private static func printsElsewhere(_ account: AccountName, reader: Bytes) -> Finding {
         Finding(
             "prints-elsewhere", level: .warning, area: .accounts, subject: account.bytes,
@@ -226,7 +226,7 @@ extension AccountCheck {
             mend: "signet list --account \(Shell.word(account))")
     }
 
-    /// The keyring does not open by touch any more.
+    /// A touch no longer opens the keyring.
     private static func keyringStale(_ account: AccountName, reason: Text) -> Finding {
         Finding(
             "keyring-stale", level: .warning, area: .accounts, subject: account.bytes,
@@ -235,7 +235,7 @@ extension AccountCheck {
             mend: "signet enable --keyring --account \(Shell.word(account))")
     }
 
-    /// Secrets that open to former fingers.
+    /// Secrets that only former fingers open.
     private static func secretsStale(_ account: AccountName, names: Bytes) -> Finding {
         Finding(
             "secrets-stale", level: .warning, area: .accounts, subject: account.bytes,
@@ -247,7 +247,7 @@ extension AccountCheck {
             mend: "signet secret list --account \(Shell.word(account))")
     }
 
-    /// There are more accounts than were asked about.
+    /// There are more accounts than were checked.
     private static let many = Finding(
         "many-accounts", level: .note, area: .accounts,
         what: "only the first \(number: UInt64(Machine.mostAccounts)) accounts were examined",

@@ -58,7 +58,7 @@ struct ConfigurationCheck {
 }
 
 extension ConfigurationCheck {
-    /// A line with a setting that there is no more; `line` is file, line and what to write.
+    /// A line with an obsolete setting; `line` contains file, line and what to write.
     private static func obsolete(_ line: String) -> Finding {
         Finding(
             "setting-obsolete", level: .warning, area: .service, subject: file.bytes,
@@ -79,7 +79,7 @@ extension ConfigurationCheck {
             mend: "signet config --check; systemctl try-restart signetd")
     }
 
-    /// The running daemon has other settings than the files.
+    /// The running daemon uses other settings than the files.
     private static func old(_ names: String) -> Finding {
         Finding(
             "configuration-old", level: .warning, area: .service, subject: file.bytes,

@@ -40,7 +40,7 @@ struct DirectoryCheck {
         return false
     }
 
-    /// Accounts of sssd have no password where only the machine's own are asked for.
+    /// The stack checks only local passwords, but some accounts come from sssd.
     private static func missing(_ services: Bytes, accounts: Bytes) -> Finding {
         Finding(
             "directory-password-missing", level: .warning, area: .stacks, subject: accounts,

@@ -85,7 +85,7 @@ struct FileRule {
 }
 
 extension FileRule {
-    /// It belongs to somebody else.
+    /// The file does not belong to root.
     static func owner(_ path: String, uid: UInt32, keyOf account: AccountName?) -> Finding {
         Finding(
             "file-owner", level: .danger, area: .files, subject: path.bytes,
@@ -97,7 +97,7 @@ extension FileRule {
             mend: account.map { issueAgain(path, account: $0) } ?? "chown root:root \(word(path))")
     }
 
-    /// Others may write to it.
+    /// Other users may write to it.
     private static func writable(
         _ path: String, mode: String, wanted: String, keyOf account: AccountName?
     ) -> Finding {
@@ -117,7 +117,7 @@ extension FileRule {
         "rm -f \(word(path)); \(Remedy.lookThenEnable(account))"
     }
 
-    /// Others may read it.
+    /// Other users may read it.
     private static func exposed(_ path: String, mode: String, wanted: String) -> Finding {
         Finding(
             "file-exposed", level: .danger, area: .files, subject: path.bytes,
@@ -129,7 +129,7 @@ extension FileRule {
             mend: "chmod \(wanted) \(word(path))")
     }
 
-    /// Others cannot read it.
+    /// Other users cannot read it.
     private static func unreadable(_ path: String, mode: String, wanted: String) -> Finding {
         Finding(
             "file-unreadable", level: .fault, area: .files, subject: path.bytes,
@@ -138,7 +138,7 @@ extension FileRule {
             mend: "chmod \(wanted) \(word(path))")
     }
 
-    /// It is not of the kind that it should be.
+    /// It does not have the right kind.
     static func wrongKind(_ path: String) -> Finding {
         Finding(
             "file-kind", level: .fault, area: .files, subject: path.bytes,
@@ -147,7 +147,7 @@ extension FileRule {
             mend: "mv -n \(word(path)) /root/")
     }
 
-    /// It has several names.
+    /// It has several hard links.
     private static func linked(_ path: String) -> Finding {
         let copy = word(path + "~")
         return Finding(

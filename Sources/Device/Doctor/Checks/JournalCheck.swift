@@ -52,7 +52,7 @@ struct JournalCheck {
             mend: "journalctl -t signetd -p warning -S -7d")
     }
 
-    /// The journal is too slow, or too long.
+    /// The journal could not be read in time.
     private static let unread = Finding(
         "journal-unread", level: .note, area: .journal,
         what: "the journal could not be read in time",

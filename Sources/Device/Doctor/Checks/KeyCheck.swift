@@ -89,7 +89,7 @@ extension KeyCheck {
             mend: "getent passwd \(number: uid); signet list --account \(Shell.word(account))")
     }
 
-    /// A public key's account is gone.
+    /// A public key's account does not exist.
     static func ofNobody(_ path: String, uid: UInt32) -> Finding {
         Finding(
             "key-of-nobody", level: .warning, area: .files, subject: path.bytes,
@@ -105,7 +105,7 @@ extension KeyCheck {
                 """)
     }
 
-    /// A change of a key was left half done.
+    /// A change of a key was interrupted.
     private static func halfChanged(_ path: String) -> Finding {
         Finding(
             "key-half-changed", level: .warning, area: .files, subject: path.bytes,
@@ -117,7 +117,7 @@ extension KeyCheck {
             mend: "systemctl restart signetd")
     }
 
-    /// A key is there and marked as destroyed.
+    /// A key exists although it is marked as destroyed.
     static func andMark(_ path: String, account: AccountName) -> Finding {
         Finding(
             "key-and-mark", level: .warning, area: .files, subject: path.bytes,

@@ -99,7 +99,7 @@ extension KeyringLineCheck {
             mend: Remedy.edit(place))
     }
 
-    /// The option is not there.
+    /// The option is missing.
     private static func missing(_ services: Bytes, place: StackPlace) -> Finding {
         Finding(
             "keyring-missing", level: .note, area: .stacks, subject: services,

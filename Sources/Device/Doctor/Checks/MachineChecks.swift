@@ -19,7 +19,7 @@ struct MachineChecks {
     /// How far in the future a file's time may be before the clock counts as wrong, in seconds.
     private static let clockTolerance: Int64 = 600
 
-    /// Something was written later than now, or nobody keeps the clock.
+    /// A file's time is in the future, or the clock is not synchronised.
     private func clock() -> Finding? {
         let state = MachineFiles.state
         var paths = ["\(state)/version", "\(state)/device-id"] + files.publicFiles().map(\.path)
@@ -81,7 +81,7 @@ struct MachineChecks {
             mend: "mokutil --sb-state")
     }
 
-    /// Logins are closed.
+    /// Logins are disabled by /etc/nologin or /run/nologin.
     private static func closed(_ path: String) -> Finding {
         Finding(
             "logins-closed", level: .note, area: .machine, subject: path.bytes,

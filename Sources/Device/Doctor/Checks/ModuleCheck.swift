@@ -82,7 +82,7 @@ extension ModuleCheck {
         why: "no touch is ever asked for. The profile adds the module to common-auth",
         mend: "pam-auth-update --enable signet")
 
-    /// The module's file is not there.
+    /// The module's file does not exist.
     private static func missing(_ services: Bytes, path: String) -> Finding {
         Finding(
             "module-missing", level: .fault, area: .stacks, subject: services,
@@ -94,7 +94,7 @@ extension ModuleCheck {
             mend: "pam-auth-update --remove signet")
     }
 
-    /// A stack names a module that is not there and is called almost like this one.
+    /// A stack names a module that does not exist, with a similar name.
     private static func misspelt(_ services: Bytes, line: Handler) -> Finding {
         Finding(
             "module-misspelt", level: .fault, area: .stacks, subject: services,
@@ -109,7 +109,7 @@ extension ModuleCheck {
             mend: Remedy.edit(line.place))
     }
 
-    /// The module is of another version.
+    /// The module has another version.
     private static func otherVersion(_ version: Bytes, expected: Bytes, path: String) -> Finding {
         Finding(
             "version-module", level: .fault, area: .service, subject: path.bytes,

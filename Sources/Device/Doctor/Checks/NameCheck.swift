@@ -40,7 +40,7 @@ enum NameCheck {
         }
     }
 
-    /// No group has the name.
+    /// The group does not exist.
     private static func group(_ name: Bytes, text: Text) -> Finding {
         Finding(
             "group-unknown", level: .warning, area: .service, subject: name, what: text,
@@ -48,7 +48,7 @@ enum NameCheck {
             mend: Remedy.editSettings)
     }
 
-    /// No group has the name, and its members are to be kept out.
+    /// The group does not exist, and its members are to be excluded.
     private static func deniedGroup(_ name: Bytes, text: Text) -> Finding {
         Finding(
             "denied-group-unknown", level: .fault, area: .service, subject: name, what: text,

@@ -150,7 +150,7 @@ extension Handler {
 }
 
 extension PasswordLoginCheck {
-    /// The password does not let in where the finger cannot.
+    /// The password does not authenticate when the finger cannot.
     private static func unreachable(_ services: Bytes, file: StackPlace) -> Finding {
         Finding(
             "password-unreachable", level: .danger, area: .stacks, subject: services,
@@ -192,7 +192,7 @@ extension PasswordLoginCheck {
             mend: Remedy.edit(file))
     }
 
-    /// After a fault of the module the password does not let in.
+    /// After a fault of the module, the password does not authenticate.
     private static func lostAfterFault(
         _ services: Bytes, codes: String, file: StackPlace
     ) -> Finding {
@@ -209,7 +209,7 @@ extension PasswordLoginCheck {
             mend: Remedy.edit(file))
     }
 
-    /// After a wrong finger the password does not let in.
+    /// After a wrong finger, the password does not authenticate.
     private static func lostAfterMismatch(
         _ services: Bytes, codes: String, file: StackPlace
     ) -> Finding {
@@ -226,7 +226,7 @@ extension PasswordLoginCheck {
             mend: Remedy.edit(file))
     }
 
-    /// A module never asks for a password, and nobody does before it.
+    /// A module uses a password that neither it nor any module before it asks for.
     private static func unasked(_ services: Bytes, line: Handler) -> Finding {
         Finding(
             "password-unasked", level: .danger, area: .stacks, subject: services,
@@ -242,7 +242,7 @@ extension PasswordLoginCheck {
             mend: Remedy.edit(line.place))
     }
 
-    /// One password's module refuses the accounts of another.
+    /// A password module rejects the accounts of another one.
     private static func shadowed(
         _ services: Bytes, module: String, by other: Handler
     ) -> Finding {
@@ -259,7 +259,7 @@ extension PasswordLoginCheck {
             mend: Remedy.edit(other.place))
     }
 
-    /// A program whose field for the password takes nothing while the finger is awaited.
+    /// A program whose password field accepts nothing while it waits for the finger.
     private static func typingBlocked(_ services: Bytes, stack: StackPlace) -> Finding {
         let isGDM = stack.file == "gdm-password"
         return Finding(

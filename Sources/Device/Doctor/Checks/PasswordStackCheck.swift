@@ -30,7 +30,7 @@ extension PasswordStackCheck {
         | install -m 644 --backup=numbered /dev/stdin /etc/pam.d/signet
         """
 
-    /// There is no stack for passwords.
+    /// The daemon's stack for passwords is missing.
     static let missing = Finding(
         "password-stack-missing", level: .fault, area: .stacks,
         what: "/etc/pam.d/signet does not exist",
@@ -47,14 +47,14 @@ extension PasswordStackCheck {
             """,
         mend: write)
 
-    /// The stack for passwords accepts a wrong one.
+    /// The stack for passwords accepts a wrong password.
     static let open = Finding(
         "password-stack-open", level: .danger, area: .stacks,
         what: "/etc/pam.d/signet accepts wrong passwords",
         why: "anyone at an unlocked session can enrol a finger. Make the password 'required'",
         mend: write)
 
-    /// The stack for passwords accepts none.
+    /// The stack for passwords accepts no password.
     static let closed = Finding(
         "password-stack-closed", level: .fault, area: .stacks,
         what: "/etc/pam.d/signet rejects every password",

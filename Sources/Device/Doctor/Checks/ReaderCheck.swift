@@ -35,7 +35,7 @@ struct ReaderCheck {
 }
 
 extension ReaderCheck {
-    /// The daemon knows no reader.
+    /// The daemon finds no reader.
     private static let noReader = Finding(
         "no-reader", level: .fault, area: .reader,
         what: "no fingerprint reader was found",
@@ -45,21 +45,21 @@ extension ReaderCheck {
             """,
         mend: "lsusb; signet config")
 
-    /// fprintd has the reader.
+    /// fprintd is using the reader.
     private static let fprintdRunning = Finding(
         "fprintd-running", level: .warning, area: .reader, subject: "fprintd".bytes,
         what: "fprintd is running",
         why: "only one program can use the reader: while fprintd has it open, touches fail here",
         mend: "systemctl mask --now fprintd.service")
 
-    /// fprintd may come.
+    /// fprintd can be started.
     private static let fprintdInstalled = Finding(
         "fprintd-installed", level: .note, area: .reader, subject: "fprintd".bytes,
         what: "fprintd is installed, and starts when a desktop asks for it",
         why: "only one program can use the reader. Mask fprintd if nothing needs it",
         mend: "systemctl mask --now fprintd.service")
 
-    /// The profile of fprintd is on too.
+    /// The profile of fprintd is enabled, too.
     private static func fprintdProfile(_ profile: String) -> Finding {
         Finding(
             "fprintd-profile", level: .warning, area: .stacks, subject: profile.bytes,

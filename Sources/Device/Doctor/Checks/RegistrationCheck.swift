@@ -46,7 +46,7 @@ struct RegistrationCheck {
         }
     }
 
-    /// A server has to say yes to an account's logins, and cannot.
+    /// A server must approve an account's logins, but cannot.
     private static func unregistered(_ account: AccountName, url: ServerURL, services: Bytes)
         -> Finding
     {
@@ -63,7 +63,7 @@ struct RegistrationCheck {
             mend: "signet enable --server \(Shell.word(url)) --account \(Shell.word(account))")
     }
 
-    /// No socket of the relay.
+    /// The relay's socket is missing.
     private static let relayMissing = Finding(
         "relay-missing", level: .fault, area: .service, subject: "/run/signet/relay.sock".bytes,
         what: "there is no socket at /run/signet/relay.sock",

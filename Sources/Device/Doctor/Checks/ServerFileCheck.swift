@@ -43,7 +43,7 @@ struct ServerFileCheck {
 }
 
 extension ServerFileCheck {
-    /// The file behind `server=` is not one; `place` is a file, or a file and line.
+    /// The file named by `server=` is invalid; `place` is a file, or a file and line.
     private static func mistake(_ services: Bytes, place: String, file: String) -> Finding {
         Finding(
             "server-file", level: .fault, area: .stacks, subject: file.bytes,
@@ -55,7 +55,7 @@ extension ServerFileCheck {
             mend: Remedy.edit(file))
     }
 
-    /// Nobody has the name that the file behind `server=` has among its accounts.
+    /// The file named by `server=` lists an account that does not exist.
     private static func noAccount(_ name: Bytes, services: Bytes, file: String) -> Finding {
         Finding(
             "server-file-account", level: .fault, area: .stacks, subject: name,
@@ -70,7 +70,7 @@ extension ServerFileCheck {
             mend: Remedy.edit(file))
     }
 
-    /// The same of a group.
+    /// The file named by `server=` lists a group that does not exist.
     private static func noGroup(_ name: Bytes, services: Bytes, file: String) -> Finding {
         Finding(
             "server-file-group", level: .fault, area: .stacks, subject: name,

@@ -54,7 +54,7 @@ struct ServiceChecks {
 }
 
 extension ServiceChecks {
-    /// There is no socket.
+    /// The daemon's socket is missing.
     private static let socketMissing = Finding(
         "socket-missing", level: .fault, area: .service, subject: socket.bytes,
         what: "there is no socket at /run/signet/signetd.sock",
@@ -68,21 +68,21 @@ extension ServiceChecks {
         why: "after the next reboot, only passwords work",
         mend: "systemctl unmask signetd.socket; systemctl enable --now signetd.socket")
 
-    /// No socket of the process of the readers.
+    /// The socket of the reader process is missing.
     private static let readersMissing = Finding(
         "readers-missing", level: .fault, area: .reader, subject: "/run/signet/reader.sock".bytes,
         what: "there is no socket at /run/signet/reader.sock",
         why: "the daemon cannot reach fingerprint readers: only passwords work",
         mend: "systemctl enable --now signet-reader.socket")
 
-    /// Its unit is not enabled.
+    /// The socket unit of the reader process is not enabled.
     private static let readersDisabled = Finding(
         "readers-disabled", level: .fault, area: .reader, subject: "signet-reader.socket".bytes,
         what: "signet-reader.socket is not enabled",
         why: "after the next reboot, only passwords work",
         mend: "systemctl unmask signet-reader.socket; systemctl enable --now signet-reader.socket")
 
-    /// The socket is somebody else's, or who listens is.
+    /// The socket, or the program that listens on it, does not belong to root.
     private static func foreign(uid: UInt32) -> Finding {
         Finding(
             "service-foreign", level: .danger, area: .service, subject: socket.bytes,
@@ -108,7 +108,7 @@ extension ServiceChecks {
             mend: "systemctl restart signetd.socket signetd.service")
     }
 
-    /// The daemon is of another version.
+    /// The daemon has another version.
     private static func otherVersion(_ version: Bytes, expected: Bytes) -> Finding {
         Finding(
             "version-daemon", level: .fault, area: .service, subject: "signetd".bytes,

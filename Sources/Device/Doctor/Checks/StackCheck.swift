@@ -63,7 +63,7 @@ struct StackCheck {
         return remarks + lines.jumpRemarks() + password.remarks() + touch.remarks()
     }
 
-    /// There are too many ways.
+    /// The stack has too many possible paths.
     private static func tangled(_ services: Bytes, file: StackPlace) -> Finding {
         Finding(
             "stack-tangled", level: .note, area: .stacks, subject: services,

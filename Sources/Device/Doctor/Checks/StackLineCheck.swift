@@ -71,7 +71,7 @@ struct StackLineCheck {
 }
 
 extension StackLineCheck {
-    /// The module stands in a stack that it does not serve.
+    /// The module is used in a stack of a type that it does not serve.
     private static func wrongType(
         _ services: Bytes, type: String, place: StackPlace
     ) -> Finding {
@@ -85,7 +85,7 @@ extension StackLineCheck {
             mend: Remedy.edit(place))
     }
 
-    /// The module is there twice.
+    /// The stack calls the module twice.
     private static func twice(_ services: Bytes, places: String, file: StackPlace) -> Finding {
         Finding(
             "module-twice", level: .warning, area: .stacks, subject: services,
@@ -94,7 +94,7 @@ extension StackLineCheck {
             mend: Remedy.edit(file))
     }
 
-    /// pam_fprintd is there too.
+    /// The stack also calls pam_fprintd.
     private static func otherFingerprint(
         _ services: Bytes, module: String, file: StackPlace
     ) -> Finding {
@@ -108,7 +108,7 @@ extension StackLineCheck {
             mend: Remedy.edit(file))
     }
 
-    /// An option of the module is wrong.
+    /// An option of the module is invalid.
     private static func wrongOption(
         _ services: Bytes, option: String, place: StackPlace
     ) -> Finding {
@@ -125,7 +125,7 @@ extension StackLineCheck {
             mend: Remedy.edit(place))
     }
 
-    /// The module asks at another socket.
+    /// The module uses another socket.
     private static func otherSocket(_ services: Bytes, path: Bytes) -> Finding {
         Finding(
             "socket-elsewhere", level: .note, area: .stacks, subject: services,
@@ -143,7 +143,7 @@ extension StackLineCheck {
             mend: Remedy.edit(place))
     }
 
-    /// An included file is not there.
+    /// An included file does not exist.
     private static func includeMissing(
         _ services: Bytes, name: String, place: StackPlace
     ) -> Finding {
@@ -167,7 +167,7 @@ extension StackLineCheck {
             mend: Remedy.edit(place))
     }
 
-    /// A jump passes over more modules than there are.
+    /// A jump skips more modules than there are.
     private static func longJump(_ services: Bytes, line: Handler) -> Finding {
         Finding(
             "long-jump", level: .fault, area: .stacks, subject: services,

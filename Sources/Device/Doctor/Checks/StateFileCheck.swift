@@ -149,7 +149,7 @@ extension StateFileCheck {
             mend: "signet log --verify --account \(Shell.word(account))")
     }
 
-    /// Signet did not put it there.
+    /// The file does not belong to Signet.
     static func foreign(_ path: String) -> Finding {
         Finding(
             "file-foreign", level: .warning, area: .files, subject: path.bytes,
@@ -158,7 +158,7 @@ extension StateFileCheck {
             mend: "mv -n \(Shell.word(path.bytes)) /root/")
     }
 
-    /// The state lies on a file system that keeps no owners, or is elsewhere.
+    /// The state is on a file system without owners, or on another machine.
     private static func onFileSystem(_ type: String) -> Finding {
         Finding(
             "state-file-system", level: .danger, area: .files, subject: MachineFiles.state.bytes,
@@ -170,7 +170,7 @@ extension StateFileCheck {
             mend: "findmnt --target /var/lib/signet")
     }
 
-    /// The state lies in memory.
+    /// The state is in memory.
     private static let volatile = Finding(
         "state-volatile", level: .note, area: .files, subject: MachineFiles.state.bytes,
         what: "\(MachineFiles.state) is on a file system in memory",
@@ -187,7 +187,7 @@ extension StateFileCheck {
             """,
         mend: "signet enroll")
 
-    /// The caller may not see all.
+    /// The caller may not see everything.
     private static let needsRoot = Finding(
         "needs-root", level: .note, area: .files,
         what: """

@@ -86,7 +86,7 @@ struct TouchLoginCheck {
 }
 
 extension TouchLoginCheck {
-    /// A touch does not let in.
+    /// A touch alone does not authenticate.
     private static func notEnough(_ services: Bytes, file: StackPlace) -> Finding {
         Finding(
             "touch-not-enough", level: .warning, area: .stacks, subject: services,
@@ -98,7 +98,7 @@ extension TouchLoginCheck {
             mend: Remedy.edit(file))
     }
 
-    /// A touch counts only for who has typed the password.
+    /// A touch counts only for users who have typed the password.
     private static func behindPassword(_ services: Bytes, line: Handler) -> Finding {
         Finding(
             "touch-behind-password", level: .warning, area: .stacks, subject: services,
@@ -113,7 +113,7 @@ extension TouchLoginCheck {
             mend: Remedy.edit(line.place))
     }
 
-    /// A touch passes a module that keeps out.
+    /// A touch bypasses a module that excludes users.
     private static func gateSkipped(_ services: Bytes, line: Handler) -> Finding {
         Finding(
             "gate-skipped", level: .fault, area: .stacks, subject: services,
@@ -154,7 +154,7 @@ extension TouchLoginCheck {
             mend: Remedy.edit(file))
     }
 
-    /// A password that a touch releases stands in for one that should be typed.
+    /// A password released by a touch replaces one that should be typed.
     private static func released(_ services: Bytes, line: Handler) -> Finding {
         Finding(
             "released-password", level: .danger, area: .stacks, subject: services,

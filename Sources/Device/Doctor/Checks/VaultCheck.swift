@@ -42,7 +42,7 @@ struct VaultCheck {
 }
 
 extension VaultCheck {
-    /// The vault that new keys are made in cannot be used.
+    /// The vault in which new keys are made cannot be used.
     private static func trouble(_ vault: Bytes, reason: Bytes) -> Finding {
         Finding(
             "vault-trouble", level: .fault, area: .vault, subject: vault,
@@ -54,7 +54,7 @@ extension VaultCheck {
             mend: LoginStep.closed(because: reason, cause: nil).mend(of: .none))
     }
 
-    /// There is a TPM, and keys are made in files.
+    /// There is a TPM, but keys are made in files.
     private static let tpmUnused = Finding(
         "tpm-unused", level: .note, area: .vault, subject: "file".bytes,
         what: "this machine has a TPM, but new keys are stored in files",
@@ -64,7 +64,7 @@ extension VaultCheck {
             """,
         mend: "signet vault")
 
-    /// The TPM's device is not as it should be.
+    /// The owner or mode of the TPM's device is wrong.
     private static let access = Finding(
         "tpm-access", level: .warning, area: .vault, subject: device.bytes,
         what: "\(device) does not belong to the group tss, or the group has no access to it",

@@ -2,7 +2,7 @@
 import LoginProtocol
 import SignedFormats
 
-/// The languages that somebody reads, as the variables of the locale say it: locale(7), and GNU's
+/// The user's languages, as the variables of the locale name them: locale(7), and GNU's
 /// `LANGUAGE`.
 package struct Languages: Equatable, Sendable {
     /// The directories' names of the catalogues to be looked for, the most wanted first: `de_AT`, `de`.
