@@ -95,7 +95,7 @@ extension Site {
     private func outcome(_ word: String) -> String {
         switch word {
         case "ok": "accepted"
-        case "begun": "begun, not proven yet"
+        case "begun": "started, not proven yet"
         default: "refused (\(word))"
         }
     }
@@ -103,8 +103,8 @@ extension Site {
     private func state(_ device: Device) -> String {
         let reason = device.reason.map { " (\($0))" } ?? ""
         switch device.status {
-        case "CREATED": return "begun, its key is not proven yet"
-        case "PENDING_COMMIT": return "waits until a person has compared its key"
+        case "CREATED": return "started, its key is not proven yet"
+        case "PENDING_COMMIT": return "waits until someone has compared its key"
         default: return device.status.lowercased() + reason
         }
     }
@@ -112,8 +112,8 @@ extension Site {
     private func integrity(_ device: Device) -> String {
         let boot = device.secureBoot ?? "unknown"
         switch device.key {
-        case "tpm": return "key in a TPM, secure boot \(boot), as the device says"
-        case "file": return "key in a file, secure boot \(boot), as the device says"
+        case "tpm": return "key in a TPM, secure boot \(boot), according to the device"
+        case "file": return "key in a file, secure boot \(boot), according to the device"
         default: return "not known yet"
         }
     }
@@ -132,7 +132,7 @@ extension Site {
     /// An event of the audit trail in words; one that is new is shown as it is.
     private func what(_ event: String) -> String {
         switch event {
-        case "activation": "activation code made"
+        case "activation": "activation code created"
         case "registration": "device registered"
         case "commit": "key compared"
         case "block": "device blocked"
@@ -142,9 +142,9 @@ extension Site {
         case "revocation": "session ended"
         case "mac-token": "MAC token made"
         case "request": "signed request"
-        case "operation-created": "approval asked for"
+        case "operation-created": "approval requested"
         case "operation-decided": "decision of an operation"
-        case "operation-cancelled": "operation taken back"
+        case "operation-cancelled": "operation cancelled"
         case "operation-consumed": "approved sign-in"
         case "administration": "change by the administrator"
         default: event

@@ -80,12 +80,12 @@ enum PageFault: Error, Equatable {
                 browser keeps no cookies. Open the page again and try once more.
                 """
             )
-        case .noSuchPage: ("There is no such page", "The address may be mistyped.")
-        case .otherMethod: ("This page is not used in this way", "Open it as a link.")
+        case .noSuchPage: ("This page does not exist", "Check the address.")
+        case .otherMethod: ("This page cannot be used in this way", "Open it as a link.")
         case .malformedForm, .notForm, .tooLarge:
             ("This form cannot be read", "Open the page again and fill it in once more.")
         case .slowDown(let seconds):
-            ("Too many tries", "Wait \(seconds) seconds, then try again.")
+            ("Too many attempts", "Wait \(seconds) seconds, then try again.")
         case .notNow:
             ("Not now", "The server cannot answer at the moment. Try again in a minute.")
         }

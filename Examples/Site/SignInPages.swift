@@ -51,19 +51,20 @@ extension Site {
         let look: HTML =
             isStill
             ? """
-            <p><a href="\(SitePath.waiting)?refresh=off">Look now whether it is approved</a></p>
-            <p>This page stays as it is. <a href="\(SitePath.waiting)">Let it look by itself</a></p>
+            <p><a href="\(SitePath.waiting)?refresh=off">Check now whether it is approved</a></p>
+            <p>This page does not update itself. \
+            <a href="\(SitePath.waiting)">Update it automatically</a></p>
             """
             : """
             <p>This page checks every 4 seconds whether it is approved. \
-            <a href="\(SitePath.waiting)?refresh=off">Stop that, I will look myself</a></p>
+            <a href="\(SitePath.waiting)?refresh=off">Stop automatic updates</a></p>
             """
         let content: HTML = """
             <p>On a device that is registered for your account, run <code>signet operations</code>. \
             It shows this text:</p>
             <p class="shown" id="shown">\(.lines(login.text))</p>
-            <p>Approve it only if each character is the same. Reject anything that you did not ask \
-            for.</p>
+            <p>Approve it only if every character is the same. Reject anything that you did not \
+            request.</p>
             <p>Time left: \(timeLeft(login.expires - now)), until \(moment(login.expires)).</p>
             \(look)
             <h2>Nothing to approve?</h2>
@@ -96,9 +97,9 @@ extension Site {
 extension HTTPResponse {
     /// The page for a sign-in that failed; the reason is not given.
     static let over = Page(
-        title: "This sign-in is over",
+        title: "This sign-in has ended",
         content: """
-            <p>It was not approved in time, or was used already. It has signed nobody in here.</p>
+            <p>It was not approved in time, or was used already. You are not signed in.</p>
             <p><a href="\(SitePath.signIn)">Sign in again</a></p>
             """
     ).response()

@@ -51,7 +51,7 @@ extension Site {
         guard let cookie = call.cookie, let session = await browsers.signOut(cookie) else { return }
         do throws(CallFault) {
             try await server.revoke(await session.tokens)
-        } catch { report("a session was ended here, and not at the server: \(error)") }
+        } catch { report("a session was ended here, but not at the server: \(error)") }
     }
 }
 

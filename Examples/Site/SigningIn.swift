@@ -60,7 +60,7 @@ extension Site {
         }
         let cookie = try Cookie.fresh()
         guard await browsers.begin(login, for: cookie) else {
-            throw .notNow("too many browsers await an approval")
+            throw .notNow("too many browsers are waiting for an approval")
         }
         try? await Task.sleep(until: Self.due(since: began))
         return ("ok", .seeOther(SitePath.waiting, headers: [settings.origin.setting(cookie)]))
@@ -106,7 +106,7 @@ extension Site {
             try await server.cancel(login)
         } catch {
             await browsers.putBack(login, for: cookie)
-            throw .notNow("a login could not be taken back: \(error)")
+            throw .notNow("a login could not be cancelled: \(error)")
         }
     }
 
@@ -146,7 +146,7 @@ extension Site {
         do throws(SystemFault) {
             let letters = try randomBytes(6).map { alphabet[Int($0) % alphabet.count] }
             return String(decoding: letters[..<3] + [0x2d] + letters[3...], as: UTF8.self)
-        } catch { throw .notNow("no random bytes: \(error)") }
+        } catch { throw .notNow("no random bytes are available: \(error)") }
     }
 
     /// Whether a text is a valid account name: 1 to 128 bytes without control characters.

@@ -25,7 +25,7 @@ package enum SiteProgram {
             try clearEnvironment(keeping: [])
             let signals = try Interrupts.take()
             guard let http = started(arguments[0]) else { return 1 }
-            report("serves on port \(http.port)")
+            report("serving on port \(http.port)")
             repeat {
                 _ = wait(for: signals.descriptor.number, or: -1, until: nil)
             } while nextSignal(signals.descriptor.number) != .end

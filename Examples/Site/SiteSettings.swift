@@ -54,7 +54,10 @@ package struct SiteSettings: Sendable {
         identity = try Self.identity(settings)
         guard identity != nil || address == "::1" || address.hasPrefix("127.") else {
             throw SettingsFault(
-                "'\(address)' is not of this machine alone: set site.certificate and site.key")
+                """
+                plain HTTP is refused on '\(address)', which is not a loopback address: set \
+                site.certificate and site.key
+                """)
         }
         let url = settings.word(Row.server)
         guard url.hasPrefix("https://") || SiteAddress(url) != nil else {
@@ -78,7 +81,7 @@ package struct SiteSettings: Sendable {
         let (certificate, key) = (settings.word(Row.certificate), settings.word(Row.key))
         guard (certificate == "none") == (key == "none") else {
             throw SettingsFault(
-                "one of site.certificate and site.key is not set: set both, or none")
+                "only one of site.certificate and site.key is set: set both or neither")
         }
         guard certificate != "none" else { return nil }
         let chain = try read(certificate)

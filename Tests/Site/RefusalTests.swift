@@ -22,7 +22,7 @@ struct RefusalTests {
         try await Task.sleep(for: .seconds(10.5))
         #expect(try device.decide(operation)["status"] as? Int == 409)
         #expect(try browser.open("/waiting").location == nil)
-        #expect(browser.page.contains("This sign-in is over"))
+        #expect(browser.page.contains("This sign-in has ended"))
         #expect(try !browser.isSignedIn)
     }
 
@@ -34,7 +34,7 @@ struct RefusalTests {
         try device.decide()
         try server.ask("POST", "/v1/registrations/\(device.registration)/block", [:])
         try browser.open("/waiting")
-        #expect(browser.page.contains("This sign-in is over"))
+        #expect(browser.page.contains("This sign-in has ended"))
         for _ in 0..<3 { #expect(try browser.open("/waiting").location == "/") }
         #expect(try !browser.isSignedIn)
     }
@@ -378,12 +378,12 @@ struct RefusalTests {
         let browser = TestBrowser(try SiteProcess(server))
         let home = try browser.open("/", "POST")
         #expect(home.status == 405 && home.header("Allow") == "GET, HEAD")
-        #expect(browser.page.contains("<h1>This page is not used in this way</h1>"))
+        #expect(browser.page.contains("<h1>This page cannot be used in this way</h1>"))
         let both = try browser.open("/sign-in", "DELETE")
         #expect(both.status == 405 && both.header("Allow") == "GET, HEAD, POST")
         let out = try browser.open("/sign-out")
         #expect(out.status == 405 && out.header("Allow") == "POST")
         #expect(try browser.open("/else").status == 404)
-        #expect(browser.page.contains("There is no such page"))
+        #expect(browser.page.contains("This page does not exist"))
     }
 }

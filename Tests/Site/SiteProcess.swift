@@ -35,7 +35,7 @@ final class SiteProcess: Sendable {
                 settings: settings,
                 key: scratch.at("key")))
         process = try Program(Command([Self.program, scratch.at("site.conf")]))
-        try process.expectError("serves on port ", within: .seconds(30))
+        try process.expectError("serving on port ", within: .seconds(30))
         guard let said = process.errors.firstMatch(of: #/on port (\d+)/#),
             let port = UInt16(said.output.1)
         else { throw TestFault.closed(awaited: "a port", transcript: process.errors) }

@@ -42,8 +42,8 @@ struct StartTests {
         for url in ["https://shop.example.org/site", "http://shop.example.org", "shop"] {
             #expect(try refusal(url: url).contains("site.url is '\(url)'"))
         }
-        #expect(try refusal(site: "address = 0.0.0.0").contains("not of this machine alone"))
-        #expect(try refusal(site: "certificate = /c").contains("set both, or none"))
+        #expect(try refusal(site: "address = 0.0.0.0").contains("plain HTTP is refused"))
+        #expect(try refusal(site: "certificate = /c").contains("set both or neither"))
         #expect(try refusal(site: "colour = red").contains("site.conf:4"))
         #expect(try refusal(site: "port = 70000").contains("site.conf:4"))
         let plain = "url = http://id.example.org"
@@ -65,7 +65,7 @@ struct StartTests {
             .replacing("/etc/signet/site.key", with: scratch.at("key"))
         try scratch.write("site.conf", text)
         let program = try Program(Command([SiteProcess.program, scratch.at("site.conf")]))
-        try program.expectError("serves on port ", within: .seconds(30))
+        try program.expectError("serving on port ", within: .seconds(30))
         program.signal(SIGTERM)
         #expect(try program.expectEnd(within: .seconds(30)).ending == .exited(0))
     }

@@ -251,7 +251,7 @@ def use(driver, person, url, account):
     driver.open(url + "/waiting?refresh=off")
     person.see("Approve on your device")
     shown = driver.text("//*[@id='shown']")
-    driver.click("//a[.='Let it look by itself']")
+    driver.click("//a[.='Update it automatically']")
     print("shown: " + json.dumps(shown), flush=True)
     # Nothing more is clicked until the device has approved.
     person.see("Your account")
