@@ -79,7 +79,7 @@ struct ServerProcess {
     }
 
     private func port(of server: Program) throws -> UInt16 {
-        guard let said = server.errors.firstMatch(of: #/serves plain HTTP on port (\d+)/#),
+        guard let said = server.errors.firstMatch(of: #/serving plain HTTP on port (\d+)/#),
             let port = UInt16(said.output.1)
         else { throw BenchFault.unexpected("no port: \(server.errors)") }
         return port

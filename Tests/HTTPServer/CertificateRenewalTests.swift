@@ -94,7 +94,7 @@ struct CertificateRenewalTests {
         #expect(made.succeeded)
         let bad = try identity.pair("bad", "bad")
         let expected = ServerFault.identity(
-            "the certificate's key usage has no digitalSignature: have one made that may sign")
+            "the certificate's key usage lacks digitalSignature: get one that includes it")
         #expect(throws: expected) { try HTTPServer(local(bad), handler: echo) }
         let server = try HTTPServer(local(identity.pair()), handler: echo)
         #expect(throws: expected) { try server.renew(bad) }

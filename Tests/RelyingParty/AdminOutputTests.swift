@@ -25,10 +25,16 @@ struct AdminOutputTests {
         // That makes the keys, and the application.
         try ServerProcess(home).stop()
         for (words, told) in [
-            (["key", "add", "shop", "web"], "end it by 'key revoke shop web'"),
-            (["activation", "add", "shop", "alice"], "a code for 'alice' is made"),
-            (["application", "pam-file", "shop"], "what 'application pam-file' shows could not"),
-            (["application", "list", "--json"], "could not be written to standard output"),
+            (["key", "add", "shop", "web"], "Revoke it with 'key revoke shop web'"),
+            (
+                ["activation", "add", "shop", "alice"],
+                "a code for 'alice' was created but could not be shown"
+            ),
+            (
+                ["application", "pam-file", "shop"],
+                "the output of 'application pam-file' could not be written"
+            ),
+            (["application", "list", "--json"], "the output of 'application list' could not"),
             (["--help"], "could not be written to standard output"),
         ] {
             let outcome = try administer(home, words, redirection)

@@ -60,7 +60,7 @@ struct ApplicationRemovalTests {
             let audience = "https://id.example.org/shop"
             for words in [["shop"], ["store", "--audience", audience]] {
                 let again = await server.fault(["application", "add"] + words)
-                #expect(again?.text.contains("'application remove shop' goes on with it") == true)
+                #expect(again?.text.contains("run 'application remove shop' to finish it") == true)
             }
         }
         // Without --devices: what is left of its devices is good for nothing.

@@ -22,7 +22,7 @@ struct RefusalShareTests {
         #expect(server.service.refusals.count == 25)
         await server.service.requests.noteUnwrittenRefusals()
         #expect(try await server.audited("request", "refused") == 6)
-        #expect(try await lastDetail(server).hasPrefix("and 25 more with nobody's proof"))
+        #expect(try await lastDetail(server).hasPrefix("and 25 more without a valid proof"))
         // They are told once, and the next minute has lines again.
         await server.service.requests.noteUnwrittenRefusals()
         #expect(try await server.audited("request", "refused") == 6)
@@ -32,7 +32,7 @@ struct RefusalShareTests {
         }
         await server.service.requests.noteUnwrittenRefusals()
         #expect(try await server.audited("request", "refused") == 12)
-        #expect(try await lastDetail(server).hasPrefix("and 2 more with nobody's proof"))
+        #expect(try await lastDetail(server).hasPrefix("and 2 more without a valid proof"))
         // What is right is never counted.
         let header = try device.header(try device.statement(at: server.time.now))
         #expect(try await server.refusal(of: header) == nil)
@@ -57,7 +57,7 @@ struct RefusalShareTests {
         #expect(try await server.audited("request", "refused") == 6)
         await server.service.requests.noteUnwrittenRefusals()
         let details = try await details(server)
-        #expect(details.contains { $0.hasPrefix("and 5 more with nobody's proof") })
+        #expect(details.contains { $0.hasPrefix("and 5 more without a valid proof") })
         #expect(details.contains { $0.hasPrefix("and 3 more with a registered key's proof") })
     }
 

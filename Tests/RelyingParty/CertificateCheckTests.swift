@@ -37,11 +37,11 @@ struct CertificateCheckTests {
     func good() throws {
         let outcome = try check(authority.settings())
         #expect(outcome.succeeded, "\(outcome.errors)")
-        #expect(outcome.output.hasPrefix("certificate and key can be used; they hold to 20"))
+        #expect(outcome.output.hasPrefix("certificate and key can be used; valid until 20"))
         #expect(try check(authority.settings(), "--json").output.hasPrefix(#"{"ends":"#))
         let plain = try check("")
         #expect(plain.succeeded)
-        #expect(plain.output.hasPrefix("there is no certificate"))
+        #expect(plain.output.hasPrefix("no certificate is configured"))
         // It opens no database, and makes no key.
         #expect(Layout.entries(of: home.scratch.path).allSatisfy { $0 != "master-secret" })
     }

@@ -35,7 +35,7 @@ struct CertificateReloadTests {
         // Nothing is read unasked.
         #expect(try answer(server, first) == "ready\n")
         server.process.signal(SIGHUP)
-        try server.process.expectError("the certificate was read anew")
+        try server.process.expectError("the certificate was reloaded")
         #expect(try answer(server, second) == "ready\n")
         #expect(try answer(server, first) == nil)
         // The connection that was open, of a client that would not take the new one.
@@ -52,7 +52,8 @@ struct CertificateReloadTests {
             let before = try home.scratch.read(name)
             try home.scratch.write(name, bytes, mode: mode)
             server.process.signal(SIGHUP)
-            try server.process.expectError("the certificate stays as it was: \(reason)")
+            try server.process.expectError(
+                "the certificate could not be reloaded, the old one stays in use: \(reason)")
             #expect(try answer(server, first) == "ready\n")
             try home.scratch.write(name, before, mode: 0o600)
         }
@@ -73,7 +74,7 @@ struct CertificateReloadTests {
             try home.scratch.write(name, try second.scratch.read(name), mode: 0o600)
         }
         server.process.signal(SIGHUP)
-        try server.process.expectError("the certificate was read anew")
+        try server.process.expectError("the certificate was reloaded")
         #expect(try answer(server, second) == "ready\n")
         #expect(try server.stop().ending == .exited(0))
     }
@@ -89,11 +90,11 @@ struct CertificateReloadTests {
         }
         try home.scratch.write("server1.conf", text)
         server.process.signal(SIGHUP)
-        try server.process.expectError("the certificate was read anew")
+        try server.process.expectError("the certificate was reloaded")
         #expect(try answer(server, second) == "ready\n")
         try home.scratch.write("server1.conf", "nothing")
         server.process.signal(SIGHUP)
-        try server.process.expectError("the certificate stays as it was")
+        try server.process.expectError("the certificate could not be reloaded")
         #expect(try answer(server, second) == "ready\n")
         #expect(try server.stop().ending == .exited(0))
     }
@@ -102,7 +103,7 @@ struct CertificateReloadTests {
     func plain() async throws {
         let server = try ServerProcess(try ServerHome(.sqlite))
         server.process.signal(SIGHUP)
-        try server.process.expectError("nothing is read anew: there is no certificate")
+        try server.process.expectError("nothing to reload: no certificate is configured")
         #expect(try await server.send("GET", "/health/ready").status == 200)
         #expect(try server.stop().ending == .exited(0))
     }

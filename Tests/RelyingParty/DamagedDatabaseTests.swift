@@ -101,7 +101,7 @@ struct DamagedDatabaseTests {
         } else {
             let outcome = try home.administer("check-database")
             #expect(outcome.ending == .exited(1))
-            #expect(outcome.output.contains("the database has form 0"), "\(outcome.output)")
+            #expect(outcome.output.contains("the database has format 0"), "\(outcome.output)")
         }
     }
 

@@ -47,7 +47,7 @@ struct ServerStartTests {
         arguments: ["0.0.0.0", "::", "192.0.2.1"])
     func plain(address: String) throws {
         let said = try refusal(try ServerHome(.sqlite), "address = \(address)")
-        #expect(said.contains("'\(address)' is not of this machine alone"))
+        #expect(said.contains("plain HTTP is refused on '\(address)'"))
         #expect(said.contains("listen.certificate"))
     }
 
@@ -131,7 +131,7 @@ struct ServerStartTests {
                 handingOver("0.0.0.0") + [ServerProcess.program, "--config", configuration])
         ).expectEnd(within: .seconds(30))
         #expect(outcome.ending == .exited(1))
-        #expect(outcome.errors.contains("is not one listening TCP socket"))
+        #expect(outcome.errors.contains("is not a single listening TCP"))
     }
 
     @Test("is good for 'check-config' by the address, or by a socket unit in place of it")
@@ -142,7 +142,7 @@ struct ServerStartTests {
         let fault = #expect(throws: AdminFault.self) {
             try AdminFiles.check(settings, units: units)
         }
-        #expect(fault?.text.contains("is not of this machine alone") == true)
+        #expect(fault?.text.contains("which is not a loopback address") == true)
         try home.scratch.write("signet-server.socket", "[Socket]\nListenStream=127.0.0.1:443\n")
         try AdminFiles.check(settings, units: units)
     }
@@ -153,8 +153,8 @@ struct ServerStartTests {
             ("id.example.org", "", "server.url is"), ("http://id.example.org", "", "server.url is"),
             ("https://idé.example.org", "", "server.url is"),
             ("https://a@id.example.org", "", "server.url is"),
-            ("https://id.example.org", "certificate = /etc/chain.pem", "set both, or none"),
-            ("https://id.example.org", "key = /etc/key.pem", "set both, or none"),
+            ("https://id.example.org", "certificate = /etc/chain.pem", "set both or neither"),
+            ("https://id.example.org", "key = /etc/key.pem", "set both or neither"),
         ])
     func uncallable(url: String, more: String, reason: String) throws {
         let home = try ServerHome(.sqlite, url: url)

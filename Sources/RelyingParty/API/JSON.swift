@@ -63,10 +63,10 @@ extension JSON {
         switch error {
         case .keyNotFound(let key, _): "'\(key.stringValue)' is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            "'\(context.field)' is of another type than wanted"
+            "'\(context.field)' has the wrong type"
         case .dataCorrupted(let context):
             context.codingPath.isEmpty
-                ? "the body is not JSON" : "'\(context.field)' is not as wanted"
+                ? "the body is not JSON" : "'\(context.field)' is not valid"
         @unknown default: "the body does not have the expected members"
         }
     }

@@ -54,7 +54,7 @@ struct AdminArguments: Sendable {
     /// An operand that must be a valid name; throws `.usage` otherwise.
     func name(_ place: Int) throws(AdminFault) -> Name {
         guard let name = Name(self[place]) else {
-            throw .usage("a name has 1 to 128 bytes and no control characters")
+            throw .usage("a name must have 1 to 128 bytes and no control characters")
         }
         return name
     }
@@ -62,7 +62,7 @@ struct AdminArguments: Sendable {
     /// An operand that must be an id of 32 hexadecimal digits; throws `.usage` otherwise.
     func id<ID: BodyID>(_ place: Int) throws(AdminFault) -> ID {
         guard let id = ID(text: self[place]) else {
-            throw .usage("'\(self[place])' is no id: an id has 32 hexadecimal digits")
+            throw .usage("'\(self[place])' is not an id: an id has 32 hexadecimal digits")
         }
         return id
     }
@@ -77,7 +77,7 @@ struct AdminArguments: Sendable {
         guard text.utf8.count <= 1_024, Set(words).count == words.count,
             words.allSatisfy({ $0.utf8.allSatisfy { (0x21...0x7e).contains($0) } })
         else {
-            throw .usage("\(option.long) takes words of ASCII with commas between, each once")
+            throw .usage("\(option.long) takes ASCII words separated by commas, each only once")
         }
         return words
     }
@@ -108,6 +108,8 @@ struct AdminArguments: Sendable {
                 return distance(count * seconds)
             }
         }
-        throw .usage("\(option.long) takes a date as 2026-11-20, a time in UTC, 30min, 12h, or 7d")
+        throw .usage(
+            "\(option.long) takes a date such as 2026-11-20, a time in UTC, or an age: 30min, 12h, 7d"
+        )
     }
 }

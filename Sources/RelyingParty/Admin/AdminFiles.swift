@@ -111,8 +111,8 @@ enum AdminFiles {
         guard found == known else {
             throw .unusable(
                 """
-                the database has form \(found), this program wants \(known): start the server, \
-                or run 'signet-server admin migrate'
+                the database has format \(found), and this program needs \(known): start the \
+                server, or run 'signet-server admin migrate'
                 """)
         }
     }
@@ -123,13 +123,13 @@ enum AdminFiles {
         let path = settings.word(isFile ? ServerSettings.databasePath : ServerSettings.master)
         let directory = "/" + path.split(separator: "/").dropLast().joined(separator: "/")
         guard let look = FileLook(directory, following: true) else {
-            throw .unusable("\(directory) is not there: start the server first, or make it")
+            throw .unusable("\(directory) does not exist: start the server or create it")
         }
         guard look.owner == effectiveUID() else {
             let owner = (try? Account.with(uid: look.owner))?.name ?? "#\(look.owner)"
             throw .unusable(
                 """
-                \(directory) is \(owner)'s: run 'sudo -u \(owner) signet-server admin …'
+                \(directory) belongs to \(owner): run 'sudo -u \(owner) signet-server admin …'
                 """)
         }
     }

@@ -20,7 +20,7 @@ struct AdminVerb: Sendable {
     let work: Work
     /// What the command has done even if its output could not be written, in words for people.
     private(set) var unseen: @Sendable (AdminArguments) -> String = { _ in
-        "what it does, it has done"
+        "the command itself took effect"
     }
 
     init(
@@ -56,12 +56,12 @@ struct AdminVerb: Sendable {
 extension OptionSyntax {
     /// The maximum number of rows in a list.
     static let limit = OptionSyntax(
-        "limit", .number(1...100_000), summary: "at most so many rows; the default is 1000")
+        "limit", .number(1...100_000), summary: "show at most this many rows; the default is 1000")
     static let account = OptionSyntax(
         "account", ValueSyntax("NAME"), summary: "only those of this account")
     static let flags = OptionSyntax(
         "flags", ValueSyntax("WORDS", kind: .words),
-        summary: "the flags, with commas between them; empty for none")
+        summary: "the flags, separated by commas; empty for none")
 }
 
 /// The table of all administrative commands.

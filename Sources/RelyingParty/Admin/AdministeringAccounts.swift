@@ -17,7 +17,7 @@ extension AdminVerbs {
         ) { admin, words throws(AdminFault) in try await admin.setAccount(words) },
         AdminVerb(
             "account block", operands: ["APPLICATION", "ACCOUNT"], options: [],
-            summary: "block an account, and end its sessions"
+            summary: "block an account and end its sessions"
         ) { admin, words throws(AdminFault) in try await admin.setBlocked(words, isBlocked: true) },
         AdminVerb(
             "account unblock", operands: ["APPLICATION", "ACCOUNT"], options: [],
@@ -27,12 +27,12 @@ extension AdminVerbs {
         },
         AdminVerb(
             "activation add", operands: ["APPLICATION", "ACCOUNT"], options: [.minutes],
-            summary: "create an activation code for an account, and show it once"
+            summary: "create an activation code for an account and show it once"
         ) { admin, words throws(AdminFault) in try await admin.addActivation(words) }
         .unseen { words in
             """
-            a code for '\(words[1])' is made, and nobody has seen it: 'activation add' once more \
-            makes another in its place
+            a code for '\(words[1])' was created but could not be shown. Run 'activation add' \
+            again to replace it
             """
         },
     ]
@@ -53,14 +53,14 @@ extension Administration {
         let flags = try words.words(.flags)
         let roles = try words.words(.roles)
         guard flags != nil || roles != nil else {
-            throw .usage("nothing is to be changed: give --flags or --roles")
+            throw .usage("nothing to change: give --flags or --roles")
         }
         try await changeAccount("account set \(words.changes)", words: words) {
             store, account, _ throws(DatabaseFault) in
             try store.accounts.setWords(
                 of: account.id, flags: flags ?? account.flags, roles: roles ?? account.roles)
         }
-        output.done("'\(words[1])' is changed; tokens say so from the next ones on")
+        output.done("'\(words[1])' was changed; new tokens will show it")
     }
 
     fileprivate func setBlocked(
@@ -77,8 +77,8 @@ extension Administration {
         }
         output.done(
             isBlocked
-                ? "'\(words[1])' is blocked; access tokens hold until they expire"
-                : "'\(words[1])' is let in again")
+                ? "'\(words[1])' is blocked; access tokens remain valid until they expire"
+                : "'\(words[1])' is unblocked")
     }
 
     private func changeAccount(
@@ -135,10 +135,10 @@ private struct ListedAccount: AdminListed {
 
 extension OptionSyntax {
     fileprivate static let after = OptionSyntax(
-        "after", ValueSyntax("NAME"), summary: "begin after this name")
+        "after", ValueSyntax("NAME"), summary: "start after this name")
     fileprivate static let roles = OptionSyntax(
         "roles", ValueSyntax("WORDS", kind: .words),
-        summary: "the roles, with commas between them; empty for none")
+        summary: "the roles, separated by commas; empty for none")
     fileprivate static let minutes = OptionSyntax(
         "minutes", .number(1...1_440), summary: "how long the code can be used; the default is 10")
 }

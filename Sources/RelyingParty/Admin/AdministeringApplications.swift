@@ -32,7 +32,7 @@ extension AdminVerbs {
         ) { admin, words throws(AdminFault) in try await admin.removeApplication(words) },
         AdminVerb(
             "application pam-file", operands: ["NAME"], options: [],
-            summary: "print the file with which machines ask this server at their logins"
+            summary: "print the file for machines that ask this server when users log in"
         ) { admin, words throws(AdminFault) in try await admin.showLoginFile(words) },
     ]
 }
@@ -58,7 +58,7 @@ extension Administration {
         let name = try words.name(0)
         let audience = words.text(.audience) ?? "\(service.issuer)/\(name.text)"
         guard Name(audience) != nil else {
-            throw .usage("an audience has 1 to 128 bytes and no control characters")
+            throw .usage("an audience must have 1 to 128 bytes and no control characters")
         }
         let policy = words.policy(ApplicationPolicy())
         let made = try await change("application add \(name.text)", of: name.text) {
@@ -76,8 +76,8 @@ extension Administration {
         output.show(
             ListedApplication(made),
             lines: [
-                "application '\(made.name)' is there; its audience is \(made.audience)",
-                "next: 'key add \(made.name) NAME' for its back end, 'activation add' for a person",
+                "application '\(made.name)' was created; its audience is \(made.audience)",
+                "next: 'key add \(made.name) NAME' for its back end, 'activation add' for each user",
             ])
     }
 
@@ -90,14 +90,14 @@ extension Administration {
         let name = words[0]
         let changes = words.changes
         guard !changes.isEmpty else {
-            throw .usage("nothing is to be changed: give an option")
+            throw .usage("nothing to change: give an option")
         }
         try await changeApplication("application set \(changes)", application: name) {
             store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
             try store.applications.setPolicy(of: record.id, policy: words.policy(record.policy))
             return .success(())
         }
-        output.done("the policy of '\(name)' is changed; it holds from the next request on")
+        output.done("the policy of '\(name)' was changed; it applies from the next request")
     }
 }
 
@@ -106,12 +106,13 @@ extension AdminFault {
     /// removed.
     fileprivate static func taken(_ left: String?) -> AdminFault {
         guard let left else {
-            return .refused("the name or the audience is taken: 'application list' shows all")
+            return .refused(
+                "the name or the audience is already in use: 'application list' shows all")
         }
         return .refused(
             """
-            '\(left)', which has the name or the audience, is being removed: if nobody does that \
-            now, 'application remove \(left)' goes on with it
+            '\(left)', which has this name or audience, is being removed: if no removal is \
+            running, run 'application remove \(left)' to finish it
             """)
     }
 }
@@ -158,13 +159,14 @@ struct ListedApplication: AdminListed {
 
 extension OptionSyntax {
     fileprivate static let audience = OptionSyntax(
-        "audience", ValueSyntax("URL"), summary: "the name that every statement for it carries")
+        "audience", ValueSyntax("URL"),
+        summary: "the name that each signed statement for it contains")
     fileprivate static let devices = OptionSyntax(
         "devices", .choice("one", "several"),
         summary: "whether a new device replaces the old one of an account")
     fileprivate static let commit = OptionSyntax(
         "commit", .choice("yes", "no"),
-        summary: "whether a person must compare the fingerprint of a new key")
+        summary: "whether someone must compare the fingerprint of a new key")
     fileprivate static let biometrics = OptionSyntax(
         "biometrics", .choice("yes", "no"), summary: "whether touches are accepted")
     fileprivate static let keys = OptionSyntax(
@@ -173,7 +175,7 @@ extension OptionSyntax {
         "secure-boot", .choice("any", "on"), summary: "whether Secure Boot must be on")
     fileprivate static let maximumFailures = OptionSyntax(
         "max-failures", .number(1...100),
-        summary: "how many logins with an old counter in a row block a device")
+        summary: "how many logins in a row with an old counter block a device")
     fileprivate static let accessSeconds = OptionSyntax(
         "access-seconds", .number(30...86_400), summary: "the lifetime of an access token")
     fileprivate static let refreshSeconds = OptionSyntax(

@@ -42,7 +42,7 @@ extension Administration {
 
     fileprivate func rotate(_ words: AdminArguments) async throws(AdminFault) {
         guard let use = KeyUse(rawValue: words[0]) else {
-            throw .usage("'\(words[0])' is no use of a key: say token or verdict")
+            throw .usage("the use '\(words[0])' is unknown: it must be token or verdict")
         }
         let key = try await serve { service throws(Problem) in
             try service.core.made { () throws(CryptoFault) in try service.keys.fresh() }
@@ -52,7 +52,9 @@ extension Administration {
             try store.signingKeys.endSigningKey(use, at: now + use.leadSeconds)
             guard try store.signingKeys.keep(key, for: use, at: now) else {
                 return .failure(
-                    .refused("another has just made a new key: 'signing-key list' shows it"))
+                    .refused(
+                        "another administrator has just created a key: 'signing-key list' shows it")
+                )
             }
             return .success(())
         }
@@ -61,14 +63,15 @@ extension Administration {
         case .token:
             lines.append(
                 """
-                it is published within two seconds, and signs in \(use.leadSeconds / 60) minutes, when \
-                all that verify know it; at once, if the old one is taken away: 'signing-key retire'
+                it is published within two seconds and signs in \(use.leadSeconds / 60) minutes, \
+                after all verifiers have fetched it, or at once if you remove the old key with \
+                'signing-key retire'
                 """)
         case .verdict:
             lines.append(
                 """
-                servers that run take it within two seconds; \
-                devices that have pinned the old one refuse verdicts until they pin this one
+                running servers use it within two seconds; \
+                devices that have pinned the old key refuse verdicts until they pin this one
                 """)
         }
         output.show(["id": key.id, "use": use.rawValue], lines: lines)
@@ -83,18 +86,19 @@ extension Administration {
                     guard key.retired != nil else {
                         return .failure(
                             .refused(
-                                "this key signs: 'signing-key rotate \(use.rawValue)' first"))
+                                "this key is in use: run 'signing-key rotate \(use.rawValue)' first"
+                            ))
                     }
                     try store.signingKeys.forgetSigningKey(id)
                     return .success(())
                 }
             }
-            return .failure(.missing("there is no key of this id: 'signing-key list' shows all"))
+            return .failure(.missing("there is no key with this id: 'signing-key list' shows all"))
         }
         output.done(
             """
-            the key is gone; servers that run forget it within two seconds, \
-            what keeps a copy of the JWKS within five minutes
+            the key was removed; running servers drop it within two seconds, \
+            caches of the JWKS within five minutes
             """)
     }
 }

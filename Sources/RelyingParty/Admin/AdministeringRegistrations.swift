@@ -11,7 +11,7 @@ extension AdminVerbs {
         AdminVerb(
             "registration list", operands: ["APPLICATION"],
             options: [.account, .status, .limit],
-            summary: "list the registrations of an application, the newest first"
+            summary: "list the registrations of an application, newest first"
         ) { admin, words throws(AdminFault) in try await admin.listRegistrations(words) },
         AdminVerb(
             "registration show", operands: ["ID"], options: [],
@@ -21,7 +21,7 @@ extension AdminVerbs {
         },
         AdminVerb(
             "registration commit", operands: ["ID", "FINGERPRINT"], options: [],
-            summary: "confirm that a person has compared the key's fingerprint, SHA256:…"
+            summary: "confirm that someone has compared the key's fingerprint, SHA256:…"
         ) { admin, words throws(AdminFault) in try await admin.commitRegistration(words) },
         AdminVerb(
             "registration set", operands: ["ID"], options: [.flags],
@@ -29,13 +29,13 @@ extension AdminVerbs {
         ) { admin, words throws(AdminFault) in try await admin.setRegistration(words) },
         AdminVerb(
             "registration block", operands: ["ID"], options: [],
-            summary: "block a device, and end its sessions"
+            summary: "block a device and end its sessions"
         ) {
             admin, words throws(AdminFault) in try await admin.change(words, to: .blocked)
         },
         AdminVerb(
             "registration unblock", operands: ["ID"], options: [],
-            summary: "unblock a device, and clear its failures"
+            summary: "unblock a device and clear its failures"
         ) {
             admin, words throws(AdminFault) in try await admin.change(words, to: .active)
         },
@@ -97,7 +97,7 @@ extension Administration {
     fileprivate func setRegistration(_ words: AdminArguments) async throws(AdminFault) {
         let id: RegistrationID = try words.id(0)
         guard let flags = try words.words(.flags) else {
-            throw .usage("nothing is to be changed: give --flags")
+            throw .usage("nothing to change: give --flags")
         }
         let (application, before) = try await registration(id)
         let what = "registration set --flags \(flags.joined(separator: ","))"
@@ -112,7 +112,7 @@ extension Administration {
         output.show(
             state,
             lines: [
-                "the device of '\(state.account)' is changed; tokens say so from the next ones on"
+                "the device of '\(state.account)' was changed; new tokens will show it"
             ])
     }
 
@@ -142,7 +142,7 @@ extension Administration {
             return (application, RegistrationState(registration, account: account))
         }
         guard let found else {
-            throw .missing("there is no registration of this id: 'registration list' shows them")
+            throw .missing("there is no registration with this id: 'registration list' shows all")
         }
         return found
     }

@@ -67,7 +67,7 @@ private struct TemplateAdministration {
             return .success(())
         }
         admin.output.show(
-            ListedTemplate(template), lines: ["the template '\(template.name)' is there"])
+            ListedTemplate(template), lines: ["the template '\(template.name)' was created"])
     }
 
     func list(_ words: AdminArguments) async throws(AdminFault) {
@@ -92,7 +92,7 @@ private struct TemplateAdministration {
             }
             return .success(())
         }
-        admin.output.done("the template '\(name)' of '\(application)' is gone")
+        admin.output.done("the template '\(name)' of '\(application)' was removed")
     }
 }
 
@@ -131,7 +131,7 @@ extension OptionSyntax {
         summary: "what is approved; the default is operation")
     fileprivate static let seconds = OptionSyntax(
         "seconds", .number(Template.secondsRange),
-        summary: "the time in which to decide; the default is 300")
+        summary: "how long the user may take to decide; the default is 300")
     fileprivate static let maximumFailures = OptionSyntax(
         "max-failures", .number(Template.failuresRange),
         summary: "how many wrong signatures end an operation; the default is 5")

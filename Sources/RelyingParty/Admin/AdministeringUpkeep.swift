@@ -21,7 +21,7 @@ extension AdminVerbs {
                     throw AdminFault(error)
                 }
                 await database.close()
-                output.done("the database has form \(Schema.steps.count)")
+                output.done("the database has format \(Schema.steps.count)")
             }),
         databaseCheck,
         AdminVerb(
@@ -36,15 +36,15 @@ extension AdminVerbs {
             }),
         AdminVerb(
             "check-certificate", operands: [], options: [],
-            summary: "say whether a reload of the server would use the present certificate",
+            summary: "check whether a reload of the server would use the present certificate",
             work: .configuration { settings, output throws(AdminFault) in
                 let now = Clock.system.wallSeconds()
                 guard let end = try AdminFiles.certificateEnd(settings, at: now) else {
-                    return output.done("there is no certificate: the server speaks plain HTTP")
+                    return output.done("no certificate is configured: the server uses plain HTTP")
                 }
                 output.show(
                     ["ends": end],
-                    lines: ["certificate and key can be used; they hold to \(shown(end))"])
+                    lines: ["certificate and key can be used; valid until \(shown(end))"])
             }),
     ]
 }

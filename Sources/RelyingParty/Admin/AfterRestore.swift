@@ -11,7 +11,7 @@ extension AdminVerbs {
     static let restoring: [AdminVerb] = [
         AdminVerb(
             "after-restore", operands: [], options: [.macTokens],
-            summary: "end what a restored backup contains and may have been used since"
+            summary: "end everything in a restored backup that may have been used since it was made"
         ) { admin, words throws(AdminFault) in try await admin.endRestored(words) }
     ]
 }
@@ -41,7 +41,7 @@ extension Administration {
             lines: [
                 "ended: \(told)",
                 """
-                next: block, remove and revoke again what was since the backup was made: API keys, \
+                next: repeat every block, removal and revocation made since the backup: API keys, \
                 accounts, devices, signing keys, roles and policies are as they were then
                 """,
             ])

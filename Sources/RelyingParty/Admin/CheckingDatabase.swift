@@ -69,7 +69,7 @@ private struct DatabaseCheck {
         case known: []
         case ..<known:
             [
-                "the database has form \(found), this program wants \(known): start the server, or run 'signet-server admin migrate'"
+                "the database has format \(found), and this program needs \(known): start the server, or run 'signet-server admin migrate'"
             ]
         default: ["\(DatabaseFault.newer(found: found, known: known))"]
         }

@@ -13,11 +13,11 @@ extension Administration {
         guard let url = CanonicalServerURL(typed: service.issuer) else {
             throw .refused(
                 """
-                'server.url' is not one that devices ask at: give it as https://host[:port][/path]
+                devices cannot use 'server.url': write it as https://host[:port][/path]
                 """)
         }
         guard let key = SSHPublicKey(point: service.keys.verdictPoint) else {
-            throw .unusable("the key of verdicts cannot be used")
+            throw .unusable("the key that signs verdicts cannot be used")
         }
         let file = LoginFile(
             url: url.text, audience: application.audience,
@@ -37,18 +37,18 @@ private struct LoginFile: Encodable {
     /// The lines to be installed; settings with defaults are in comments.
     var lines: [String] {
         [
-            "# For machines that ask this server at their logins: pam_signet(8), 'server='.",
+            "# For machines that ask this server when users log in: pam_signet(8), 'server='.",
             "# Only root may be able to write it: install -m 644 FILE /etc/signet/",
             "url = \(url)",
             "audience = \(audience)",
             "key = \(key)",
-            "# Whom it is for, all by itself; a group has an @ in front:",
+            "# The accounts and @groups that it applies to; the default is all:",
             "# accounts = alice @staff",
-            "# What happens while the server cannot be asked, 'refuse' by itself:",
+            "# What happens while the server cannot be reached; the default is 'refuse':",
             "# offline = 12 hours",
-            "# Where the access token goes, 'none' by itself:",
+            "# Where the access token goes; the default is 'none':",
             "# token = environment",
-            "# Whether accounts may have other names at the server, 'same' by itself:",
+            "# Whether accounts may have other names at the server; the default is 'same':",
             "# names = any",
         ]
     }

@@ -23,8 +23,9 @@ extension Administration {
                 return .failure(
                     .refused(
                         """
-                        '\(name)' has devices, \(devices) of them: 'registration remove' tells each \
-                        that its key is of no use; --devices remove takes them without a word
+                        '\(name)' has registered devices (\(devices)). Remove each with \
+                        'registration remove', so that it learns that its key is no longer valid; \
+                        --devices remove deletes them without notifying the devices
                         """))
             }
             try store.applications.beginRemoval(of: found.id, at: now)
@@ -36,7 +37,7 @@ extension Administration {
             try store.applications.finishRemoval(of: id)
             return .success(())
         }
-        output.done("'\(name)' is gone; its audit trail stays")
+        output.done("'\(name)' was removed; its audit trail stays")
     }
 
     private func erase(_ application: Int64) async throws(AdminFault) {

@@ -32,12 +32,12 @@ extension Problem {
         case 503:
             // The next process will answer in a moment.
             self.init(
-                status: status, code: "unavailable", title: "the server stops: try again",
+                status: status, code: "unavailable", title: "the server is stopping: try again",
                 headers: ["Retry-After": "1"])
         default:
             self.init(
                 status: status, code: "malformed",
-                title: "the request cannot be read, or in more than one way")
+                title: "the request is malformed or ambiguous")
         }
     }
 }

@@ -54,7 +54,7 @@ final class ServerFigures: Sendable {
         let calls = calls.withLock { $0 }.sorted {
             ($0.key.route, $0.key.method) < ($1.key.route, $1.key.method)
         }
-        page.begin("signet_requests_total", kind: "counter", help: "requests that were answered")
+        page.begin("signet_requests_total", kind: "counter", help: "requests answered")
         for (key, call) in calls {
             for (status, count) in call.statuses.sorted(by: { $0.key < $1.key }) {
                 page.add(
@@ -66,32 +66,33 @@ final class ServerFigures: Sendable {
             }
         }
         page.begin(
-            "signet_request_seconds", kind: "histogram", help: "from a whole request to its answer")
+            "signet_request_seconds", kind: "histogram",
+            help: "time from the complete request to the answer")
         for (key, call) in calls {
             page.add(
                 "signet_request_seconds", tally: call.nanoseconds, perUnit: 1_000_000_000,
                 labels: [("method", key.method), ("route", key.route)])
         }
         page.count(
-            "signet_logins_total", help: "logins by their outcome", outcomes: logins.withLock { $0 }
+            "signet_logins_total", help: "logins by outcome", outcomes: logins.withLock { $0 }
         )
         page.count(
-            "signet_verifications_total", help: "requests' codes that back ends had verified",
+            "signet_verifications_total", help: "request codes verified for back ends, by outcome",
             outcomes: verifications.withLock { $0 })
         page.begin(
             "signet_refusals_unwritten_total", kind: "counter",
-            help: "refused codes of requests that have no line of their own in the audit trail")
+            help: "refused request codes not listed one by one in the audit trail")
         page.add("signet_refusals_unwritten_total", labels: [], "\(unwritten)")
-        page.begin("signet_connections", kind: "gauge", help: "connections that are open now")
+        page.begin("signet_connections", kind: "gauge", help: "open connections")
         page.add("signet_connections", labels: [], "\(connections)")
         page.begin(
             "signet_database_wait_seconds", kind: "histogram",
-            help: "what transactions waited for their turn")
+            help: "time that transactions waited for their turn")
         page.add(
             "signet_database_wait_seconds", tally: database.waits, perUnit: 1_000_000_000,
             labels: [])
         page.begin(
-            "signet_database_batch", kind: "histogram", help: "writes that shared a commit (SQLite)"
+            "signet_database_batch", kind: "histogram", help: "writes per commit (SQLite)"
         )
         page.add("signet_database_batch", tally: database.batches, perUnit: 1, labels: [])
         page.begin(

@@ -23,7 +23,7 @@ extension Dispatcher {
                     database: database, keys: keys, clock: clock, issuer: issuer),
                 limits: CallLimits(rates, clock: clock), trustsProxy: false)
         } catch {
-            report("cannot be measured: \(error)")
+            report("the server cannot be measured: \(error)")
             return nil
         }
     }

@@ -75,23 +75,27 @@ actor RunningServer {
     /// It is 0 after a reload, and also if the server was started without a certificate.
     func renewCertificate() -> Int32 {
         guard let configuration, let http else {
-            report("nothing is read anew: there is no certificate")
+            report("nothing to reload: no certificate is configured")
             return 0
         }
         do throws(StartFault) {
             let settings = try ServerFiles.settings(configuration)
             let renewed = try ServerFiles.renewedIdentity(settings, at: clock.wallSeconds())
             guard let renewed else {
-                report("the certificate stays as it was: the configuration names none any more")
+                report(
+                    """
+                    the certificate could not be reloaded: the configuration no longer names one. \
+                    The old one stays in use
+                    """)
                 return 1
             }
             do throws(ServerFault) {
                 try http.renew(renewed.identity)
             } catch { throw .http(error) }
-            report("the certificate was read anew; connections from now on have it")
+            report("the certificate was reloaded; new connections use it")
             return 0
         } catch {
-            report("the certificate stays as it was: \(error.text)")
+            report("the certificate could not be reloaded, the old one stays in use: \(error.text)")
             return 1
         }
     }
@@ -182,8 +186,8 @@ actor RunningServer {
     }
 
     private func announce(_ http: HTTPServer, isSecure: Bool) {
-        let metrics = metrics.map { ", figures on port \($0.port)" } ?? ""
-        report("serves \(isSecure ? "HTTPS" : "plain HTTP") on port \(http.port)\(metrics)")
+        let metrics = metrics.map { ", metrics on port \($0.port)" } ?? ""
+        report("serving \(isSecure ? "HTTPS" : "plain HTTP") on port \(http.port)\(metrics)")
         Readiness.status("port \(http.port)").notify()
     }
 }

@@ -156,7 +156,7 @@ extension Requests {
             }
         } catch {
             refusals.putBack(unwritten)
-            report("refusals that were counted could not be written down: \(error)")
+            report("the summary of refusals could not be written to the audit trail: \(error)")
         }
     }
 }
@@ -166,12 +166,12 @@ extension AuditQuota.Unwritten {
         let (event, outcome, what) = said
         return AuditEntry(
             event: event, outcome: outcome, application: source.application,
-            detail: "and \(count) more \(what), which have no line of their own")
+            detail: "and \(count) more \(what), not listed one by one")
     }
 
     private var said: (AuditEntry.Event, outcome: String, String) {
         switch source.kind {
-        case .unprovenCode: (.request, Problem.refused.code, "with nobody's proof")
+        case .unprovenCode: (.request, Problem.refused.code, "without a valid proof")
         case .provenCode: (.request, Problem.refused.code, "with a registered key's proof")
         case .refusedKey(let code, let title): (.apiKey, code, "for '\(title)'")
         }

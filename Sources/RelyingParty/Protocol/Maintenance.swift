@@ -33,7 +33,7 @@ extension Maintenance {
     ) async {
         await withDiscardingTaskGroup { group in
             group.addTask {
-                await repeating(every: look, "the keys could not be read anew") {
+                await repeating(every: look, "the keys could not be reloaded") {
                     await lookAtKeys()
                 }
             }
@@ -98,7 +98,7 @@ extension Maintenance {
                     }
                     sound.append(chore)
                     if gone == Self.batch { isMore = true }
-                } catch { report("what is too old could not be forgotten: \(error)") }
+                } catch { report("expired data could not be deleted: \(error)") }
             }
             chores = sound
         }

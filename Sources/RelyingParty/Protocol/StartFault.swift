@@ -71,30 +71,31 @@ enum StartFault: Error {
         case .http(let fault): "\(fault)"
         case .outOfTime(let path, let validity):
             """
-            \(path) holds from \(shown(validity.begins)) to \(shown(validity.ends)), and not now: \
-            put one there that does
+            the certificate \(path) is valid from \(shown(validity.begins)) to \
+            \(shown(validity.ends)), not now: install a valid one
             """
         case .socket(.unsuitable(let number)):
             """
-            descriptor \(number) is not one listening TCP socket, of this machine alone where \
-            there is no certificate: see the socket unit
+            the socket passed by systemd (descriptor \(number)) is not a single listening TCP \
+            socket, or has no loopback address although there is no certificate: see the socket unit
             """
-        case .socket(.malformed(let code)): "sockets were handed over wrongly: error \(code)"
+        case .socket(.malformed(let code)):
+            "the sockets passed by systemd could not be read: error \(code)"
         case .metricsPlace(let text):
-            "'\(text)' is no place for metrics.listen: write 127.0.0.1:9464, [::1]:9464 or none"
+            "metrics.listen is '\(text)': write an address and port, such as 127.0.0.1:9464, or none"
         case .networkRate(let entry, let problem): "rate.networks: '\(entry)': \(problem)"
         case .url(let url):
             """
-            server.url is '\(url)', where no device can ask: write https://host, with a port or a \
-            path where there is one, in ASCII
+            server.url is '\(url)', which devices cannot use: write https://host[:port][/path] in \
+            ASCII
             """
         case .trial(let text): text
         case .halfIdentity:
-            "one of listen.certificate and listen.key is not set: set both, or none"
+            "only one of listen.certificate and listen.key is set: set both or neither"
         case .plain(let address):
             """
-            '\(address)' is not of this machine alone: set listen.certificate and listen.key, \
-            or listen on 127.0.0.1 behind a reverse proxy
+            plain HTTP is refused on '\(address)', which is not a loopback address: set \
+            listen.certificate and listen.key, or listen on 127.0.0.1 behind a reverse proxy
             """
         }
     }

@@ -121,7 +121,7 @@ extension Tokens {
             do throws(KeyFault) {
                 try await keys.refreshForUnknown(at: core.now)
             } catch {
-                report("the keys could not be read anew: \(error)")
+                report("the keys could not be reloaded: \(error)")
                 throw .unavailable
             }
             outcome = verified(token)

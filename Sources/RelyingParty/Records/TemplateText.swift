@@ -67,7 +67,7 @@ struct TemplateText: Equatable, Sendable {
         guard text.count <= Self.maximumLength else {
             throw .malformed("'data' makes the text longer than \(Self.maximumLength) bytes")
         }
-        guard !text.isEmpty else { throw .malformed("'data' leaves nothing to be shown") }
+        guard !text.isEmpty else { throw .malformed("'data' leaves the text empty") }
         return String(decoding: text, as: UTF8.self)
     }
 

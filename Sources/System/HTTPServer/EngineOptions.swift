@@ -129,7 +129,7 @@ private let connectionCallback:
             if let session = unsafe signet_mhd_session(connection),
                 unsafe !engine.presentNewest(in: session)
             {
-                engine.configuration.log("no memory for a certificate: the first one is presented")
+                engine.configuration.log("out of memory: the first certificate stays in use")
             }
             unsafe slot.pointee = Unmanaged.passRetained(opened).toOpaque()
         } else if let known = unsafe slot.pointee {

@@ -202,7 +202,7 @@ final class Exchange: @unchecked Sendable {
         connection.allow(engine.requestNanoseconds)
         let closing = engine.isStopping
         if unsafe queue(response, closing: closing, on: call.connection) { return true }
-        engine.configuration.log("a response was not fit to be sent: \(response.status)")
+        engine.configuration.log("a response was malformed and not sent: \(response.status)")
         let failed = HTTPResponse(status: 500)
         return unsafe queue(failed, closing: true, on: call.connection)
     }

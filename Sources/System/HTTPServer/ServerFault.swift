@@ -26,19 +26,19 @@ extension ServerFault: CustomStringConvertible {
     package var description: String {
         switch self {
         case .badAddress(let address):
-            "'\(address)' is no IPv4 or IPv6 address"
+            "'\(address)' is not an IPv4 or IPv6 address"
         case .portTaken(let address, let port):
             "another program listens on \(address) port \(port)"
         case .cannotListen(let fault):
             "cannot listen: \(fault)"
         case .notListening(let descriptor):
-            "descriptor \(descriptor) is no listening stream socket"
+            "descriptor \(descriptor) is not a listening stream socket"
         case .tooFewDescriptors(let allowed, let needed):
-            "only \(allowed) open files are allowed, the connection limit needs \(needed)"
+            "only \(allowed) open files are allowed, but the connection limit needs \(needed)"
         case .identity(let reason):
             "the TLS certificate and key cannot be used: \(reason)"
         case .library(let reason):
-            "the HTTP server does not start: \(reason)"
+            "the HTTP server cannot start: \(reason)"
         case .stopped:
             "the HTTP server has been stopped"
         }

@@ -20,7 +20,7 @@ import Posix
     init(_ identity: ServerConfiguration.Identity) throws(ServerFault) {
         guard try LeafCertificate.read(identity.chain).maySign else {
             throw .identity(
-                "the certificate's key usage has no digitalSignature: have one made that may sign")
+                "the certificate's key usage lacks digitalSignature: get one that includes it")
         }
         var made: gnutls_certificate_credentials_t?
         guard unsafe gnutls_certificate_allocate_credentials(&made) == 0, let made = unsafe made

@@ -50,13 +50,13 @@ extension DatabaseFault: CustomStringConvertible {
         case .unavailable(let reason):
             "the database does not answer: \(reason)"
         case .full:
-            "there is no room left where the database is: make room, then try again"
+            "the database's disk is full: free space and try again"
         case .busy(let reason):
             "the database is busy: \(reason). Try again later"
         case .newer(let found, let known):
             """
-            the database has form \(found), this program knows \(known): \
-            use the program that it was made with, or a later one
+            the database has format \(found), and this program supports up to \(known): use the \
+            version of signet-server that created it, or a later one
             """
         case .damaged(let reason):
             """

@@ -171,7 +171,7 @@ private struct Session: Sendable {
             isCommitting = true
             try connection.send("COMMIT")
             guard try connection.settle().tag == "COMMIT" else {
-                throw .fault(.broken("a transaction was undone"))
+                throw .fault(.broken("a transaction was rolled back"))
             }
             if hasWritten { figures.noteWrite() }
         } catch {
