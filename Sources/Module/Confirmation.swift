@@ -38,7 +38,7 @@ struct Confirmation {
     ) throws(LoginFailure) -> SecretLine? {
         // An answer that is here already was sent before the question.
         guard try answer(from: daemon) == nil else {
-            throw .refused("an answer came before it was asked for")
+            throw .refused("an answer arrived before the question")
         }
         do throws(LoginFailure) {
             try daemon.send(
@@ -51,11 +51,11 @@ struct Confirmation {
         case .confirmed(let password):
             guard password != nil else { return nil }
             guard request.wantsKeyring, let password = daemon.consumePassword() else {
-                throw .refused("a password came that nobody asked for")
+                throw .refused("an unrequested password arrived")
             }
             return password
         case .denial(let denial): throw .expired(denial, account: login.account)
-        case .notice, .assertion: throw .refused("a proof was answered with something else")
+        case .notice, .assertion: throw .refused("the answer is not a confirmation")
         }
     }
 
@@ -74,7 +74,7 @@ struct Confirmation {
         }
         guard !place.wasLeft else { throw .declined("the process has gone to the background") }
         guard Expectation.isCurrent(statement, at: WallClock.now, within: UInt64(seconds)) else {
-            throw .refused("the statement was not made now")
+            throw .refused("the statement is not recent")
         }
         guard end.millisecondsLeft > 0, deadline.millisecondsLeft > 0 else { throw tooLate }
     }

@@ -36,17 +36,17 @@ final class Connection {
             try TrustedPath.checkSocket(path)
         } catch {
             switch error {
-            case .absent: throw .silent("signetd is not there")
-            case .failed: throw .silent("no way to the socket")
-            case .untrusted: throw .refused("the path of signetd's socket is not to be trusted")
+            case .absent: throw .silent("signetd's socket does not exist")
+            case .failed: throw .silent("signetd's socket cannot be reached")
+            case .untrusted: throw .refused("the path of signetd's socket is not trusted")
             }
         }
         let type = Int32(bitPattern: SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
         guard let socket = Descriptor(adopting: CPAMModule.socket(AF_UNIX, type, 0)) else {
-            throw .silent("no socket")
+            throw .silent("a socket could not be created")
         }
         guard try connect(socket.number, to: path) else {
-            throw .silent("signetd takes no connection")
+            throw .silent("signetd did not accept the connection")
         }
         guard let daemon = peer(of: socket.number), daemon.uid == 0 else {
             throw .refused("the daemon is not root")
@@ -101,7 +101,7 @@ final class Connection {
     /// could not be encoded.
     func send(_ request: consuming Bytes?) throws(LoginFailure) {
         guard var frame = consume request else {
-            throw .declined("the login's names do not fit a request")
+            throw .declined("the login cannot be encoded as a request")
         }
         // The request may contain a password.
         defer { wipe(&frame) }
@@ -110,7 +110,7 @@ final class Connection {
                 socket.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
         }
         guard sent == frame.count else {
-            throw .silent("signetd takes no request")
+            throw .silent("signetd did not accept the request")
         }
     }
 
@@ -128,7 +128,7 @@ final class Connection {
         let count = unsafe packet.withUnsafeMutableBytes { bytes in
             unsafe recv(number, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
         }
-        guard count == length else { throw .refused("an answer is not what it was") }
+        guard count == length else { throw .refused("an answer changed while it was read") }
         password = PasswordFrame.take(from: &packet) { SecretLine(copying: $0) }
         guard let answer = try? LoginAnswer(decoding: packet) else {
             throw .refused("an answer is malformed")
@@ -145,7 +145,7 @@ final class Connection {
         let length = recv(socket.number, nil, 0, flags)
         if length < 0, current_errno() == EAGAIN || current_errno() == EINTR { return nil }
         guard length > 0 else {
-            throw .silent("signetd ended the connection")
+            throw .silent("signetd closed the connection")
         }
         return length
     }

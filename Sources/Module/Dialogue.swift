@@ -45,7 +45,7 @@ struct Dialogue {
     ) throws(LoginFailure) -> Assertion {
         let first = deadline.within(milliseconds: Dialogue.firstAnswerMilliseconds)
         guard try awaitAnswer(of: daemon, until: first) else {
-            throw .silent("signetd does not answer")
+            throw .silent("signetd did not answer")
         }
         var isPrepared = false
         while true {
@@ -85,7 +85,7 @@ struct Dialogue {
         case .denial(let denial):
             throw .denied(denial, account: login.account)
         case .confirmed:
-            throw .refused("a confirmation came that was not asked for")
+            throw .refused("an unrequested confirmation arrived")
         }
     }
 
@@ -110,7 +110,7 @@ struct Dialogue {
             line = PasswordLine.open(on: terminal, prompt: prompt)
         }
         guard line != nil || !place.wantsLine else {
-            throw .declined("no password can be typed here beside the touch")
+            throw .declined("a password cannot be typed here during the touch")
         }
         return isShown
     }

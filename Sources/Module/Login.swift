@@ -69,7 +69,7 @@ final class Login {
         let place = try Place(of: self, application: application, options: options)
         application.isAttended = place.presence == .foreground
         guard command != nil else {
-            throw .unavailable("the command line is not clear", shown: Prompt.unclear)
+            throw .unavailable("the command line cannot be shown clearly", shown: Prompt.unclear)
         }
         // `delay=` gives users of a greeter time to type; a password line of our own makes it
         // needless.
@@ -87,7 +87,7 @@ final class Login {
                 stops += 1
             }
         } while place.isForeground && stops < Login.maximumStops
-        throw .declined("the process is in the background, or does not stop when it is asked to")
+        throw .declined("the process is in the background, or did not stop when told to")
     }
 
     /// Gives the user a moment to start typing before the daemon learns of the login.
@@ -105,7 +105,7 @@ final class Login {
         // The same outcome as for an account without a finger, so that account names cannot be
         // probed.
         guard let uid = application.uid(of: account) else {
-            throw .declined("there is no such account")
+            throw .declined("the account does not exist")
         }
         self.uid = uid
         service = try application.service()
@@ -171,7 +171,7 @@ extension Login {
         if hasCommand, case .key(let registered) = registration {
             verifier = Verifier.open(registered.key)
             guard let found = verifier?.digestOfCommandLine() else {
-                throw .silent("the command line has no digest")
+                throw .silent("the command line could not be hashed")
             }
             digest = found
         }
@@ -187,7 +187,7 @@ extension Login {
             servers = server?.verifier()
         }
         guard case .key(let registered) = registration else {
-            throw .refused("a proof came, but no key is registered")
+            throw .refused("a proof arrived, but no key is registered")
         }
         let confirmation = Confirmation(of: self, deadline: deadline)
         // Signals that were held back take effect here. If one stops the process, the confirmation
@@ -217,7 +217,7 @@ extension Login {
             unsafe getrandom(bytes.baseAddress, bytes.count, UInt32(GRND_NONBLOCK))
         }
         guard count == bytes.count else {
-            throw .silent("there are no random numbers yet")
+            throw .silent("random numbers are not available yet")
         }
         return Challenge(random: bytes)
     }
@@ -260,10 +260,10 @@ extension Login {
             throw .refused("the signature is malformed")
         }
         guard signature.publicKey == registered.key else {
-            throw .refused("the signature is by another key")
+            throw .refused("the signature was made with another key")
         }
         guard signature.namespace == SignatureNamespace.login.bytes else {
-            throw .refused("the signature is for another use")
+            throw .refused("the signature is for another purpose")
         }
         guard verifier.verifies(signature, of: assertion.statement) else {
             throw .refused("the signature does not verify")

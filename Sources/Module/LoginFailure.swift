@@ -78,7 +78,7 @@ extension Application {
             }
             return denial.code
         case .expired(let denial, let account):
-            log(LOG_ALERT, text: "fingerprint login refused: the proof is not valid any more")
+            log(LOG_ALERT, text: "fingerprint login refused: the proof is no longer valid")
             show(denial.loginText(account: account), asError: true)
             return PAM_AUTH_ERR
         case .refused(let why):
@@ -88,18 +88,18 @@ extension Application {
         case .badOption(let option):
             // Not PAM_AUTHINFO_UNAVAIL: a misconfigured factor is not an absent one. A sufficient
             // line continues with the password, a required one denies.
-            log(LOG_ERR, text: "option '\(option)' is unknown, malformed or repeated: not serving")
+            log(LOG_ERR, text: "option '\(option)' is unknown, malformed or repeated: correct it")
             return PAM_SERVICE_ERR
         case .badServer(let path, let line):
             // As for a bad option, but at a higher level, because a server was meant to decide.
             if line == 0 {
                 log(
                     LOG_ALERT,
-                    text: "the server's file '\(path)' is not there or not whole: not serving")
+                    text: "the server file '\(path)' is missing or incomplete: restore it")
             } else {
                 log(
                     LOG_ALERT,
-                    text: "line \(number: line) of the server's file '\(path)': not serving")
+                    text: "line \(number: line) of the server file '\(path)' is wrong: correct it")
             }
             return PAM_SERVICE_ERR
         case .libpam(let code):

@@ -30,7 +30,7 @@ struct Place {
         of login: Login, application: Application, options: ModuleOptions
     ) throws(LoginFailure) {
         guard !login.asksElsewhere else {
-            throw .declined("sudo is not to ask on the terminal")
+            throw .declined("sudo was told not to ask on the terminal")
         }
         let mayType = options.prompt == .auto || options.prompt == .together
         let found = Terminal.open(named: login.terminal, toRead: mayType)
@@ -52,7 +52,7 @@ struct Place {
         attended = presence == .foreground && background == .refuse ? found : nil
         warning = background == .warn && presence != .foreground ? presence : nil
         guard terminal != nil || !wantsLine else {
-            throw .declined("no password can be typed here beside the touch")
+            throw .declined("a password cannot be typed here during the touch")
         }
     }
 

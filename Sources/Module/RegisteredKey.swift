@@ -46,8 +46,8 @@ struct RegisteredKey {
         } catch {
             switch error {
             case .absent: throw .declined("no key is registered for this account")
-            case .failed: throw .declined("the registered keys cannot be looked at")
-            case .untrusted: throw .refused("the registered key's file is not to be trusted")
+            case .failed: throw .declined("the registered keys cannot be read")
+            case .untrusted: throw .refused("the registered key's file is not trusted")
             }
         }
     }

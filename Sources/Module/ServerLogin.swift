@@ -44,7 +44,7 @@ final class ServerLogin {
                 cap: LoginServer.maximumLength)
         } catch {
             switch error {
-            case .untrusted: throw .refused("the server's file is not to be trusted")
+            case .untrusted: throw .refused("the server file is not trusted")
             case .absent, .failed: throw .badServer(path, 0)
             }
         }
@@ -70,7 +70,7 @@ final class ServerLogin {
     ) throws(LoginFailure) -> Bool {
         guard name.first == UInt8(ascii: "@") else { return name == account.bytes }
         guard let isMember = application.isMember(account, of: Bytes(name.dropFirst())) else {
-            throw .refused("a group that the server's file names cannot be looked up")
+            throw .refused("a group in the server file cannot be looked up")
         }
         return isMember
     }
@@ -103,7 +103,7 @@ final class ServerLogin {
         guard let verifier else {
             throw .silent("the server's key cannot be used")
         }
-        guard let proof else { throw .refused("no verdict of the server came") }
+        guard let proof else { throw .refused("the server's verdict is missing") }
         guard let verdict = try? Verdict(parsing: proof.verdict) else {
             throw .refused("the server's verdict is malformed")
         }
@@ -112,7 +112,7 @@ final class ServerLogin {
             audience: server.audience, local: account, challenge: challenge,
             offlineSeconds: UInt64(server.offlineHours) * 3_600)
         guard expected.mismatch(with: verdict, for: statement, at: WallClock.now) == nil else {
-            throw .refused("the server's verdict does not let this login in")
+            throw .refused("the server's verdict does not approve this login")
         }
     }
 
@@ -123,10 +123,10 @@ final class ServerLogin {
             throw .refused("the verdict's signature is malformed")
         }
         guard signature.publicKey == server.key else {
-            throw .refused("the verdict is by another key than the server's")
+            throw .refused("the verdict is not signed with the server's key")
         }
         guard signature.namespace == SignatureNamespace.verdict.bytes else {
-            throw .refused("the verdict's signature is for another use")
+            throw .refused("the verdict's signature is for another purpose")
         }
         guard verifier.verifies(signature, of: proof.verdict) else {
             throw .refused("the verdict's signature does not verify")

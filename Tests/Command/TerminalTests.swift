@@ -138,6 +138,6 @@ struct TerminalTests {
             environment: ["SIGNET_SOCKET": "/tmp/x", "SIGNETD_SOCKET": "/tmp/x"])
         #expect(outcome.ending == .exited(3))
         #expect(
-            outcome.errors.contains("/run/signet/signetd.sock takes no connection: No such file"))
+            outcome.errors.contains("/run/signet/signetd.sock cannot be reached: No such file"))
     }
 }

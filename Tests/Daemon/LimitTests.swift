@@ -44,7 +44,7 @@ extension DaemonTests {
             }
             #expect(isRefused)
             let entries = fixture.program.errors.split(separator: "\n")
-            #expect(entries.count { $0.contains("asks too often") } < 20)
+            #expect(entries.count { $0.contains("sends too many requests") } < 20)
             #expect(!entries.contains { $0.contains("tooManyRequests") })
         }
 

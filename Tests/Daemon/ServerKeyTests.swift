@@ -223,7 +223,9 @@ extension SecondDaemonTests {
             }
             let denial = try fixture.client(.daemon).ask(fixture.playedLogin()).denial
             #expect(denial?.reason == .serverUnreachable)
-            #expect(denial?.subject == Bytes("the account asks servers too often at once".utf8))
+            #expect(
+                denial?.subject
+                    == Bytes("the account has too many requests to servers at once".utf8))
             // Another account has its own.
             #expect(try fixture.touchEach(Self.enableBin, with: "two").enabled != nil)
             for _ in clients { gate.happen() }

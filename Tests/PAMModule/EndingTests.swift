@@ -42,7 +42,7 @@ struct EndingTests {
         let shown = lines.filter { $0.hasPrefix("error ") }.count
         #expect(shown == 2 * (reasons.count - silent.count))
         let alarms = fixture.stage.journal.entries.filter {
-            $0.message.contains("the proof is not valid any more")
+            $0.message.contains("the proof is no longer valid")
         }
         #expect(alarms.count == 2 * 2)
     }

@@ -52,7 +52,7 @@ struct KeyringTests {
         #expect(lines.contains("auth \(Fixture.Code.authError)"))
         #expect(!lines.contains { $0.contains(Self.secret) })
         try fixture.stage.journal.expect("an alert") {
-            $0.priority == 1 && $0.message.contains("nobody asked for")
+            $0.priority == 1 && $0.message.contains("an unrequested password arrived")
         }
     }
 

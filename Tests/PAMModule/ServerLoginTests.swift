@@ -146,7 +146,7 @@ struct ServerLoginTests {
         }
         #expect(bare == Fixture.Code.authError)
         try fixture.stage.journal.expect("an alert") {
-            $0.priority == 1 && $0.message.contains("no verdict")
+            $0.priority == 1 && $0.message.contains("verdict is missing")
         }
     }
 
@@ -169,7 +169,7 @@ struct ServerLoginTests {
         }
         #expect(code == Fixture.Code.authError, "\(Self.alterations[index].0)")
         try fixture.stage.journal.expect("an alert") {
-            $0.priority == 1 && $0.message.contains("verdict does not let")
+            $0.priority == 1 && $0.message.contains("verdict does not approve")
         }
     }
 
@@ -216,7 +216,7 @@ struct ServerLoginTests {
         #expect(
             try code { try proof(for: $0, lines(), verdict(for: $0)) } == Fixture.Code.authError)
         try fixture.stage.journal.expect("an alert") {
-            $0.priority == 1 && $0.message.contains("another key than the server's")
+            $0.priority == 1 && $0.message.contains("not signed with the server's key")
         }
     }
 
@@ -332,7 +332,7 @@ struct ServerLoginTests {
         #expect(try fixture.start().codes() == [Fixture.Code.authError])
         #expect(!fixture.hasVisit)
         try fixture.stage.journal.expect("an alert") {
-            $0.priority == 1 && $0.message.contains("not to be trusted")
+            $0.priority == 1 && $0.message.contains("the server file is not trusted")
         }
     }
 
@@ -352,7 +352,7 @@ struct ServerLoginTests {
         #expect(!fixture.hasVisit)
         try fixture.stage.journal.expect("an alert") {
             $0.priority == 1
-                && $0.message.contains(line > 0 ? "line \(line) of" : "is not there or not whole")
+                && $0.message.contains(line > 0 ? "line \(line) of" : "is missing or incomplete")
         }
     }
 

@@ -130,7 +130,7 @@ struct RelayTests {
         ] {
             let answer = Relay(configuration).answer(request)
             let why = try #require(answer.why)
-            #expect(why.contains("does not prove who it is"))
+            #expect(why.contains("identity cannot be verified"))
             #expect(why.contains("(\(server.url)). See \(setting) in"), "\(why)")
             #expect(answer.isRepeatable == false)
         }
@@ -157,7 +157,7 @@ struct RelayTests {
     func badURL(url: String) {
         let answer = Relay(ClientConfiguration()).answer(
             .register(server: ServerURL(url), code: [1], device: Self.device))
-        #expect(answer.why == "the server's URL is not in its one form")
+        #expect(answer.why == "the server's URL is not in canonical form")
     }
 }
 

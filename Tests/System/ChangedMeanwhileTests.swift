@@ -34,7 +34,7 @@ struct ChangedMeanwhileTests {
         try signet.expectPassword(program, on: terminal)
         let said = terminal.transcript
         #expect(said.contains("was not confirmed in time") || said.contains(change), "\(said)")
-        try signet.expectAlert("the proof is not valid any more")
+        try signet.expectAlert("the proof is no longer valid")
     }
 
     @Test("fingerprint login was switched off", arguments: AlicesProgram.allCases)

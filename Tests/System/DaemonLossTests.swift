@@ -132,7 +132,7 @@ struct DaemonLossTests {
         try terminal.passBySudosPrompt()
         try signet.expectAlert(
             ownsSocket
-                ? "the path of signetd's socket is not to be trusted" : "the daemon is not root")
+                ? "the path of signetd's socket is not trusted" : "the daemon is not root")
     }
 
     @Test("but a directory that others may write, or a link, nobody is let in")
@@ -143,7 +143,7 @@ struct DaemonLossTests {
             try terminal.expect("the fingerprint service's answer was rejected as invalid")
             try terminal.passBySudosPrompt()
         }
-        try signet.expectAlert("the path of signetd's socket is not to be trusted")
+        try signet.expectAlert("the path of signetd's socket is not trusted")
     }
 }
 

@@ -26,7 +26,7 @@ struct FreshnessTests {
         terminal.resume()
         try terminal.expect("was not confirmed in time")
         try signet.expectPassword(program, on: terminal)
-        try signet.expectAlert("the proof is not valid any more")
+        try signet.expectAlert("the proof is no longer valid")
         try signet.expectReceipts(granted: [false, true])
     }
 

@@ -184,7 +184,7 @@ struct InvalidationTests {
         try signet.shell("cp /var/lib/signet/keys/4243.pub /var/lib/signet/keys/4242.pub")
         let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
         try terminal.passBySudosPrompt()
-        try signet.expectAlert("the registered key's file is not to be trusted")
+        try signet.expectAlert("the registered key's file is not trusted")
     }
 
     @Test(
@@ -199,6 +199,6 @@ struct InvalidationTests {
         let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
         try terminal.passBySudosPrompt()
         #expect(!terminal.transcript.contains(SignetStage.invitation))
-        try signet.expectAlert("the registered key's file is not to be trusted")
+        try signet.expectAlert("the registered key's file is not trusted")
     }
 }

@@ -205,7 +205,7 @@ struct PolkitTests {
         try stage.kill(named: "pkttyagent")
         try terminal.expect("ended")
         try signet.touch(Touch.alice)
-        try signet.expectAlert("the proof is not valid any more")
+        try signet.expectAlert("the proof is no longer valid")
         #expect(!terminal.transcript.contains("root\r\n"))
         terminal.hangUp()
     }
@@ -285,7 +285,7 @@ struct PolkitTests {
         agent.signal(SIGKILL)
         try agent.expectEnd()
         try signet.touch(Touch.alice)
-        try signet.expectAlert("the proof is not valid any more")
+        try signet.expectAlert("the proof is no longer valid")
         helper.signal(SIGKILL)
     }
 }

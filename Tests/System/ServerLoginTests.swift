@@ -113,7 +113,7 @@ struct ServerLoginTests {
         try terminal.expect("[sudo] password for alice: ")
         terminal.signal(SIGKILL)
         try stage.journal.expect("an alert") {
-            $0.priority == 1 && $0.message.contains("another key than the server's")
+            $0.priority == 1 && $0.message.contains("not signed with the server's key")
         }
     }
 

@@ -29,7 +29,7 @@ struct SleepTests {
         try terminal.passBySudosPrompt()
         try signet.expectDenial("suspending")
         try bus.wake()
-        try stage.journal.expect("waking") { $0.message == "the machine is awake" }
+        try stage.journal.expect("waking") { $0.message == "the machine has woken up" }
         let next = try sudo()
         try next.expectInvitation()
         try signet.touch(Touch.alice)

@@ -71,17 +71,17 @@ package enum Settings {
     package static let idleExit = Setting(
         section: "daemon", key: "idle-exit", standard: .duration(.seconds(30)),
         accepts: .duration(.seconds(1)...(.seconds(86_400)), orOff: true),
-        purpose: "how long the daemon stays when nothing is asked of it")
+        purpose: "how long the daemon keeps running without requests")
     /// The setting `daemon.connections`.
     package static let connections = Setting(
         section: "daemon", key: "connections", standard: .count(128),
         accepts: .count(8...4_096),
-        purpose: "connections at the same time, of all users together")
+        purpose: "simultaneous connections of all users together")
     /// The setting `daemon.connections-per-user`.
     package static let connectionsPerUser = Setting(
         section: "daemon", key: "connections-per-user", standard: .count(16),
         accepts: .count(2...1_024),
-        purpose: "connections of one user at the same time")
+        purpose: "simultaneous connections of one user")
     /// The setting `touch.timeout`.
     package static let touchTimeout = Setting(
         section: "touch", key: "timeout", standard: .duration(.seconds(60)),
@@ -98,11 +98,11 @@ package enum Settings {
     /// The setting `reader.ignore`.
     package static let ignoredReaders = Setting(
         section: "reader", key: "ignore", standard: .words([]), accepts: .words,
-        purpose: "readers that are left alone, by the id that 'signet readers' shows")
+        purpose: "readers that are not used, by the ids that 'signet readers' shows")
     /// The setting `enrolment.fingers`.
     package static let fingers = Setting(
         section: "enrolment", key: "fingers", standard: .count(10), accepts: .count(1...10),
-        purpose: "fingers that an account may enrol")
+        purpose: "how many fingers an account may enrol")
     /// The setting `enrolment.timeout`.
     package static let enrolmentTimeout = Setting(
         section: "enrolment", key: "timeout", standard: .duration(.seconds(120)),
@@ -112,7 +112,7 @@ package enum Settings {
     package static let passwordTimeout = Setting(
         section: "password", key: "timeout", standard: .duration(.seconds(30)),
         accepts: .duration(.seconds(1)...(.seconds(300)), orOff: false),
-        purpose: "the longest time that the check of a password may take")
+        purpose: "the longest time that a password check may take")
     /// The setting `login.services`.
     package static let loginServices = Setting(
         section: "login", key: "services", standard: .words([]), accepts: .names,
@@ -149,7 +149,7 @@ package enum Settings {
     package static let loginWithoutLogind = Setting(
         section: "login", key: "without-logind", standard: .word("consoles"),
         accepts: .choice(["consoles", "terminals", "any"]),
-        purpose: "where logind does not run: who may ask for a finger")
+        purpose: "who may ask for a finger where logind does not run")
     /// The setting `login.without-seat`.
     package static let loginWithoutSeat = Setting(
         section: "login", key: "without-seat", standard: .word(refuse),
@@ -163,7 +163,7 @@ package enum Settings {
             "ly.service", "serial-getty@.service", "console-getty.service",
             "container-getty@.service",
         ]), accepts: .words,
-        purpose: "units of root's that log users in at a console: NAME.service or NAME@.service")
+        purpose: "system units that log users in at a console: NAME.service or NAME@.service")
     /// The setting `login.display-managers`.
     package static let loginDisplayManagers = Setting(
         section: "login", key: "display-managers",
@@ -171,7 +171,7 @@ package enum Settings {
             "gdm.service", "gdm3.service", "sddm.service", "lightdm.service", "greetd.service",
             "lxdm.service", "plasmalogin.service", "cosmic-greeter.service",
         ]), accepts: .words,
-        purpose: "units of root's that log users in at a greeter")
+        purpose: "system units that log users in at a greeter")
 
     /// The setting `keyring.services`.
     ///
@@ -198,11 +198,11 @@ package enum Settings {
     package static let vaultKind = Setting(
         section: "vault", key: "kind", standard: .word("auto"),
         accepts: .choice(["auto", "tpm", "file"]),
-        purpose: "where new keys are kept: the TPM if it works, always the TPM, or a file")
+        purpose: "where new keys are stored: the TPM if it works, always the TPM, or a file")
     /// The setting `vault.tpm`.
     package static let vaultTPM = Setting(
         section: "vault", key: "tpm", standard: .word("auto"), accepts: .text(256),
-        purpose: "the way to the TPM: auto, device:/dev/…, tabrmd:… or swtpm:…")
+        purpose: "how to reach the TPM: auto, device:/dev/…, tabrmd:… or swtpm:…")
     /// The setting `vault.pcrs`.
     package static let vaultRegisters = Setting(
         section: "vault", key: "pcrs", standard: .numbers([]), accepts: .numbers(0...23),
@@ -211,20 +211,20 @@ package enum Settings {
     package static let vaultTimeout = Setting(
         section: "vault", key: "timeout", standard: .duration(.seconds(10)),
         accepts: .duration(.seconds(1)...(.seconds(60)), orOff: false),
-        purpose: "the longest time that a call of the TPM may take")
+        purpose: "the longest time that a TPM command may take")
     /// The setting `relay.ca-file`.
     package static let relayAuthorities = Setting(
         section: "relay", key: "ca-file", standard: .word("system"), accepts: .text(256),
-        purpose: "who may vouch for a server: system, or a PEM file with those alone who may")
+        purpose: "the trusted certificate authorities: system, or a PEM file with only those")
     /// The setting `relay.pin`.
     package static let relayPin = Setting(
         section: "relay", key: "pin", standard: .word("none"), accepts: .text(512),
-        purpose: "the key that a server must have as well: sha256//BASE64, several with ;")
+        purpose: "a key that the server must also have: sha256//BASE64, several separated by ;")
     /// The setting `relay.connect-timeout`.
     package static let relayConnectTimeout = Setting(
         section: "relay", key: "connect-timeout", standard: .duration(.seconds(5)),
         accepts: .duration(.milliseconds(100)...(.seconds(30)), orOff: false),
-        purpose: "the longest time until the connection to a server stands")
+        purpose: "the longest time to connect to a server")
     /// The setting `relay.timeout`.
     package static let relayTimeout = Setting(
         section: "relay", key: "timeout", standard: .duration(.seconds(15)),
@@ -233,7 +233,7 @@ package enum Settings {
     /// The setting `relay.proxy`.
     package static let relayProxy = Setting(
         section: "relay", key: "proxy", standard: .word("none"), accepts: .text(256),
-        purpose: "the proxy on the way to servers, as a URL, or none")
+        purpose: "the URL of a proxy for servers, or none")
 
     /// All settings, in the order in which they are shown.
     package static let all: [Setting] = [

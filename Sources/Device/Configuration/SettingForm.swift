@@ -65,13 +65,13 @@ extension Setting.Form {
         case .duration(let bounds, let orOff):
             "a time from \(SettingValue.duration(bounds.lowerBound).text) to "
                 + "\(SettingValue.duration(bounds.upperBound).text)" + (orOff ? ", or off" : "")
-        case .words: "words with commas between"
-        case .names: "names with commas between, each with or without ! in front"
-        case .plainNames: "names with commas between"
+        case .words: "words separated by commas"
+        case .names: "names separated by commas, each with or without ! in front"
+        case .plainNames: "names separated by commas"
         case .choice(let words): words.joined(separator: ", or ")
         case .text(let most): "a text of at most \(most) bytes"
         case .numbers(let bounds):
-            "ascending numbers from \(bounds.lowerBound) to \(bounds.upperBound) with commas between"
+            "ascending numbers from \(bounds.lowerBound) to \(bounds.upperBound), separated by commas"
         }
     }
 

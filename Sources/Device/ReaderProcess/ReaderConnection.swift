@@ -114,7 +114,7 @@ final class ReaderConnection {
         timer = Timer(after: patience) { [weak self] in
             guard let self else { return }
             guard task != nil else { return cancel() }
-            complain("signet-reader: the reader's driver does not end what it was asked for")
+            complain("signet-reader: the reader's driver did not finish a request in time")
             endProcess(1)
         }
     }

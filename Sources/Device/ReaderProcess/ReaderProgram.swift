@@ -43,7 +43,9 @@ package final class ReaderProgram {
         onService {
             do {
                 guard let inherited = try Activation.sockets().first else {
-                    complain("signet-reader: systemd has passed no socket; it starts this program")
+                    complain(
+                        "signet-reader: systemd passed no socket. Only systemd can start this program"
+                    )
                     return fail(status)
                 }
                 let listener = try PacketListener(adopting: Descriptor(adopting: inherited))
@@ -84,7 +86,7 @@ package final class ReaderProgram {
     private func accept() {
         while !isStopping, let socket = try? listener.accept() {
             guard let peer = try? PeerCredentials(of: socket.descriptor), peer.uid == 0 else {
-                complain("signet-reader: somebody else than root has connected")
+                complain("signet-reader: a process that is not root has connected")
                 continue
             }
             timer?.cancel()

@@ -34,9 +34,9 @@ package struct Relay: Sendable {
     /// Returns a single answer, or for a list one answer per item and a last one with their number.
     package func answers(_ request: RelayRequest) -> [RelayAnswer] {
         guard let server = CanonicalServerURL(request.server) else {
-            return [.failed("the server's URL is not in its one form")]
+            return [.failed("the server's URL is not in canonical form")]
         }
-        guard let call = Call(request) else { return [.failed("the request cannot be written")] }
+        guard let call = Call(request) else { return [.failed("the request cannot be encoded")] }
         do throws(ClientFault) {
             let answer = try send(call, to: server)
             return answers(answer, to: call)
@@ -53,7 +53,7 @@ package struct Relay: Sendable {
         case .tlsRefused(.unknownAuthority), .tlsRefused(.unusableAuthorities):
             ". See ca-file in the section [relay] of signet.conf(5)"
         case .tlsRefused(.anotherKey): ". See pin in the section [relay] of signet.conf(5)"
-        case .tlsRefused(.expired), .tlsRefused(.notYetValid): ". See this machine's clock, too"
+        case .tlsRefused(.expired), .tlsRefused(.notYetValid): ". Check this machine's clock, too"
         case .tlsRefused, .badRequest, .cannotConnect, .exhausted, .timedOut, .tooLarge, .broken,
             .cancelled:
             ""
@@ -63,7 +63,7 @@ package struct Relay: Sendable {
     /// Calls the server for a request that has a single answer; a list is a failure.
     package func answer(_ request: RelayRequest) -> RelayAnswer {
         let answers = answers(request)
-        return answers.count == 1 ? answers[0] : .failed("the answer is a list")
+        return answers.count == 1 ? answers[0] : .failed("the server answered with a list")
     }
 
     /// Sends a call, and repeats it once if the connection broke and a repetition is harmless.
@@ -95,20 +95,17 @@ package struct Relay: Sendable {
             guard let answers = call.read(answer.body),
                 answers.allSatisfy({ (try? $0.encoded()) != nil })
             else {
-                return [
-                    .failed(
-                        "the server's answer is not what docs/developer/SERVER-INTEGRATE.md says")
-                ]
+                return [.failed("the server's answer does not match its documented form")]
             }
             return answers
         case 300...399:
             return [
-                .failed("the server sends elsewhere (\(answer.status)), which is not followed")
+                .failed("the server redirects (status \(answer.status)), which is not followed")
             ]
         default:
             guard let problem = value(ProblemDocument.self, of: answer.body), problem.isWellFormed,
                 let status = UInt16(exactly: answer.status)
-            else { return [.failed("the server answers with HTTP status \(answer.status)")] }
+            else { return [.failed("the server answered with HTTP status \(answer.status)")] }
             return [
                 .refused(
                     code: Bytes(problem.code.utf8), status: status,

@@ -52,7 +52,7 @@ final class RelayService: Sendable {
     /// it.
     private func take(_ socket: consuming PacketSocket) {
         guard let peer = try? PeerCredentials(of: socket.descriptor), peer.uid == caller else {
-            return complain("signet-relay: somebody else than root has connected")
+            return complain("signet-relay: a process that is not root has connected")
         }
         guard connections.load(ordering: .sequentiallyConsistent) < Self.limit else { return }
         connections.add(1, ordering: .sequentiallyConsistent)

@@ -63,7 +63,7 @@ extension SealingContext {
             throw .trouble(.failed("the finger matched too long ago"))
         }
         guard match.account == uid else {
-            throw .trouble(.failed("the finger that matched is another account's"))
+            throw .trouble(.failed("the finger that matched belongs to another account"))
         }
     }
 }

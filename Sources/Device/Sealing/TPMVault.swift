@@ -45,7 +45,7 @@ package final class TPMVault: RootedVault {
         let name: TCTIName
         do throws(TCTINameFault) {
             name = try TCTIName.parse(tcti)
-        } catch { throw TPMSettingFault(description: "the TCTI is not used: \(error)") }
+        } catch { throw TPMSettingFault(description: "the TCTI cannot be used: \(error)") }
         guard let registers = RegisterSelection(pcrs) else {
             throw TPMSettingFault(description: "PCRs are numbers from 0 to 23, each once")
         }

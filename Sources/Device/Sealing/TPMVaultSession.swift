@@ -107,7 +107,7 @@ struct TPMVaultSession {
         ready[number] = .some(nil)
         let object = try prepared(sealed)
         ready[number] = .some(object)
-        guard let link else { throw .trouble(.failed("the connection to the TPM is gone")) }
+        guard let link else { throw .trouble(.failed("the connection to the TPM was closed")) }
         do throws(TPMFault) {
             return try body(link.connection, object)
         } catch { throw error.verdict }
@@ -123,7 +123,9 @@ struct TPMVaultSession {
         _ number: UInt64,
         _ body: (TPMConnection, ReadyObject) throws(TPMFault) -> Result
     ) throws(VaultError) -> Result? {
-        guard let entry = ready[number] else { throw .trouble(.failed("it was given back")) }
+        guard let entry = ready[number] else {
+            throw .trouble(.failed("the prepared key was released"))
+        }
         guard let object = entry, object.isUsable, let link else { return nil }
         do throws(TPMFault) {
             return try body(link.connection, object)

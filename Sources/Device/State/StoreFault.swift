@@ -59,16 +59,16 @@ extension StoreFault: CustomStringConvertible {
         case .file(let fault): fault.description
         case .damaged(let path): "\(path) is damaged"
         case .newerVersion(let version):
-            "the state directory has version \(version), which this program does not know"
+            "the state directory has version \(version), which this program does not support"
         case .anotherAccount(let name):
             "the records of this uid belong to the account \(String(decoding: name.bytes, as: UTF8.self))"
-        case .unsupportedName: "the account's name has characters that cannot be kept"
-        case .unknownPrint: "there is no such print"
-        case .tooManyPrints: "no more prints fit"
-        case .tooManyStoredPrints: "the readers keep more prints than can be covered"
+        case .unsupportedName: "the account's name has unsupported characters"
+        case .unknownPrint: "the print does not exist"
+        case .tooManyPrints: "the account has the maximum number of prints"
+        case .tooManyStoredPrints: "the readers store more prints than a record can hold"
         case .readerNameTooLong: "the reader's name is too long"
         case .hostSecret(let fault): fault.description
-        case .changedMeanwhile: "it was changed by somebody else meanwhile"
+        case .changedMeanwhile: "another request changed it in the meantime"
         case .vault(let error): error.description
         case .closed(let error): "the fingerprints cannot be opened: \(error)"
         case .othersClosed(let why): "other accounts' fingerprints, needed for comparison: \(why)"

@@ -22,7 +22,7 @@ extension CryptoFault: CustomStringConvertible {
     package var description: String {
         switch self {
         case .library(let operation): "\(operation) failed in libcrypto"
-        case .memory: "no memory that can be locked"
+        case .memory: "no memory could be locked"
         case .length: "an argument has the wrong length"
         case .notAuthentic: "the sealed bytes are not authentic"
         case .badPrivateKey: "not a P-256 private key"

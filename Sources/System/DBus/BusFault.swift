@@ -27,13 +27,13 @@ extension BusFault: CustomStringConvertible {
     package var description: String {
         switch self {
         case .noBus(let why): "the message bus does not answer: \(why)"
-        case .closed: "the connection to the bus has ended"
-        case .timedOut: "no answer came in time"
+        case .closed: "the connection to the message bus was closed"
+        case .timedOut: "no answer arrived in time"
         case .cancelled: "it was cancelled"
         case .unknown: "no service on the message bus offers this"
         case .refused(let why): "the other side refused it: \(why)"
-        case .invalidCall: "the bus takes no such call"
-        case .malformed: "the answer is not of the form that it should have"
+        case .invalidCall: "the call is invalid"
+        case .malformed: "the answer is malformed"
         }
     }
 }

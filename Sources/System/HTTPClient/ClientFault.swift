@@ -64,12 +64,12 @@ extension TLSRefusal: CustomStringConvertible {
     /// A single line without a full stop and without anything that was received.
     package var description: String {
         switch self {
-        case .unknownAuthority: "its certificate is of no authority that is trusted here"
-        case .anotherName: "its certificate is for another name"
+        case .unknownAuthority: "its certificate is not from a trusted authority"
+        case .anotherName: "its certificate is for another host name"
         case .expired: "its certificate has expired"
         case .notYetValid: "its certificate is not valid yet"
-        case .anotherKey: "its key is another one than is pinned here"
-        case .unusableAuthorities: "the file of authorities cannot be used"
+        case .anotherKey: "its key is not the pinned one"
+        case .unusableAuthorities: "the file with trusted authorities cannot be used"
         case .other(let reason): reason
         }
     }
@@ -81,10 +81,10 @@ extension ClientFault: CustomStringConvertible {
         switch self {
         case .badRequest(let reason): "the request cannot be sent: \(reason)"
         case .cannotConnect(let reason): "the server cannot be reached: \(reason)"
-        case .exhausted(let reason): "this machine has nothing left to connect with: \(reason)"
-        case .tlsRefused(let reason): "the server does not prove who it is: \(reason)"
-        case .timedOut(sent: false): "the server cannot be reached in time"
-        case .timedOut(sent: true): "the server does not answer in time"
+        case .exhausted(let reason): "this machine lacks the resources to connect: \(reason)"
+        case .tlsRefused(let reason): "the server's identity cannot be verified: \(reason)"
+        case .timedOut(sent: false): "the server could not be reached in time"
+        case .timedOut(sent: true): "the server did not answer in time"
         case .tooLarge: "the server's answer is too long"
         case .broken(_, let reason): "the connection to the server broke: \(reason)"
         case .cancelled: "the request was cancelled"

@@ -46,7 +46,7 @@ extension FileFault: CustomStringConvertible {
         switch self {
         case .system(let fault): fault.description
         case .untrusted(let path, let distrust): "\(path) \(distrust)"
-        case .tooLarge(let path): "\(path) is larger than it can rightly be"
+        case .tooLarge(let path): "\(path) is larger than the limit"
         case .badName(let name): "'\(name)' is not a plain file name"
         }
     }

@@ -38,12 +38,12 @@ extension SystemFault: CustomStringConvertible {
     /// The predicate that says what failed, by C function; its subject is the path or name.
     private static let verbs = [
         "open": "cannot be opened", "openat": "cannot be opened", "read": "cannot be read",
-        "write": "cannot be written", "connect": "takes no connection",
-        "mkdirat": "cannot be made", "renameat": "cannot be renamed",
-        "renameat2": "cannot be renamed", "linkat": "cannot be put in place",
+        "write": "cannot be written", "connect": "cannot be reached",
+        "mkdirat": "cannot be created", "renameat": "cannot be renamed",
+        "renameat2": "cannot be renamed", "linkat": "cannot be linked",
         "unlinkat": "cannot be removed", "fsync": "cannot be written to the disk",
-        "fdatasync": "cannot be written to the disk", "ftruncate": "cannot be cut",
-        "fstat": "cannot be looked at", "fstatat": "cannot be looked at",
+        "fdatasync": "cannot be written to the disk", "ftruncate": "cannot be truncated",
+        "fstat": "cannot be examined", "fstatat": "cannot be examined",
         "access": "cannot be read", "faccessat": "cannot be read",
         "getdents": "cannot be listed", "readdir": "cannot be listed", "bind": "cannot be bound",
     ]

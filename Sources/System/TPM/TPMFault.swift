@@ -59,8 +59,8 @@ extension TPMFault: CustomStringConvertible {
         case .anotherRoot: "the TPM has another storage root key"
         case .unfitRegisters(let numbers):
             "the TPM has no SHA-256 value of PCR \(numbers.map { "\($0)" }.joined(separator: ", "))"
-        case .malformed(let command): "\(command.rawValue): an answer of another form"
-        case .memory: "no memory that can be locked"
+        case .malformed(let command): "\(command.rawValue): malformed answer"
+        case .memory: "no memory could be locked"
         case .crypto(let fault): fault.description
         }
     }

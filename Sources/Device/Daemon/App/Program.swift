@@ -151,7 +151,7 @@ package final class Program {
             for line in settings.obsoleteLines { journal.warning(line.text) }
             return (settings, nil)
         } catch {
-            journal.fault("\(error.text): the defaults are in force instead")
+            journal.fault("\(error.text): the defaults are used instead")
             return (Configuration(), error)
         }
     }

@@ -141,7 +141,7 @@ extension Router {
             return
         }
         if rateLimitedUsers.insert(uid).inserted {
-            journal.service("uid \(uid) asks too often and is refused for now")
+            journal.service("uid \(uid) sends too many requests and is refused for now")
         }
         throw Denial(.tooManyRequests)
     }

@@ -282,7 +282,7 @@ extension Credentials {
             for secret in try kept.secrets.list().intact {
                 do throws(StoreFault) {
                     try await move(secret, in: kept.secrets, for: fingers, to: vault)
-                } catch { journal.fault("a secret was not moved: \(error)") }
+                } catch { journal.fault("a secret could not be moved to another vault: \(error)") }
             }
         } catch { journal.fault(error.description) }
     }

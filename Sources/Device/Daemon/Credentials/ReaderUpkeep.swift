@@ -52,7 +52,7 @@ extension ReaderUpkeep {
                 }
                 try await tidy(reader)
             }
-        } catch { journal.fault("cannot tidy readers: \(error)") }
+        } catch { journal.fault("leftover prints on readers could not be deleted: \(error)") }
     }
 
     /// Deletes what was left behind on one reader, and removes from the record what is done.
@@ -68,7 +68,7 @@ extension ReaderUpkeep {
         // credential.
         guard isEnrolling || (isDeleting && reader.features.contains(.delete)) else { return }
         guard case .success(let contents) = await readers.list(reader) else {
-            return journal.fault("cannot list what \(reader.id) keeps, to tidy it")
+            return journal.fault("leftover prints on \(reader.id) could not be listed")
         }
         let owned = try coverage.ownedPrints()
         var left: [PrintDigest] = []

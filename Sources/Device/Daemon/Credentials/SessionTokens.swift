@@ -30,7 +30,7 @@ extension SessionTokens {
     func tidyTokens() {
         do throws(FileFault) {
             try tokenFiles.sweep(at: accounts.instant.seconds)
-        } catch { journal.fault("tokens of sessions: \(error)") }
+        } catch { journal.fault("expired session tokens could not be deleted: \(error)") }
     }
 
     /// Deletes an account's token early, because the login at the server is no longer valid.
@@ -39,7 +39,9 @@ extension SessionTokens {
     func forgetToken(of account: Account, from server: ServerURL? = nil) {
         do throws(FileFault) {
             try tokenFiles.remove(of: account.uid, from: server)
-        } catch { journal.fault("a token stays: \(error)", account: account.name) }
+        } catch {
+            journal.fault("a session token could not be deleted: \(error)", account: account.name)
+        }
     }
 
     /// Stores the token of a login at a server, in place of an older one of the account.
@@ -53,7 +55,7 @@ extension SessionTokens {
                 at: accounts.instant.seconds)
             return true
         } catch {
-            journal.fault("no token for the session: \(error)", account: account.name)
+            journal.fault("the session token could not be stored: \(error)", account: account.name)
             return false
         }
     }

@@ -110,7 +110,9 @@ extension TemplateKeyOpener {
             tidyTemplateKeys(former.filter { .kept($0) != key })
             return true
         } catch {
-            journal.fault("the fingerprints were not sealed anew: \(error)", account: account.name)
+            journal.fault(
+                "the fingerprints could not be moved to another vault: \(error)",
+                account: account.name)
             return false
         }
     }
@@ -207,7 +209,7 @@ extension TemplateKeyOpener {
     private func tidyTemplateKeys(_ known: [StoredTemplateKeyID]) {
         do throws(StoreFault) {
             try removeUnused(known)
-        } catch { journal.fault("keys of fingerprints were not tidied: \(error)") }
+        } catch { journal.fault("unused fingerprint keys could not be deleted: \(error)") }
     }
 
     private func removeUnused(_ known: [StoredTemplateKeyID]) throws(StoreFault) {

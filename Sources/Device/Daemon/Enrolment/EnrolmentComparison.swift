@@ -280,7 +280,7 @@ extension Enrolments {
             let none = EnrolmentComparisons()
             guard state.comparisons.load(uid: account.uid) != none else { return false }
             try state.comparisons.save(none, uid: account.uid)
-            journal.service("\(account.name) may enrol fingers again: root said so")
+            journal.service("\(account.name) may enrol fingers again: allowed by root")
             return true
         }
     }

@@ -213,7 +213,7 @@ extension Enrolments {
             _ = try await fingers.remove(
                 finger, of: account, password: password, gone: &gone, isBlind: &isBlind)
             journal.fault(
-                "the reader gave up a print that was not replaced", account: account.name)
+                "the reader deleted a print that was not replaced", account: account.name)
         } catch { journal.fault(error.reason.protocolName, account: account.name) }
     }
 

@@ -157,7 +157,7 @@ extension Fingers {
                 }
             } catch {
                 journal.fault(
-                    "deleted prints stay on \(reader.id): \(error)", account: account.name)
+                    "deleted prints remain on \(reader.id): \(error)", account: account.name)
             }
         }
     }
@@ -168,7 +168,7 @@ extension Fingers {
         do throws(Denial) {
             return try await touches.upkeepTurn("signet delete", account: account, client: client)
         } catch {
-            journal.fault("a deleted print stays on its reader for now", account: account.name)
+            journal.fault("a deleted print remains on its reader for now", account: account.name)
             return nil
         }
     }
@@ -209,7 +209,7 @@ extension Fingers {
         } catch {
             guard case .anotherAccount(let former) = error else { throw error }
             let name = String(decoding: former.bytes, as: UTF8.self)
-            journal.fault("removing what was kept for \(name), who had the uid of \(account.name)")
+            journal.fault("removing the data of \(name), which had the uid of \(account.name)")
             if let left = try state.account(uid: account.uid) {
                 try upkeep.noteDeletion(of: try left.prints.draftRemovingAll().removed)
             }

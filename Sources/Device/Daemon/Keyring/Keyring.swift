@@ -95,7 +95,9 @@ extension Keyring {
             else { throw .changedMeanwhile }
             try kept.keyring.keep(password, resealed: key, by: kind)
         } catch {
-            journal.fault("the login password was not moved: \(error)", account: account.name)
+            journal.fault(
+                "the login password could not be moved to another vault: \(error)",
+                account: account.name)
         }
     }
 

@@ -113,7 +113,7 @@ struct DecisionJournal: Sendable {
             JournalEntry(
                 Kind.taken, priority: .alert,
                 message:
-                    "a finger of \(owner) was on the reader to be enrolled for \(account.name)",
+                    "a finger of \(owner) was scanned while enrolling a finger for \(account.name)",
                 fields: ["SIGNET_ACCOUNT": account.name, "SIGNET_OWNER": owner]))
     }
 

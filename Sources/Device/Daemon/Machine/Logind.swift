@@ -87,7 +87,7 @@ final class Logind: SuspendState {
                 await join(try await shielded())
                 isMissed = false
             } catch {
-                if !isMissed { journal.service("no message bus: \(error)") }
+                if !isMissed { journal.service("the message bus is not available: \(error)") }
                 isMissed = true
             }
             isConnecting = false
@@ -278,7 +278,7 @@ extension Logind {
         guard isSuspending else { return }
         isSuspending = false
         disbelief = nil
-        journal.service("the machine is awake")
+        journal.service("the machine has woken up")
         settle()
     }
 

@@ -98,7 +98,7 @@ final class ReaderLine {
             // Complain once, and not at each login.
             if !isMissed {
                 complain(
-                    "signet-reader is not there: \(error). See 'systemctl status signet-reader.socket'"
+                    "signet-reader is not running: \(error). See 'systemctl status signet-reader.socket'"
                 )
             }
             isMissed = true
@@ -160,7 +160,7 @@ final class ReaderConversation {
         self.socket = socket
         self.driver = driver
         self.unit = unit
-        timer = Timer(after: limit) { [weak self] in self?.kill("does not answer", fault: .timedOut)
+        timer = Timer(after: limit) { [weak self] in self?.kill("did not answer", fault: .timedOut)
         }
         watch = FileWatch(self.socket.descriptor.number, for: .readable) { [weak self] _ in
             self?.receive()
@@ -246,7 +246,7 @@ final class ReaderConversation {
         guard !hasEnded else { return close() }
         if fault == .processEnded {
             close()
-            return killAfterwards("has said what it was not asked for")
+            return killAfterwards("sent an unexpected answer")
         }
         guard fault != .timedOut else { return close() }
         socket.endSending()
@@ -257,7 +257,7 @@ final class ReaderConversation {
         }
         timer = Timer(after: Self.obedience) { [self] in
             close()
-            killAfterwards("does not end what was taken back")
+            killAfterwards("did not stop a cancelled request")
         }
     }
 
@@ -276,7 +276,7 @@ final class ReaderConversation {
             }
         }
         close()
-        killAfterwards("has said what it was not asked for")
+        killAfterwards("sent an unexpected answer")
     }
 
     /// Reads the waiting packets, a bounded number of them at a time.

@@ -32,7 +32,7 @@ struct ReaderUnit {
     /// That means that the reader process has passed the socket on. Returns at once.
     func replace() {
         journal.fault(
-            "another process than signet-reader answers on its socket: replacing the socket")
+            "a process other than signet-reader answers on its socket: replacing the socket")
         onService {
             await call(
                 "RestartUnit", arguments: [.string(Self.socket), .string("replace")], answer: "(o)",
@@ -50,7 +50,7 @@ struct ReaderUnit {
         do throws(BusFault) {
             try await bus.call(call)
         } catch {
-            journal.fault("systemd does not do that: \(error). Run '\(command)'")
+            journal.fault("the request to systemd failed: \(error). Run '\(command)'")
         }
     }
 }

@@ -56,10 +56,10 @@ final class Vaults {
         }
         do throws(VaultError) {
             _ = try await describe(.tpm)
-            tell("new keys are kept in the TPM")
+            tell("new keys are stored in the TPM")
             return .tpm
         } catch {
-            tell("new keys are kept in files: \(error)")
+            tell("new keys are stored in files: \(error)")
             return .file
         }
     }
@@ -82,7 +82,7 @@ final class Vaults {
         let tpm = tpm
         let change = try await onThread { () throws(VaultError) in try tpm.trust() }
         let old = change.old.map(hexadecimal) ?? "none"
-        journal.service("the TPM's root key is \(hexadecimal(change.new)) now; it was \(old)")
+        journal.service("the TPM's root key is now \(hexadecimal(change.new)); it was \(old)")
     }
 
     /// Whether data were sealed under the policy that a vault uses now, such as the configured

@@ -109,7 +109,7 @@ extension MACTokens {
         guard token.expires <= accounts.instant, try tokens.wasVain(token, at: accounts.instant)
         else { return false }
         journal.fault(
-            "a MAC token has expired, and its server was never told of its end",
+            "a MAC token has expired, and its server could not be notified that it was removed",
             account: account.name)
         return true
     }

@@ -103,7 +103,7 @@ final class RelayClient {
         }
         guard !isFull(for: account) else {
             let full = RelayAnswer.unusable(
-                "the account asks servers too often at once", isRepeatable: true)
+                "the account has too many requests to servers at once", isRepeatable: true)
             settled(full, false)
             return full
         }
@@ -133,14 +133,15 @@ final class RelayClient {
             let socket = try PacketSocket.connect(to: path)
             guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
                 return .failure(
-                    NoRelay("somebody else than root listens at \(path)", isRepeatable: true))
+                    NoRelay("a process that is not root listens at \(path)", isRepeatable: true))
             }
             guard let frame = try? request.encoded() else {
                 return .failure(
-                    NoRelay("the request does not fit a frame", isRepeatable: false))
+                    NoRelay("the request cannot be encoded", isRepeatable: false))
             }
             guard case .whole = try socket.send(frame) else {
-                return .failure(NoRelay("signet-relay takes no request", isRepeatable: true))
+                return .failure(
+                    NoRelay("signet-relay did not accept the request", isRepeatable: true))
             }
             return .success(RelayWire(socket))
         } catch {
@@ -159,7 +160,7 @@ final class RelayClient {
         // The relay also closes the connection if it has no room for another request.
         guard case .packet(let packet)? = try? wire.socket.receive(limit: Frame.maximumLength),
             let answer = try? RelayAnswer(decoding: packet)
-        else { return .unusable("signet-relay gave no answer", isRepeatable: false) }
+        else { return .unusable("signet-relay gave no valid answer", isRepeatable: false) }
         return answer
     }
 }
@@ -240,7 +241,7 @@ extension RelayClient {
 
 extension RelayAnswer {
     fileprivate static let silent = unusable(
-        "signet-relay does not answer in time", isRepeatable: false)
+        "signet-relay did not answer in time", isRepeatable: false)
 
     fileprivate static func unusable(_ why: String, isRepeatable: Bool) -> RelayAnswer {
         .unreachable(why: Bytes(why.utf8.prefix(Limit.text)), isRepeatable: isRepeatable)

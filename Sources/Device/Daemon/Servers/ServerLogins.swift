@@ -192,7 +192,7 @@ extension ServerLogins {
             // While the finger was awaited, the server may have refused or approved another login.
             let verdict = try keptYes(login.serverRequest, key: login.key, account: account)
             let day = String(decoding: verdict.verdict.issued.text, as: UTF8.self)
-            journal.service("\(account.name) is let in without \(login.url.text), as of \(day)")
+            journal.service("\(account.name) uses the approval of \(login.url.text) of \(day)")
             let given = ServerProof(verdict: verdict.text, signature: verdict.signature)
             return GivenProof(proof: given, isYes: true)
         case .online(var challenge, var moment):
@@ -318,7 +318,7 @@ extension ServerLogins {
         guard let found, found.verdict.isAbout(login, request: request, device: state.device),
             isSigned(found, by: login.serverRequest.key)
         else {
-            journal.fault("a server's yes that is none", account: account.name)
+            journal.fault("the server's approval is invalid", account: account.name)
             let given = ServerProof(verdict: verdict.statement, signature: verdict.signature)
             return GivenProof(proof: given, isYes: false)
         }

@@ -81,7 +81,7 @@ extension Servers {
         case .toldLater: return removal
         case .told, .dropped:
             try kept.servers.remove(marked)
-            let told = removal == .told ? "disabled" : "disabled, and the server does not hear it"
+            let told = removal == .told ? "disabled" : "disabled, the server was not notified"
             journal.credential(
                 of: account, change: "destroyed", because: "\(told); \(key.serverText)")
             return removal

@@ -65,7 +65,7 @@ extension LoginPolicy {
     ) throws(SystemFault) -> Set<String>? {
         for name in lists.deniedGroupNames.sorted() where try Group.number(of: name) == nil {
             journal.fault(
-                "login.groups keeps out \(name), and there is no such group: all are kept out",
+                "login.groups names the unknown group \(name): all accounts are excluded",
                 account: account.name)
             return nil
         }

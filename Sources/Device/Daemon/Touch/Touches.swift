@@ -285,7 +285,7 @@ extension Touches {
             let log = try snapshot.kept.receipts()
             let reservation = try log.prepare()
             if !reservation.isIntact {
-                journal.fault("the receipts were cut or changed", account: account.name)
+                journal.fault("the receipts were truncated or altered", account: account.name)
             }
             return ReceiptTicket(log, reservation: reservation, in: slot)
         }
