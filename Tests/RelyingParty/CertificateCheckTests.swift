@@ -56,8 +56,8 @@ struct CertificateCheckTests {
         let bad = "the TLS certificate and key cannot be used"
         for (bytes, reason) in [
             (Array("nothing".utf8), bad), (Array(chain.prefix(200)), bad), ([], bad),
-            (old, "\(place) holds from 2020-01-01T00:00:00Z to 2021-01-01T00:00:00Z, and not now"),
-            (future, "\(place) holds from 2048-01-01T00:00:00Z to 2049"),
+            (old, "\(place) is valid from 2020-01-01T00:00:00Z to 2021-01-01T00:00:00Z, not now"),
+            (future, "\(place) is valid from 2048-01-01T00:00:00Z to 2049"),
         ] {
             try home.scratch.write("server.pem", bytes, mode: 0o644)
             try expectRefusal(reason)

@@ -63,8 +63,8 @@ struct CertificateReloadTests {
         try reload(
             "server.pem", old, 0o644,
             says: """
-                \(home.scratch.at("server.pem")) holds from 2020-01-01T00:00:00Z to \
-                2021-01-01T00:00:00Z, and not now
+                the certificate \(home.scratch.at("server.pem")) is valid from \
+                2020-01-01T00:00:00Z to 2021-01-01T00:00:00Z, not now
                 """)
         let path = home.scratch.at("server.key")
         try reload(

@@ -17,7 +17,7 @@ struct RefusedByServerTests {
         let home = try ServerHome(.sqlite)
         let server = try ServerProcess(home, settings: "[metrics]\nlisten = 127.0.0.1:0")
         let figures = try #require(
-            server.process.errors.firstMatch(of: #/figures on port (\d+)/#)?.output.1)
+            server.process.errors.firstMatch(of: #/metrics on port (\d+)/#)?.output.1)
         try home.scratch.write("body", String(repeating: "x", count: bytes))
         let curl = try Program(
             Command([

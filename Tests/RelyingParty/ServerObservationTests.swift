@@ -15,7 +15,7 @@ struct ServerObservationTests {
         let home = try ServerHome(.sqlite)
         let server = try ServerProcess(home, settings: "[metrics]\nlisten = 127.0.0.1:0")
         let said = try #require(
-            server.process.errors.firstMatch(of: #/figures on port (\d+)/#)?.output.1)
+            server.process.errors.firstMatch(of: #/metrics on port (\d+)/#)?.output.1)
         let device = try TestDevice()
         try await server.register(device)
         #expect(try await server.logIn(device).status == 200)
