@@ -317,7 +317,7 @@ struct BusSignalTests {
                     #expect(try bus.lets(uid: 0, sendTo: address))
                 }
                 let second = try await BusConnection.connect(socket: bus.socket, limit: Rig.limit)
-                await #expect(throws: BusFault.refused("somebody has \(name)")) {
+                await #expect(throws: BusFault.refused("\(name) is taken")) {
                     try await second.take(name: name, limit: Rig.limit)
                 }
                 connection.close()

@@ -97,7 +97,8 @@ final class ServerProcess: CalledServer, Sendable {
             Command(
                 prefix + [Self.program, "--config", configuration], environment: environment))
         try process.expectError(" on port ", within: .seconds(30))
-        guard let said = process.errors.firstMatch(of: #/serving (plain HTTP|HTTPS) on port (\d+)/#),
+        guard
+            let said = process.errors.firstMatch(of: #/serving (plain HTTP|HTTPS) on port (\d+)/#),
             let port = UInt16(said.output.2)
         else { throw Unexpected("no port: \(process.errors)") }
         self.port = port

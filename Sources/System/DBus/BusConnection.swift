@@ -129,7 +129,7 @@ package final class BusConnection {
                 to: Self.busName, path: "/org/freedesktop/DBus", interface: Self.busName,
                 member: "RequestName",
                 arguments: [.string(name), doNotQueue], answer: "(u)"), limit: limit)
-        guard answer.values.first?.uint32 == 1 else { throw .refused("another program owns \(name)") }
+        guard answer.values.first?.uint32 == 1 else { throw .refused("\(name) is taken") }
     }
 
     /// Ends the connection; its subscriptions deliver nothing from now on.
