@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import SQL
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import Testing
 

@@ -5,6 +5,7 @@ import Foundation
 import HTTPServer
 import Posix
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import Testing
 

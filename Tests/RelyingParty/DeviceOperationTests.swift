@@ -2,6 +2,7 @@
 import Domain
 import HTTPServer
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import Testing
 

@@ -2,6 +2,7 @@
 import Domain
 import SQL
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import TestSupport
 import Testing

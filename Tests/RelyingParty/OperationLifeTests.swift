@@ -3,6 +3,7 @@ import Domain
 import Foundation
 import HTTPClient
 import SQLSupport
+import ServerAPI
 import SignedFormats
 import Synchronization
 import TestSupport

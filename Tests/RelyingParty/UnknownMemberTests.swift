@@ -2,6 +2,7 @@
 import HTTPServer
 import JSONFormat
 import SQLSupport
+import ServerAPI
 import Testing
 
 @testable import RelyingParty
@@ -78,7 +79,9 @@ struct UnknownMemberTests {
         let server = try await TestServer.make(backend)
         let posts = Routes.all.filter { $0.method == "POST" }
         #expect(posts.count > 15)
-        for route in posts where route.caller != .leavingDevice {
+        for route in posts {
+            // These need a signature before the body is read.
+            if case .leavingDevice = route.caller { continue }
             let path = route.pattern.replacing("{id}", with: Self.id)
             let reply = try await server.ask("POST", path, ["expires_in": 5])
             #expect(reply.status == 400 && reply.code == "malformed", "\(path)")

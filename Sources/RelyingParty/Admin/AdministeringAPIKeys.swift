@@ -2,8 +2,8 @@
 import ArgumentSyntax
 import Crypto
 import LoginMessages
-import ServerAPI
 import SQL
+import ServerAPI
 
 extension AdminVerbs {
     /// The commands for the API keys of applications.

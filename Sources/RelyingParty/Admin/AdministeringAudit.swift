@@ -2,8 +2,8 @@
 import ArgumentSyntax
 import JSONFormat
 import LoginMessages
-import ServerAPI
 import SQL
+import ServerAPI
 
 extension AdminVerbs {
     /// The audit trail.

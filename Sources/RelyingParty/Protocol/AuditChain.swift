@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
-import ServerAPI
 import SQL
+import ServerAPI
 import SignedFormats
 
 /// Seals the lines of the audit trail in a chain of hashes, so that a removed, altered or moved

@@ -2,8 +2,8 @@
 import Crypto
 import Domain
 import Posix
-import ServerAPI
 import SQL
+import ServerAPI
 import SignedFormats
 
 /// Something that only its owner can use, and that is therefore limited by itself alone.

@@ -1,6 +1,6 @@
+import SQL
 // SPDX-License-Identifier: Apache-2.0
 import ServerAPI
-import SQL
 
 /// Whether an API key may be used, and what for.
 struct APIKeyState: Equatable, Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Domain
-import ServerAPI
 import SQL
+import ServerAPI
 
 /// The table `heartbeat`: one row, which health checks write while no one else writes.
 struct HeartbeatRows {
