@@ -59,7 +59,7 @@ extension AdminFault {
     static func unwritten(_ line: AdminCommandLine) -> AdminFault {
         .unusable(
             """
-            what '\(line.verb.name)' shows could not be written to standard output: \
+            the output of '\(line.verb.name)' could not be written: \
             \(visible(line.verb.unseen(line.arguments)))
             """)
     }
@@ -71,8 +71,8 @@ extension AdminFault {
     init(_ problem: Problem) {
         switch problem.status {
         // No API key is involved: the application has been removed in the meantime.
-        case 401, 404: self = .missing("there is nothing of this name or id")
-        case 503: self = .unusable("the database does not answer: try again later")
+        case 401, 404: self = .missing("not found: there is no object with this name or id")
+        case 503: self = .unusable("the database is not available: try again later")
         default: self = .refused(problem.title)
         }
     }

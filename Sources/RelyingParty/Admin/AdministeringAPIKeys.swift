@@ -10,12 +10,12 @@ extension AdminVerbs {
     static let apiKeys: [AdminVerb] = [
         AdminVerb(
             "key add", operands: ["APPLICATION", "NAME"], options: [.scopes, .expires],
-            summary: "create an API key for an application, and show it once"
+            summary: "create an API key for an application and show it once"
         ) { admin, words throws(AdminFault) in try await admin.addKey(words) }
         .unseen { words in
             """
-            the key '\(words[1])' holds, and nobody has seen it: \
-            end it by 'key revoke \(words[0]) \(words[1])'
+            the key '\(words[1])' is valid but could not be shown. \
+            Revoke it with 'key revoke \(words[0]) \(words[1])'
             """
         },
         AdminVerb(
@@ -26,13 +26,13 @@ extension AdminVerbs {
         },
         AdminVerb(
             "key set", operands: ["APPLICATION", "NAME"], options: [.scopes, .expires],
-            summary: "change the scopes of an API key, or when it ends"
+            summary: "change the scopes or the expiry of an API key"
         ) {
             admin, words throws(AdminFault) in try await admin.setKey(words)
         },
         AdminVerb(
             "key revoke", operands: ["APPLICATION", "NAME"], options: [],
-            summary: "end an API key at once"
+            summary: "revoke an API key at once"
         ) {
             admin, words throws(AdminFault) in try await admin.revokeKey(words)
         },
@@ -48,7 +48,7 @@ extension AdminArguments {
         var scopes: [Scope] = []
         for word in words {
             guard let scope = Scope(rawValue: word) else {
-                throw .usage("'\(word)' is no scope: \(all)")
+                throw .usage("the scope '\(word)' is unknown. Scopes: \(all)")
             }
             scopes.append(scope)
         }
@@ -107,7 +107,7 @@ extension Administration {
         let change = APIKeyChange(
             scopes: try words.scopes(), expires: try words.expiry(from: service.core.now))
         guard change.scopes != nil || change.expires != nil else {
-            throw .usage("nothing is to be changed: give --scopes or --expires")
+            throw .usage("nothing to change: give --scopes or --expires")
         }
         let what = "key set \(name) \(words.changes)"
         try await changeApplication(what, application: application) {
@@ -117,7 +117,7 @@ extension Administration {
             }
             return .success(())
         }
-        output.done("the key '\(name)' is changed; that holds from the next request on")
+        output.done("the key '\(name)' was changed; it applies from the next request")
     }
 
     fileprivate func revokeKey(_ words: AdminArguments) async throws(AdminFault) {
@@ -129,13 +129,13 @@ extension Administration {
             }
             return .success(())
         }
-        output.done("the key '\(name)' of '\(application)' holds no more")
+        output.done("the key '\(name)' of '\(application)' was revoked")
     }
 }
 
 extension AdminFault {
     fileprivate static func noKey(_ name: String, of application: String) -> AdminFault {
-        .missing("'\(application)' has no key '\(name)' that holds: 'key list' shows all")
+        .missing("'\(application)' has no valid key '\(name)': 'key list' shows all")
     }
 }
 

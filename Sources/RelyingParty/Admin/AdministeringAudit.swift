@@ -10,7 +10,7 @@ extension AdminVerbs {
     static let audit: [AdminVerb] = [
         AdminVerb(
             "audit prune", operands: [], options: [.before],
-            summary: "delete old lines of the audit trail permanently"
+            summary: "permanently delete old lines of the audit trail"
         ) { admin, words throws(AdminFault) in try await admin.pruneAudit(words) },
         AdminVerb(
             "audit verify", operands: [], options: [.head],
@@ -18,12 +18,12 @@ extension AdminVerbs {
         ) { admin, words throws(AdminFault) in try await admin.verifyAudit(words) },
         AdminVerb(
             "audit export", operands: [], options: [.since, .application],
-            summary: "print the audit trail as JSON, a line for each of its lines"
+            summary: "print the audit trail as JSON, one object per line"
         ) { admin, words throws(AdminFault) in try await admin.exportAudit(words) },
         AdminVerb(
             "audit", operands: [],
             options: [.since, .application, .account, .event, .apiKey, .limit],
-            summary: "show the audit trail, the newest line last"
+            summary: "show the audit trail, newest line last"
         ) { admin, words throws(AdminFault) in try await admin.showAudit(words) },
     ]
 }
@@ -34,7 +34,7 @@ extension Administration {
         let event = words.text(.event) ?? ""
         guard event.isEmpty || AuditEntry.Event(rawValue: event) != nil else {
             throw .usage(
-                "'\(event)' is no event: \(AuditEntry.Event.allCases.map(\.rawValue).joined(separator: ", "))"
+                "the event '\(event)' is unknown. Events: \(AuditEntry.Event.allCases.map(\.rawValue).joined(separator: ", "))"
             )
         }
         let filter = AuditFilter(
@@ -50,7 +50,7 @@ extension Administration {
         var noted: AuditPlace?
         if let text = words.text(.head) {
             guard let place = AuditPlace(text: text) else {
-                throw .usage("--head takes what 'audit verify' has shown: POSITION:HASH")
+                throw .usage("--head takes a head that 'audit verify' printed: POSITION:HASH")
             }
             noted = place
         }
@@ -100,7 +100,8 @@ extension Administration {
         guard let moment = try words.moment(.before, before: service.core.now),
             moment <= service.core.now
         else {
-            throw .usage("say up to when, and not later than now: --before 2026-01-01, or 365d")
+            throw .usage(
+                "give a time that is not in the future: --before 2026-01-01, or --before 365d")
         }
         let what = PruneLine.ofAdministrator + "--before \(shown(moment))"
         var gone: Int64 = 0
@@ -122,7 +123,7 @@ extension Administration {
             }
         } catch { throw AdminFault(error) }
         output.show(
-            ["deleted": gone], lines: ["\(gone) lines from before \(shown(moment)) are gone"])
+            ["deleted": gone], lines: ["\(gone) lines older than \(shown(moment)) were deleted"])
     }
 
     private func noteNothingPruned(_ what: String) async throws(DatabaseFault) {
@@ -241,7 +242,7 @@ extension ListedAudit: AdminListed {
 
 extension OptionSyntax {
     fileprivate static let before = OptionSyntax(
-        "before", ValueSyntax("TIME"), summary: "delete what is older than this time")
+        "before", ValueSyntax("TIME"), summary: "delete lines older than this time")
     fileprivate static let since = OptionSyntax(
         "since", ValueSyntax("TIME"), summary: "only lines since then, for example 7d or 2026-11-20"
     )
@@ -253,5 +254,5 @@ extension OptionSyntax {
         "api-key", ValueSyntax("NAME"), summary: "only calls with an API key of this name")
     fileprivate static let head = OptionSyntax(
         "head", ValueSyntax("POSITION:HASH"),
-        summary: "check that this place, noted earlier, is part of the trail")
+        summary: "check that this position, noted earlier, is part of the trail")
 }

@@ -8,7 +8,7 @@ extension AdminVerbs {
     /// The check of the whole database, which changes nothing and may run beside the server.
     static let databaseCheck = AdminVerb(
         "check-database", operands: [], options: [],
-        summary: "look for damage everywhere in the database, and say what is damaged",
+        summary: "check the whole database for damage, and report what is damaged",
         work: .configuration { settings, output throws(AdminFault) in
             try await DatabaseCheck(settings).run(output)
         })

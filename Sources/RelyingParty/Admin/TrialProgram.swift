@@ -40,7 +40,7 @@ package enum TrialProgram {
             try await server.introduce(service, port: port)
             return 0
         } catch {
-            report("the application cannot be made: \(error.text)")
+            report("the application could not be created: \(error.text)")
             return 1
         }
     }

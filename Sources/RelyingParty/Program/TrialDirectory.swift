@@ -10,7 +10,7 @@ import Posix
 struct TrialDirectory {
     /// The first line of the settings file, by which such a directory is recognised.
     private static let mark =
-        "# Made by 'signet-server --try': for trying things out, never for others to reach."
+        "# Created by 'signet-server --try', to try things out: never let others reach this server."
     private static let name = "server.conf"
     /// Where installed servers have their data.
     private static let system = ["/var/lib/signet-server", "/etc/signet"]
@@ -43,7 +43,7 @@ struct TrialDirectory {
         self.path = whole
         guard path.hasPrefix("/"), !parts.isEmpty, !parts.contains(".."), !parts.contains(".")
         else {
-            throw .trial("'\(path)' is no absolute path of a directory: write one without '..'")
+            throw .trial("'\(path)' is not an absolute path without '..': give one to --try")
         }
         guard !Self.system.contains(where: { whole == $0 || whole.hasPrefix($0 + "/") }) else {
             throw .trial("\(whole) is for the installed server: give --try a directory of your own")

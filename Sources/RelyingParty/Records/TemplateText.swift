@@ -92,7 +92,7 @@ struct TemplateText: Equatable, Sendable {
                 isName(inside[..<end])
             else {
                 throw FieldFault(
-                    text: "a brace in the text is no part of a placeholder such as {amount}")
+                    text: "a brace in the text does not belong to a placeholder such as {amount}")
             }
             parts.append(.placeholder(String(decoding: inside[..<end], as: UTF8.self)))
             rest = inside[(end + 1)...]

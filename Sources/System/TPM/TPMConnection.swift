@@ -86,7 +86,7 @@ import Posix
     /// - Throws: `.unreachable` after `abandon()`, `.refused` for any code other than
     ///   TSS2_RC_SUCCESS.
     func run(_ operation: TPMOperation, _ body: () -> TSS2_RC) throws(TPMFault) {
-        guard !isLost else { throw .unreachable("the connection to the TPM is gone") }
+        guard !isLost else { throw .unreachable("the connection to the TPM was closed") }
         commands += 1
         let code = ReturnCode(body())
         guard code.value == TSS2_RC_SUCCESS else { throw .refused(operation, code) }
