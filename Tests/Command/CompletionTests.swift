@@ -134,13 +134,13 @@ struct ServerShellTests {
         ]
         let offers = try stage.offers(shell, lines, of: "signet-server")
         #expect(offers[lines[0]] == ["admin"])
-        #expect(offers[lines[1]] == ["add", "list", "revoke"])
+        #expect(offers[lines[1]] == ["add", "list", "revoke", "set"])
         #expect(offers[lines[2]] == ["add"])
         #expect(offers[lines[3]] == ["refuse", "remove"])
         #expect(offers[lines[4]] == ["one", "several"])
         #expect(offers[lines[5]] == ["token", "verdict"])
         #expect(offers[lines[6]] == ["--config", "--json", "--help"])
-        #expect(offers[lines[7]] == ["prune"])
+        #expect(offers[lines[7]] == ["export", "prune", "verify"])
         #expect(offers[lines[8]] == [])
     }
 }

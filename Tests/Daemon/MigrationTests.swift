@@ -40,7 +40,7 @@ extension DaemonTests {
             try DaemonFixture.write("signet-state: 4\n", to: fixture.state + "/version")
             let again = try TestSupport.Program(Command(fixture.arguments))
             #expect(try again.expectEnd().ending == .exited(1))
-            #expect(again.errors.contains("has version 4, which this program does not know"))
+            #expect(again.errors.contains("has version 4, which this program does not support"))
             #expect(
                 try Layout.read(fixture.state + "/version") == Array("signet-state: 4\n".utf8))
         }
