@@ -29,12 +29,12 @@ private func scripts(
 private func doctor(_ words: [String] = [], _ scripts: [[Step]]) throws -> Run {
     let scratch = try Scratch()
     try scratch.write("etc/pam.d/signet", "auth required pam_unix.so\n", mode: 0o644)
-    return try signet(["doctor"] + words, scripts, in: scratch) { surroundings in
-        surroundings.machine.files.root = scratch.path
-        surroundings.machine.uid = 1_000
-        surroundings.machine.isClockKept = true
-        surroundings.machine.nameService.account = { _ in "alice" }
-        surroundings.machine.journal = { _ in .failed }
+    return try signet(["doctor"] + words, scripts, in: scratch) { environment in
+        environment.machine.files.root = scratch.path
+        environment.machine.uid = 1_000
+        environment.machine.isClockKept = true
+        environment.machine.nameService.account = { _ in "alice" }
+        environment.machine.journal = { _ in .failed }
     }
 }
 

@@ -52,23 +52,23 @@ func signet(
     let scratch = try scratch ?? Scratch()
     let said = Said()
     let daemon = scripts.isEmpty ? nil : try FakeDaemon(at: scratch.at("socket"), scripts)
-    var surroundings = CommandEnvironment()
-    surroundings.socketPath = scratch.at("socket")
-    surroundings.configurationFile = scratch.at("signet.conf")
-    surroundings.machine.files.root = scratch.path
-    surroundings.terminal = scratch.at("no-terminal")
-    surroundings.output = { bytes in
+    var environment = CommandEnvironment()
+    environment.socketPath = scratch.at("socket")
+    environment.configurationFile = scratch.at("signet.conf")
+    environment.machine.files.root = scratch.path
+    environment.terminal = scratch.at("no-terminal")
+    environment.output = { bytes in
         said.output.withLock { $0 += bytes }
         return true
     }
-    surroundings.release = { bytes in
+    environment.release = { bytes in
         said.output.withLock { $0 += bytes }
         return true
     }
-    surroundings.errors = { bytes in said.errors.withLock { $0 += bytes } }
-    surroundings.columns = { nil }
-    change(&surroundings)
-    let code = Invocation.run(words, in: surroundings)
+    environment.errors = { bytes in said.errors.withLock { $0 += bytes } }
+    environment.columns = { nil }
+    change(&environment)
+    let code = Invocation.run(words, in: environment)
     return Run(
         code: code, output: String(decoding: said.output.withLock { $0 }, as: UTF8.self),
         errors: String(decoding: said.errors.withLock { $0 }, as: UTF8.self),

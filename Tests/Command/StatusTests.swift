@@ -212,7 +212,7 @@ struct StatusTests {
     }
 
     @Test("tells that there is no reader, or no service that uses the module")
-    func surroundings() throws {
+    func environment() throws {
         let readers = try run(sampleStatus, readers: [])
         #expect(readers.code == .denied)
         #expect(readers.output.contains("readers  none found. Is one plugged in"))

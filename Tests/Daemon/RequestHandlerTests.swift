@@ -27,7 +27,7 @@ struct RequestHandlerTests {
     private func parts() throws -> Assembly {
         let journal = DecisionJournal(foreground: false)
         let logind = Logind(socket: scratch.at("bus"), journal: journal)
-        let line = ReaderLine(
+        let line = ReaderClient(
             path: scratch.at("readers"), unit: ReaderUnit(bus: logind, journal: journal)
         ) { _ in }
         let state = try StateDirectory.open(scratch.path)

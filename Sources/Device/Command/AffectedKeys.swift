@@ -18,17 +18,17 @@ struct AffectedKeys {
     /// The warnings before a change of fingers.
     var warnings: [Text] {
         servers.flatMap { server in
-            [CommandEndings.warning(server: server)]
-                + names(server).map { CommandEndings.warning(tokens: $0, of: server) }
-        } + (signing ? [CommandEndings.signingWarning] : [])
+            [CommandAffectedKeys.warning(server: server)]
+                + names(server).map { CommandAffectedKeys.warning(tokens: $0, of: server) }
+        } + (signing ? [CommandAffectedKeys.signingWarning] : [])
     }
 
     /// The report after a change of fingers.
     var ended: [Text] {
         servers.flatMap { server in
-            [CommandEndings.ended(server: server)]
-                + names(server).map { CommandEndings.ended(tokens: $0, of: server) }
-        } + (signing ? [CommandEndings.signingEnded] : [])
+            [CommandAffectedKeys.ended(server: server)]
+                + names(server).map { CommandAffectedKeys.ended(tokens: $0, of: server) }
+        } + (signing ? [CommandAffectedKeys.signingEnded] : [])
     }
 
     /// The same report in JSON.
@@ -52,21 +52,21 @@ extension AffectedKeys {
     /// If the daemon cannot report them, the result is incomplete, because that must not prevent a
     /// change.
     static func of(_ account: AccountName, run: Invocation) throws(CommandFault) -> AffectedKeys {
-        var endings = AffectedKeys()
+        var affected = AffectedKeys()
         do throws(CommandFault) {
             let known = try ServerRequests(run: run).servers(of: account).filter {
                 $0.state == .good
             }
-            endings.servers = known.map(\.server)
+            affected.servers = known.map(\.server)
             if !known.isEmpty {
-                endings.tokens = try ownTokens(account, of: endings.servers, run: run)
+                affected.tokens = try ownTokens(account, of: affected.servers, run: run)
             }
-            endings.signing =
+            affected.signing =
                 try SigningKeyRequests(run: run).signingKey(of: account).state == .good
         } catch .interrupted {
             throw .interrupted
-        } catch { return endings }
-        return endings
+        } catch { return affected }
+        return affected
     }
 
     /// The tokens that the user created.

@@ -15,28 +15,28 @@ import Posix
 /// Each command gets an `Invocation` and uses it to send requests and to print results, as text or,
 /// with `--json`, as one JSON document per line.
 package struct Invocation {
-    let surroundings: CommandEnvironment
+    let environment: CommandEnvironment
     let arguments: Arguments
 
     /// Runs the command that the arguments name, and returns the exit code of the program.
     ///
     /// If a command succeeds but its output could not be written, the result is `.fault`.
-    package static func run(_ words: [String], in surroundings: CommandEnvironment) -> ExitCode {
-        let code = perform(words, in: surroundings)
-        guard surroundings.hasLostOutput else { return code }
-        if code == .done || surroundings.hasUntoldLoss {
-            surroundings.complain("\(CommandText.program)\(CommandText.unwritten)")
+    package static func run(_ words: [String], in environment: CommandEnvironment) -> ExitCode {
+        let code = perform(words, in: environment)
+        guard environment.hasLostOutput else { return code }
+        if code == .done || environment.hasUntoldLoss {
+            environment.complain("\(CommandText.program)\(CommandText.unwritten)")
         }
         return code == .done ? .fault : code
     }
 
-    private static func perform(_ words: [String], in surroundings: CommandEnvironment) -> ExitCode
+    private static func perform(_ words: [String], in environment: CommandEnvironment) -> ExitCode
     {
         do throws(CommandFault) {
-            try perform(try read(words), in: surroundings)
+            try perform(try read(words), in: environment)
             return .done
         } catch {
-            report(error, isJSON: words.contains(OptionSyntax.json.long), to: surroundings)
+            report(error, isJSON: words.contains(OptionSyntax.json.long), to: environment)
             return error.exitCode
         }
     }
@@ -48,16 +48,16 @@ package struct Invocation {
     }
 
     private static func perform(
-        _ reading: CommandLineReading, in surroundings: CommandEnvironment
+        _ reading: CommandLineReading, in environment: CommandEnvironment
     ) throws(CommandFault) {
         switch reading {
-        case .version: surroundings.say("signet \(Version.text.bytes)")
-        case .help(let words): Commands.syntax.help(of: words).forEach(surroundings.say)
+        case .version: environment.say("signet \(Version.text.bytes)")
+        case .help(let words): Commands.syntax.help(of: words).forEach(environment.say)
         case .run(let arguments):
             guard let type = Commands.type(of: arguments.command) else {
                 throw .fault(CommandText.unexpected)
             }
-            try type.init(run: Invocation(surroundings: surroundings, arguments: arguments))
+            try type.init(run: Invocation(environment: environment, arguments: arguments))
                 .perform()
         }
     }
@@ -71,20 +71,20 @@ package struct Invocation {
         guard fillStandardDescriptors(), (try? hardenMemory()) != nil else {
             return ExitCode.fault.rawValue
         }
-        var surroundings = CommandEnvironment()
+        var environment = CommandEnvironment()
         guard let interrupts = try? Interrupts.take() else { return ExitCode.fault.rawValue }
-        surroundings.interrupts = interrupts.descriptor.number
-        surroundings.catalogue = Catalogue.ofCaller()
+        environment.interrupts = interrupts.descriptor.number
+        environment.catalogue = Catalogue.ofCaller()
         defer { extendLifetime(interrupts) }
-        return run(words, in: surroundings).rawValue
+        return run(words, in: environment).rawValue
     }
 
     private static func report(
-        _ fault: CommandFault, isJSON: Bool, to surroundings: CommandEnvironment
+        _ fault: CommandFault, isJSON: Bool, to environment: CommandEnvironment
     ) {
         guard let text = fault.text else { return }
         if isJSON {
-            surroundings.say(
+            environment.say(
                 .document(
                     "error",
                     members: [
@@ -93,7 +93,7 @@ package struct Invocation {
                         ("text", .bytes(text.bytes)),
                     ]))
         } else {
-            surroundings.complain("\(CommandText.program)\(text)")
+            environment.complain("\(CommandText.program)\(text)")
         }
     }
 }
@@ -107,19 +107,19 @@ extension Invocation {
     /// Throws `.usage` if root names none.
     func account() throws(CommandFault) -> AccountName {
         if let name = arguments.value(.account) { return AccountName(name) }
-        guard surroundings.uid != 0 else { throw .usage(CommandText.nameAccount) }
+        guard environment.uid != 0 else { throw .usage(CommandText.nameAccount) }
         do throws(SystemFault) {
-            if let account = try Account.with(uid: surroundings.uid) {
+            if let account = try Account.with(uid: environment.uid) {
                 return AccountName(account.name)
             }
         } catch { throw .system(error) }
-        throw .usage(CommandText.noAccount(uid: surroundings.uid))
+        throw .usage(CommandText.noAccount(uid: environment.uid))
     }
 
     /// Creates an exchange for a request of this run; nothing is sent yet.
     func exchange(_ request: Request, awaitsTouch: Bool = false) -> Exchange {
         Exchange(
-            surroundings: surroundings, request: request,
+            environment: environment, request: request,
             password: arguments.has(.passwordStdin) ? .standardInput : .terminal,
             awaitsTouch: awaitsTouch)
     }
@@ -161,11 +161,11 @@ extension Invocation {
         _ request: Request, awaitsTouch: Bool, reason: Bytes? = nil,
         _ print: ((PrintAnswer) -> Void)? = nil
     ) throws(CommandFault) -> DoneAnswer {
-        var progress = Progress(surroundings, isJSON: isJSON, reason: reason)
+        var progress = Progress(environment, isJSON: isJSON, reason: reason)
         defer { progress.end() }
         var result = DoneAnswer()
         var exchange = exchange(request, awaitsTouch: awaitsTouch)
-        exchange.isDrawn = awaitsTouch && !isJSON && surroundings.columns() != nil
+        exchange.isDrawn = awaitsTouch && !isJSON && environment.columns() != nil
         try exchange.run { (answer) throws(CommandFault) in
             switch answer {
             case .notice(let notice):
@@ -186,7 +186,7 @@ extension Invocation {
 
     /// Prints a result: with `--json` the document, otherwise the lines.
     func say(_ document: @autoclosure () -> JSON, _ lines: @autoclosure () -> [Text]) {
-        if isJSON { return surroundings.say(document()) }
-        for line in lines() { surroundings.say(line) }
+        if isJSON { return environment.say(document()) }
+        for line in lines() { environment.say(line) }
     }
 }

@@ -43,14 +43,14 @@ extension OperationsCommand {
 
     /// Formats one line per operation, cut to the terminal's width if the other columns leave room.
     private func table(of operations: [OperationAnswer]) -> [Text] {
-        let (now, columns) = (now, run.surroundings.columns())
+        let (now, columns) = (now, run.environment.columns())
         func lines(_ room: Int) -> [Text] {
             Table.lines(
                 [CommandOperations.heading]
                     + operations.map { $0.row(now, isNarrow: columns != nil, columns: room) })
         }
         guard let columns else { return lines(40) }
-        let bare = lines(0).map { Columns.count(of: run.surroundings.rendering($0)) }.dropFirst()
+        let bare = lines(0).map { Columns.count(of: run.environment.rendering($0)) }.dropFirst()
         return lines(max(8, columns - (bare.max() ?? 0)))
     }
 
@@ -85,13 +85,13 @@ extension OperationsCommand {
                     isShown = true
                     say(operation)
                     // An operation that could not be shown must not be decided.
-                    if run.surroundings.hasLostOutput { throw .interrupted }
+                    if run.environment.hasLostOutput { throw .interrupted }
                     return true
                 }
             ) { answer in
                 if case .decided(let state) = answer { state } else { nil }
             }
-        } catch .interrupted where run.surroundings.hasLostOutput {
+        } catch .interrupted where run.environment.hasLostOutput {
             throw .fault(CommandOperations.unshown)
         }
         let document = JSON.document(
@@ -109,7 +109,7 @@ extension OperationsCommand {
     func say(_ operation: OperationAnswer) {
         run.say(
             .document("operation", members: [("operation", operation.document)]),
-            operation.lines(now, columns: run.surroundings.columns()))
+            operation.lines(now, columns: run.environment.columns()))
     }
 
     /// Prints why servers gave no answer, and throws, because the command was not fully carried
@@ -117,7 +117,7 @@ extension OperationsCommand {
     private func tell(
         _ troubles: [ServerTroubleAnswer], account: AccountName
     ) throws(CommandFault) {
-        for trouble in troubles { run.surroundings.complain(trouble.line(account)) }
+        for trouble in troubles { run.environment.complain(trouble.line(account)) }
         if let code = troubles.map(\.denial.exitCode).first { throw .said(code) }
     }
 

@@ -15,16 +15,16 @@ enum PasswordSource {
 
     /// Reads the password and returns the frame to send. The caller must wipe it.
     func packet(
-        for account: AccountName, in surroundings: CommandEnvironment
+        for account: AccountName, in environment: CommandEnvironment
     ) throws(CommandFault) -> Bytes {
         var password: Bytes
         switch self {
         case .terminal:
             password = try HiddenInput.password.typed(
-                after: CommandText.passwordPrompt(account), in: surroundings)
+                after: CommandText.passwordPrompt(account), in: environment)
         case .standardInput:
             password = try HiddenInput.password.read(
-                from: surroundings.input, interrupts: surroundings.interrupts)
+                from: environment.input, interrupts: environment.interrupts)
         }
         defer { wipe(&password) }
         do throws(WireFault) {
@@ -46,17 +46,17 @@ struct HiddenInput {
         missing: .password(CommandText.noPassword), tooLong: .password(CommandText.longPassword))
 
     /// Prompts on the terminal and reads a line without echo. The caller must wipe it.
-    func typed(after prompt: Text, in surroundings: CommandEnvironment) throws(CommandFault)
+    func typed(after prompt: Text, in environment: CommandEnvironment) throws(CommandFault)
         -> Bytes
     {
         let terminal: QuietTerminal
         do throws(SystemFault) {
-            terminal = try QuietTerminal.open(surroundings.terminal)
+            terminal = try QuietTerminal.open(environment.terminal)
         } catch { throw noTerminal }
-        writeAll(surroundings.rendering(prompt), to: terminal.descriptor.number)
+        writeAll(environment.rendering(prompt), to: terminal.descriptor.number)
         do throws(CommandFault) {
             return try read(
-                from: terminal.descriptor.number, interrupts: surroundings.interrupts)
+                from: terminal.descriptor.number, interrupts: environment.interrupts)
         } catch {
             writeAll([10], to: terminal.descriptor.number)
             throw error

@@ -10,7 +10,7 @@ import LoginProtocol
 /// Shows the progress of a request: a line redrawn in place on a terminal, separate lines
 /// elsewhere, or JSON.
 struct Progress {
-    private let surroundings: CommandEnvironment
+    private let environment: CommandEnvironment
     private let isJSON: Bool
     private let reason: Bytes?
     private let columns: Int?
@@ -21,16 +21,16 @@ struct Progress {
     private var isDrawn = false
 
     /// Creates it; nothing is shown before the first notice.
-    init(_ surroundings: CommandEnvironment, isJSON: Bool, reason: Bytes? = nil) {
-        self.surroundings = surroundings
+    init(_ environment: CommandEnvironment, isJSON: Bool, reason: Bytes? = nil) {
+        self.environment = environment
         self.isJSON = isJSON
         self.reason = reason
-        columns = isJSON ? nil : surroundings.columns()
+        columns = isJSON ? nil : environment.columns()
     }
 
     /// Shows a notice.
     mutating func show(_ notice: Notice) {
-        if isJSON { return surroundings.say(document(notice)) }
+        if isJSON { return environment.say(document(notice)) }
         if let done = notice.done { self.done = done }
         if let total = notice.total { self.total = total }
         switch notice.kind {
@@ -42,13 +42,13 @@ struct Progress {
         // These get a line of their own, which is not overwritten.
         case .contended, .printLost:
             end()
-            if let text = notice.text { surroundings.say(text) }
+            if let text = notice.text { environment.say(text) }
             return
         case .stage, .fingerGone: message = invitation
         case .fingerPresent: break
         }
         if columns != nil { return draw() }
-        if let text = text(notice) { surroundings.say(text) }
+        if let text = text(notice) { environment.say(text) }
     }
 
     /// The text of a notice, with the requester if that is not the account itself.
@@ -61,19 +61,19 @@ struct Progress {
 
     /// Ends the redrawn line, so that further output starts on a new one.
     mutating func end() {
-        if isDrawn { surroundings.put([10]) }
+        if isDrawn { environment.put([10]) }
         isDrawn = false
     }
 
     private mutating func draw() {
         // The window's size may have changed.
-        let columns = surroundings.columns() ?? columns ?? 80
-        var line = surroundings.rendering(Progress.bar(done: done, total: total, columns: columns))
+        let columns = environment.columns() ?? columns ?? 80
+        var line = environment.rendering(Progress.bar(done: done, total: total, columns: columns))
         if !line.isEmpty { line += "  ".utf8 }
-        line += surroundings.rendering(message)
+        line += environment.rendering(message)
         // One column stays free for the cursor, so that the line does not wrap.
         let fitting = Columns.prefix(of: line, columns: max(1, columns - 1))
-        surroundings.put([13] + fitting + Bytes("\u{1B}[K".utf8))
+        environment.put([13] + fitting + Bytes("\u{1B}[K".utf8))
         isDrawn = true
     }
 

@@ -24,7 +24,7 @@ struct ReaderWatchOutput {
                 case .notice(let notice): show(notice)
                 default: throw .fault(CommandText.unexpected)
                 }
-                if run.surroundings.hasLostOutput { throw .fault(CommandText.unwritten) }
+                if run.environment.hasLostOutput { throw .fault(CommandText.unwritten) }
                 return .goOn
             }
         } catch .interrupted { throw .said(.interrupted) }
@@ -32,10 +32,10 @@ struct ReaderWatchOutput {
 
     private func announce(_ reader: ReaderAnswer) {
         if run.isJSON {
-            run.surroundings.say(
+            run.environment.say(
                 .document("watched-reader", members: [("reader", reader.document)]))
         } else {
-            run.surroundings.complain(
+            run.environment.complain(
                 CommandReaders.watching(reader.name, id: reader.readerID))
         }
     }
@@ -48,14 +48,14 @@ struct ReaderWatchOutput {
         guard run.isJSON else {
             let tenths = Int(milliseconds / 100)
             let time = "\(tenths / 10).\(tenths % 10)".bytes
-            return run.surroundings.say(CommandReaders.event(event.text, seconds: time))
+            return run.environment.say(CommandReaders.event(event.text, seconds: time))
         }
         var members: [(name: String, value: JSON)] = [
             ("event", .string(event.word)), ("milliseconds", .number(UInt64(milliseconds))),
         ]
         if let retry = notice.retry { members.append(("retry", .string(retry.word))) }
         members.append(("text", .bytes(event.text.bytes)))
-        run.surroundings.say(.document("reader-event", members: members))
+        run.environment.say(.document("reader-event", members: members))
     }
 }
 

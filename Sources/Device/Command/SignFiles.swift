@@ -17,7 +17,7 @@ extension SignCommand {
         let account = try run.account()
         let files = try namedFiles()
         var digests: [Bytes] = []
-        for file in files { digests.append(try file.digest(in: run.surroundings)) }
+        for file in files { digests.append(try file.digest(in: run.environment)) }
         let signatures =
             files.count == 1
             ? [try sign(files[0], digest: digests[0], account: account)]
@@ -162,15 +162,15 @@ struct SignedFile {
     var signature: String { path + ".sig" }
 
     /// Returns the SHA-256 of the contents, which are read in pieces.
-    func digest(in surroundings: CommandEnvironment) throws(CommandFault) -> Bytes {
+    func digest(in environment: CommandEnvironment) throws(CommandFault) -> Bytes {
         if isInput {
-            return try digest(of: surroundings.input, interrupts: surroundings.interrupts)
+            return try digest(of: environment.input, interrupts: environment.interrupts)
         }
         let file: Descriptor
         do throws(SystemFault) { file = try openFile(path) } catch {
             throw .refused(CommandSigning.noFile(path.bytes, why: error.description.bytes))
         }
-        return try digest(of: file.number, interrupts: surroundings.interrupts)
+        return try digest(of: file.number, interrupts: environment.interrupts)
     }
 
     /// Throws `.refused` if the file cannot be read.

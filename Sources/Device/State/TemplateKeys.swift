@@ -47,7 +47,7 @@ package final class TemplateKeys: Sendable {
 
     private let directory: Directory
     private let host: TemplateSeal
-    private let standings = Mutex<[StoredTemplateKeyID: KeyStatus]>([:])
+    private let statuses = Mutex<[StoredTemplateKeyID: KeyStatus]>([:])
 
     init(directory: Directory, host: HostSecret) throws(StoreFault) {
         self.directory = directory
@@ -86,31 +86,31 @@ package final class TemplateKeys: Sendable {
         try files { () throws(FileFault) in
             try directory.remove(Self.fileName(identifier))
         }
-        standings.withLock { $0[identifier] = nil }
+        statuses.withLock { $0[identifier] = nil }
     }
 
     /// Records the result of opening a key, replacing any earlier result.
     package func settle(
         _ identifier: StoredTemplateKeyID, outcome: Result<TemplateSeal, VaultError>
     ) {
-        standings.withLock { standings in
+        statuses.withLock { statuses in
             switch outcome {
-            case .success(let seal): standings[identifier] = .open(seal)
-            case .failure(let error): standings[identifier] = .closed(error)
+            case .success(let seal): statuses[identifier] = .open(seal)
+            case .failure(let error): statuses[identifier] = .closed(error)
             }
         }
     }
 
     /// Whether a key is open.
     package func isOpen(_ identifier: StoredTemplateKeyID) -> Bool {
-        standings.withLock { standings in
-            if case .open = standings[identifier] { true } else { false }
+        statuses.withLock { statuses in
+            if case .open = statuses[identifier] { true } else { false }
         }
     }
 
     /// Closes all keys; each must be opened again.
     package func close() {
-        standings.withLock { $0 = [:] }
+        statuses.withLock { $0 = [:] }
     }
 
     /// Returns the seal for a key that is open.
@@ -121,7 +121,7 @@ package final class TemplateKeys: Sendable {
         switch identifier {
         case .host: return host
         case .kept(let identifier):
-            switch standings.withLock({ $0[identifier] }) {
+            switch statuses.withLock({ $0[identifier] }) {
             case .open(let seal): return seal
             case .closed(let error): throw error
             case nil: throw closure(of: identifier)

@@ -25,7 +25,7 @@ extension Challenges {
     /// - Throws: `.malformed` if the statement is not canonical, `.refused` if it is for another
     ///   action, names no registration, or if its challenge, signature or counter is not accepted;
     ///   otherwise the reason of `Signer.objection` or of `grant`.
-    func settle<T: Sendable>(
+    func redeem<T: Sendable>(
         _ proof: SignedText, action: ChallengeAction, event: AuditEntry.Event,
         from origin: Origin,
         _ grant:
@@ -50,7 +50,7 @@ extension Challenges {
                 try store.auditTrail.note(unknown(head, event: event), from: origin, at: now)
                 return .failure(.refused)
             }
-            let verdict = try store.settle(
+            let verdict = try store.redeem(
                 statement, action: action, of: signer, isSigned: isSigned, at: now)
             let result: Result<T, Problem> =
                 switch verdict {
@@ -103,7 +103,7 @@ extension Transaction {
     ///
     /// The challenge is used up even if a later check fails. Returns the signer as it is in the
     /// database now, which may differ from `former`.
-    fileprivate func settle(
+    fileprivate func redeem(
         _ statement: LoginStatement, action: ChallengeAction, of former: Signer, isSigned: Bool,
         at now: Int64
     ) throws(DatabaseFault) -> Result<Signer, Problem> {

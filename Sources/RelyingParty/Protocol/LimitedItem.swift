@@ -36,7 +36,7 @@ enum LimitedItem: Hashable, Sendable {
 extension Challenges {
     /// The challenge that a signed text answers; nil unless the answer is right and was not given.
     ///
-    /// The checks are those of `settle` up to the signature. Nothing is changed.
+    /// The checks are those of `redeem` up to the signature. Nothing is changed.
     ///
     /// - Throws: only faults of the server.
     func item(

@@ -24,7 +24,7 @@ extension Logins {
     /// issued only for the module that the device signed for.
     ///
     /// - Throws: `.malformed` if the module's challenge is not 32 bytes, and the problems of
-    ///   `Challenges.settle`.
+    ///   `Challenges.redeem`.
     func logIn(_ call: Call) async throws(Problem) -> AcceptedLogin {
         let fields = try call.body(SignedChallengeRequest.self)
         let fresh = try tokens.freshTokens()
@@ -32,7 +32,7 @@ extension Logins {
         let module = fields.module.map { module in
             ModulePurpose.text(module.challenge, local: AccountName(module.account.text))
         }
-        let (signer, statement) = try await challenges.settle(
+        let (signer, statement) = try await challenges.redeem(
             fields.proof, action: .login, event: .login, from: call.origin
         ) {
             (store, signer, statement) throws(DatabaseFault) -> Result<

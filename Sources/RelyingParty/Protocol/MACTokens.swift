@@ -28,7 +28,7 @@ extension MACTokens {
     /// is revoked in the same transaction.
     ///
     /// - Throws: `.malformed` if the time or the name is not valid, and the problems of
-    ///   `Challenges.settle`.
+    ///   `Challenges.redeem`.
     func makeMACToken(_ call: Call) async throws(Problem) -> IssuedMACToken {
         let fields = try call.body(MACTokenRequest.self)
         let seconds = fields.expiresIn ?? Self.macTokenSeconds
@@ -43,7 +43,7 @@ extension MACTokens {
         }
         let now = core.now
         let expires = now + seconds
-        let audience = try await challenges.settle(
+        let audience = try await challenges.redeem(
             fields.proof, action: .macToken, event: .macToken, from: call.origin
         ) { store, signer, _ throws(DatabaseFault) in
             try store.macTokens.keepMACToken(

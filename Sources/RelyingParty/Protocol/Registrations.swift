@@ -256,7 +256,7 @@ extension Registrations {
         let id: RegistrationID = try call.id()
         let proof = try call.body(SignedText.self)
         let now = core.now
-        return try await challenges.settle(
+        return try await challenges.redeem(
             proof, action: .remove, event: .removal, from: call.origin
         ) {
             store, signer, _ throws(DatabaseFault) in

@@ -90,7 +90,7 @@ extension Readers {
         of galleries: [Gallery], limit: Duration,
         _ body: @escaping @ReaderActor (Gallery, Duration) async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
-        if rest.isSuspended { throw .suspended }
+        if suspension.isSuspended { throw .suspended }
         guard let only = galleries.first else { throw .noReader }
         if galleries.count == 1 { return try await body(only, limit) }
         let (results, feed) = AsyncStream<Result<Value, ReaderFault>>.makeStream()

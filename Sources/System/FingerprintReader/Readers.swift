@@ -27,7 +27,7 @@ package final class Readers {
     private(set) var devices: [Device] = []
     private var connections: [SignalConnection] = []
     /// When the machine slept and woke, as far as it matters to readers.
-    var rest = Rest()
+    var suspension = SuspendState()
     /// The highest number of readers in the list so far, which reveals that one is missing.
     private(set) var known = 0
     /// Settles when the current enumeration ends; nil when none is running.
@@ -250,7 +250,7 @@ package final class Readers {
 
 extension Readers {
     private func device(_ id: String) throws(ReaderFault) -> Device {
-        if rest.isSuspended { throw .suspended }
+        if suspension.isSuspended { throw .suspended }
         guard let device = devices.first(where: { $0.id == id && !$0.isGone }) else {
             throw .noReader
         }
@@ -268,7 +268,7 @@ extension Readers {
         device.stuck = { [weak self] in self?.stuck?() }
         devices.append(device)
         known = max(known, devices.count)
-        rest.appeared()
+        suspension.appeared()
     }
 
     private func appeared(_ address: UInt) {
@@ -284,7 +284,7 @@ extension Readers {
             return
         }
         devices.remove(at: index).unplugged()
-        rest.isDoubtful = true
+        suspension.isDoubtful = true
         changed?()
     }
 }

@@ -15,7 +15,7 @@ import Posix
     private static let room = 16
     /// Whether enough descriptors and ports are free at this moment.
     private static var hasRoom: Bool {
-        Posix.hasRoom(forDescriptors: room) && hasDatagramPort()
+        Posix.hasHeadroom(forDescriptors: room) && hasDatagramPort()
     }
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK

@@ -102,7 +102,7 @@ package final class Program {
             let socket = try listeningSocket()
             let logind = Logind(socket: paths.systemBus, journal: journal)
             // Finding the readers takes the longest, so their process starts with that now.
-            let line = ReaderLine(
+            let line = ReaderClient(
                 path: paths.readers, unit: ReaderUnit(bus: logind, journal: journal)
             ) { [journal] in journal.fault($0) }
             let readers = ReaderPool(

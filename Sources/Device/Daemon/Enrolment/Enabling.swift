@@ -66,12 +66,12 @@ extension Enabling {
     ///
     /// The stored login password is resealed, newly stored or dropped, as the request and the given
     /// password allow (`Keyring.settleKeyring`). The answer says which setting, if any, still keeps
-    /// the account from logging in by finger. Throws as `vouch`.
+    /// the account from logging in by finger. Throws as `issue`.
     func enable(
         _ request: EnableRequest, account: Account, password: VerifiedPassword?,
         client: any Client
     ) async throws(Denial) -> Answer {
-        let issued = try await vouch(account, because: "enabled", client: client)
+        let issued = try await issue(account, because: "enabled", client: client)
         for print in issued.prints { await client.send(.print(print)) }
         let answer = try await accounts.answering(account) {
             var done = issued.answer
@@ -95,7 +95,7 @@ extension Enabling {
     /// - Parameters:
     ///   - vault: the vault to use; nil for the present one, or the preferred one.
     ///   - reason: the reason for the journal.
-    func vouch(
+    func issue(
         _ account: Account, in vault: VaultKind? = nil, because reason: String,
         client: any Client
     ) async throws(Denial) -> IssueResult {
@@ -246,7 +246,7 @@ extension Enabling {
     ) async throws(Denial) -> Answer {
         guard let kind = VaultKind.allCases.first(where: { $0.name == request.vault })
         else { throw Denial(.badRequest) }
-        let issued = try await vouch(
+        let issued = try await issue(
             account, in: kind, because: "moved to the vault \(kind.rawValue)", client: client)
         await keyring.moveKeyring(account, to: kind)
         // Otherwise the user might give up a vault that the prints still need.

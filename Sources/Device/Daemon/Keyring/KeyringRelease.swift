@@ -145,7 +145,7 @@ extension Keyring {
         guard
             case .kept(let password) = try keyringRecords.dropUselessPassword(
                 account, kept: kept, enrolment: enrolment),
-            password.sealed.key == proof.readied?.sealed
+            password.sealed.key == proof.openedItem?.sealed
         else { return nil }
         do throws(VaultError) {
             let context: SealingContext

@@ -22,7 +22,7 @@ final class ReaderPool {
     private static let returns = 3
     private static let glance = Duration.seconds(1)
 
-    private let line: ReaderLine
+    private let line: ReaderClient
     private let ignored: Set<String>
     private let absence: Duration
     private var isSuspended = false
@@ -30,7 +30,7 @@ final class ReaderPool {
     /// Uses the readers behind a line, except those whose identifier is in `ignored`.
     ///
     /// `absence` is how long to wait for a reader that is unplugged while a finger is awaited.
-    init(_ line: ReaderLine, ignoring ignored: [String], absence: Duration) {
+    init(_ line: ReaderClient, ignoring ignored: [String], absence: Duration) {
         self.line = line
         self.absence = absence
         self.ignored = Set(ignored)

@@ -271,10 +271,10 @@ extension TouchGuards {
     func checkKey(of account: Account) async throws(Denial) {
         let snapshot = try credentials.snapshot(of: account)
         let key = try accounts.reading(account) { () throws(StoreFault) in try snapshot.key() }
-        let readying = KeyPreparation(key, data: nil, in: vaults) {}
-        defer { readying.end() }
+        let preparation = KeyPreparation(key, data: nil, in: vaults) {}
+        defer { preparation.end() }
         do throws(VaultError) {
-            _ = try await readying.items()
+            _ = try await preparation.items()
         } catch { throw Denial(of: error) }
     }
 }

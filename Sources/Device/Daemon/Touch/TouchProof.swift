@@ -39,7 +39,7 @@ struct TouchProof {
     /// The proof is valid either way.
     let released: Result<SecretBytes, VaultError>?
     /// The sealed item that was prepared before the match; nil for none.
-    let readied: SealedItem?
+    let openedItem: SealedItem?
     /// The reader contents to record with the credential; nil if it covers the reader that matched
     /// already.
     let unrecorded: [ReaderStorage]?

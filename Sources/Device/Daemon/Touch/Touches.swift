@@ -166,9 +166,9 @@ extension Touches {
         try ledger.check()
         let place = try reserve(account, snapshot: snapshot, in: slot)
         let interruption = Interruption()
-        let readying = try ready(
+        let preparation = try ready(
             account, snapshot: snapshot, item: item, interruption: interruption)
-        defer { readying.end() }
+        defer { preparation.end() }
         let check = StorageCheck()
         let query = FingerQuery(
             gallery: Gallery(snapshot.enrolment.prints), seat: guards.seat(of: presence),
@@ -183,11 +183,11 @@ extension Touches {
                     account: account.uid, query: query, tries: plan.tries, end: plan.end),
                 presence: presence, during: turn, counting: ledger, interruptedBy: interruption
             ) { client.post(.notice($0, requestedBy: presence)) }
-        } catch { throw check.reason(instead: readying.reason(instead: error)) }
+        } catch { throw check.reason(instead: preparation.reason(instead: error)) }
         do throws(Denial) {
             return try await proof(
                 touch, before: snapshot, place: place, matter: matter, account: account, item: item,
-                readying: readying, check: check)
+                preparation: preparation, check: check)
         } catch {
             touch.attempt.takeBack()
             throw error
@@ -251,11 +251,11 @@ extension Touches {
     private func proof(
         _ touch: Touch<ScannedFinger>, before: AccountSnapshot, place: ReceiptTicket,
         matter: SignedMatter, account: Account, item: SealedItemSearch,
-        readying: KeyPreparation, check: StorageCheck
+        preparation: KeyPreparation, check: StorageCheck
     ) async throws(Denial) -> TouchProof {
         let items: Result<ReadyItems, VaultError>
         do throws(VaultError) {
-            items = .success(try await readying.items())
+            items = .success(try await preparation.items())
         } catch { items = .failure(error) }
         var snapshot = try credentials.revokingSnapshot(of: account, since: before)
         // The credential was changed meanwhile, and with it possibly the fingers: the finger that
@@ -270,7 +270,7 @@ extension Touches {
             for: touch)
         return TouchProof(
             assertion: assertion, touch: touch, snapshot: now, place: place,
-            released: released, readied: readying.data,
+            released: released, openedItem: preparation.data,
             unrecorded: check.unrecorded(recorded, matchedOn: touch.finger.reader))
     }
 

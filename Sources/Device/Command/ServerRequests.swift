@@ -106,8 +106,8 @@ struct ServerRequests {
         try exchange.run { (answer) throws(CommandFault) in
             if case .notice(let notice) = answer {
                 let text = notice.kind == .touch ? purpose(Prompt.action(notice)) : notice.text
-                if let text { run.surroundings.complain(text) }
-                if notice.kind == .touch { details.forEach(run.surroundings.complain) }
+                if let text { run.environment.complain(text) }
+                if notice.kind == .touch { details.forEach(run.environment.complain) }
                 return .goOn
             }
             if try meanwhile(answer) { return .goOn }
@@ -132,13 +132,13 @@ struct ServerRequests {
     ///
     /// A code with a wrong check character is rejected here and not sent.
     private func activationCode(_ server: ServerURL) throws(CommandFault) -> Bytes {
-        let isTyped = isTerminal(run.surroundings.input) && !run.arguments.has(.passwordStdin)
+        let isTyped = isTerminal(run.environment.input) && !run.arguments.has(.passwordStdin)
         var typed =
             isTyped
             ? try HiddenInput.code.typed(
-                after: CommandServers.codePrompt(server), in: run.surroundings)
+                after: CommandServers.codePrompt(server), in: run.environment)
             : try HiddenInput.code.read(
-                from: run.surroundings.input, interrupts: run.surroundings.interrupts)
+                from: run.environment.input, interrupts: run.environment.interrupts)
         defer { wipe(&typed) }
         do throws(ActivationCodeFault) {
             return try ActivationCode(typed: typed).text

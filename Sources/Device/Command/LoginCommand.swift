@@ -51,8 +51,8 @@ struct LoginCommand: Command {
             wipe(&token.refreshToken)
         }
         if let place { return try keep(token, of: server, as: place, account: account) }
-        if run.isJSON { return run.surroundings.say(document(of: token, server: server)) }
-        guard run.surroundings.release(token.accessToken + [10]) else {
+        if run.isJSON { return run.environment.say(document(of: token, server: server)) }
+        guard run.environment.release(token.accessToken + [10]) else {
             throw .fault(CommandServers.unwritten)
         }
     }

@@ -133,10 +133,10 @@ struct MACTokenCommand: Command {
             if case .authorization(let header) = answer { header } else { nil }
         }
         if run.isJSON {
-            return run.surroundings.say(
+            return run.environment.say(
                 .document("authorization", members: [("authorization", .bytes(header))]))
         }
-        guard run.surroundings.release(Bytes("Authorization: ".utf8) + header + [10]) else {
+        guard run.environment.release(Bytes("Authorization: ".utf8) + header + [10]) else {
             throw .fault(CommandServers.unwritten)
         }
     }

@@ -18,7 +18,7 @@ struct Exchange {
         case finished
     }
 
-    let surroundings: CommandEnvironment
+    let environment: CommandEnvironment
     let request: Request
     var password = PasswordSource.terminal
     /// Whether the request awaits a touch, so that answers may take long.
@@ -48,16 +48,16 @@ struct Exchange {
                 return try attempt(take)
             } catch .denied(let denial, let account) where denial.reason == .wrongPassword {
                 if last { throw .denied(denial, account: account) }
-                surroundings.complain(CommandText.tryAgain)
+                environment.complain(CommandText.tryAgain)
             }
         }
     }
 
     private func attempt(_ take: (Answer) throws(CommandFault) -> Step) throws(CommandFault) {
         let opening = try encoded(request)
-        let connection = try Connection.open(surroundings)
+        let connection = try Connection.open(environment)
         try connection.send(opening)
-        var limit = awaitsServer ? Exchange.passwordLimit : surroundings.answerLimit
+        var limit = awaitsServer ? Exchange.passwordLimit : environment.answerLimit
         var asked: ServerURL?
         // The first `preparing` notice only proves that the daemon is there; it is shown the second
         // time, which means that preparing takes long.
@@ -69,7 +69,7 @@ struct Exchange {
                 answer = next
             } catch .interrupted {
                 // The terminal has echoed '^C'.
-                if !isDrawn && surroundings.isAtTerminal() { surroundings.errors([10]) }
+                if !isDrawn && environment.isAtTerminal() { environment.errors([10]) }
                 return try cancel(connection, before: asked, take)
             }
             switch answer {
@@ -101,7 +101,7 @@ struct Exchange {
     /// The maximum time between two answers.
     private var limitBetween: Duration {
         if awaitsTouch { return Exchange.touchLimit }
-        return awaitsServer ? Exchange.passwordLimit : surroundings.answerLimit
+        return awaitsServer ? Exchange.passwordLimit : environment.answerLimit
     }
 
     /// Receives the next answer; nil if it was a part of a secret, which is appended to `secret`.
@@ -136,12 +136,12 @@ struct Exchange {
         _ connection: borrowing Connection, before: ServerURL?,
         _ take: (Answer) throws(CommandFault) -> Step
     ) throws(CommandFault) {
-        drain(surroundings.interrupts)
+        drain(environment.interrupts)
         var asked = before
         do throws(CommandFault) {
             try connection.send(try encoded(.cancel))
             while true {
-                guard let answer = try answer(over: connection, within: surroundings.answerLimit)
+                guard let answer = try answer(over: connection, within: environment.answerLimit)
                 else { continue }
                 asked = answer.serverAsked(before: asked)
                 switch answer {
@@ -186,7 +186,7 @@ struct Exchange {
         guard account == request.account else {
             throw .fault(CommandText.foreignPassword(account))
         }
-        return try password.packet(for: account, in: surroundings)
+        return try password.packet(for: account, in: environment)
     }
 
     private func encoded(_ request: Request) throws(CommandFault) -> Bytes {

@@ -7,7 +7,7 @@ import ReaderProtocol
 /// For some seconds after waking, readers may disappear and come back, and not every such change is
 /// announced. All times exclude the time spent asleep.
 @ReaderActor
-struct Rest {
+struct SuspendState {
     /// How long after waking readers may still come and go.
     private static let unrest = Duration.seconds(10)
     /// How much of that time to wait for a reader, if there was one before the machine slept.
@@ -59,8 +59,8 @@ extension Readers {
     /// closed rather than suspended (`fp_device_suspend`), because that call is meant for
     /// operations that continue after the sleep, and here none does.
     package func suspend() async {
-        guard !rest.isSuspended else { return }
-        rest.begin(hasReaders: !descriptions.isEmpty)
+        guard !suspension.isSuspended else { return }
+        suspension.begin(hasReaders: !descriptions.isEmpty)
         let tasks = devices.map { device in
             let done = Pending<Void>()
             onReader {
@@ -75,8 +75,8 @@ extension Readers {
     /// Allows the readers to be used again; the list of readers may be outdated, see
     /// `renew(after:)`.
     package func resume() {
-        guard rest.isSuspended else { return }
-        rest.end()
+        guard suspension.isSuspended else { return }
+        suspension.end()
         for device in devices { device.resume() }
     }
 
@@ -91,10 +91,10 @@ extension Readers {
     package func renew(after fault: ReaderFault) async -> Bool {
         guard isStale(fault) else { return false }
         guard await enumerate() else { return false }
-        rest.isDoubtful = false
-        if devices.isEmpty, rest.isRecent, rest.hadReaders {
-            let appearance = rest.nextAppearance()
-            let limit = Timer(onReaderAfter: Rest.patience) { appearance.settle(()) }
+        suspension.isDoubtful = false
+        if devices.isEmpty, suspension.isRecent, suspension.hadReaders {
+            let appearance = suspension.nextAppearance()
+            let limit = Timer(onReaderAfter: SuspendState.patience) { appearance.settle(()) }
             await appearance.wait()
             limit.cancel()
         }
@@ -102,11 +102,11 @@ extension Readers {
     }
 
     private func isStale(_ fault: ReaderFault) -> Bool {
-        guard !rest.isSuspended else { return false }
+        guard !suspension.isSuspended else { return false }
         if fault == .noReader {
-            return rest.isDoubtful || devices.count < known || devices.contains(where: \.isGone)
+            return suspension.isDoubtful || devices.count < known || devices.contains(where: \.isGone)
         }
         guard fault.mayBeOfStaleReader else { return false }
-        return rest.isRecent || devices.contains(where: \.isStale)
+        return suspension.isRecent || devices.contains(where: \.isStale)
     }
 }

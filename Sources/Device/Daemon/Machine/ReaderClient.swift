@@ -10,7 +10,7 @@ import ReaderProtocol
 /// is no longer listened to, and killed as well. Packets are accepted only from root or from the
 /// user `signet-reader`.
 @ServiceActor
-final class ReaderLine {
+final class ReaderClient {
     /// How much longer than its limit a request may take, since drivers need time to cancel.
     private static let patience = Duration.seconds(6)
 

@@ -50,9 +50,9 @@ struct EnableCommand: Command {
         if let damaged = prints.first(where: { !$0.intact }) {
             throw .denied(Denial(.printsDamaged, finger: damaged.finger), account: account)
         }
-        run.surroundings.say(CommandOutcome.sealing(account))
+        run.environment.say(CommandOutcome.sealing(account))
         for line in Table.lines([PrintAnswer.heading] + prints.map(\.row)) {
-            run.surroundings.say("  \(line)")
+            run.environment.say("  \(line)")
         }
     }
 }

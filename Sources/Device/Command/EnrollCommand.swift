@@ -39,8 +39,8 @@ struct EnrollCommand: Command {
             if named == nil { finger = try freeFinger(fingers, account: account) }
             secrets = fingers.secrets
         }
-        let endings = try AffectedKeys.of(account, run: run)
-        shared.warn(of: endings, secrets: secrets)
+        let affected = try AffectedKeys.of(account, run: run)
+        shared.warn(of: affected, secrets: secrets)
         let done = try run.follow(
             .enroll(
                 account: account, finger: finger,
@@ -50,7 +50,7 @@ struct EnrollCommand: Command {
             CommandOutcome.enrolled(name.bytes, account: account, prints: done.prints ?? 0)
         ]
         shared.sayChange(
-            "enrolled", account: account, finger: name, done: done, endings: endings, lines: lines)
+            "enrolled", account: account, finger: name, done: done, affected: affected, lines: lines)
     }
 
     private func freeFinger(

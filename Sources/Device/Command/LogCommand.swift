@@ -87,11 +87,11 @@ struct LogCommand: Command {
         let isAsked = answers.receipts.contains { receipt in
             (try? Statement(parsing: receipt.statement))?.server?.mode == .online
         }
-        if isAsked && !run.isJSON { run.surroundings.complain(CommandLog.asked) }
+        if isAsked && !run.isJSON { run.environment.complain(CommandLog.asked) }
         let isAnyUnused = answers.receipts.contains { receipt in
             (try? Statement(parsing: receipt.statement)).map(receipt.isUnused) ?? false
         }
-        if isAnyUnused && !run.isJSON { run.surroundings.complain(CommandLog.unused) }
+        if isAnyUnused && !run.isJSON { run.environment.complain(CommandLog.unused) }
     }
 
     private func saySigners(_ answers: LogAnswers, account: AccountName) {

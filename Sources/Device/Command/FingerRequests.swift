@@ -17,7 +17,7 @@ struct FingerRequests {
     /// services of this machine, and what remains to be done.
     func loginLines(_ state: CredentialState, account: AccountName) -> [Text] {
         guard state == .valid else { return [CommandOutcome.login(state, account: account)] }
-        let module = run.surroundings.machine.moduleUse()
+        let module = run.environment.machine.moduleUse()
         let (line, step): (Text, LoginStep)
         if module.isUnused {
             (line, step) = (CommandOutcome.readyUnused(account), .activate(module.activation))
@@ -75,13 +75,13 @@ struct FingerRequests {
 
     /// Whether a user at a terminal sees warnings before a change of fingers, and can still cancel
     /// it.
-    var isAtTerminal: Bool { !run.isJSON && run.surroundings.columns() != nil }
+    var isAtTerminal: Bool { !run.isJSON && run.environment.columns() != nil }
 
     /// Warns of what a change of fingers will end, before the password or a touch is asked for.
-    func warn(of endings: AffectedKeys, secrets: UInt32?) {
+    func warn(of affected: AffectedKeys, secrets: UInt32?) {
         guard isAtTerminal else { return }
-        if let secrets { run.surroundings.say(CommandSecrets.warning(secrets)) }
-        for warning in endings.warnings { run.surroundings.say(warning) }
+        if let secrets { run.environment.say(CommandSecrets.warning(secrets)) }
+        for warning in affected.warnings { run.environment.say(warning) }
     }
 
     /// Requests the fingers and the number of secrets that a change would end.
@@ -100,7 +100,7 @@ struct FingerRequests {
 
     func sayChange(
         _ kind: String, account: AccountName, finger: String?, done: DoneAnswer,
-        endings: AffectedKeys, lines: [Text]
+        affected: AffectedKeys, lines: [Text]
     ) {
         let login: [Text] =
             done.prints == 0
@@ -118,8 +118,8 @@ struct FingerRequests {
                     ("keyring", .optional(done.keyring) { .string($0.word) }),
                     ("keptOut", .optional(done.keptOut, JSON.bytes)),
                     ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
-                ] + endings.members),
-            lines + login + keyringLines(done, account: account) + secrets + endings.ended
+                ] + affected.members),
+            lines + login + keyringLines(done, account: account) + secrets + affected.ended
                 + keptOutLines(done, account: account))
     }
 

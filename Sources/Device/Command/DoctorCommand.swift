@@ -21,7 +21,7 @@ struct DoctorCommand: Command {
 
     /// Examines the machine and prints the findings; the exit code depends on the worst of them.
     func perform() throws(CommandFault) {
-        let machine = run.surroundings.machine
+        let machine = run.environment.machine
         var seen = DaemonView(.absent)
         let findings = machine.examine {
             seen = view(of: machine)
@@ -51,7 +51,7 @@ struct DoctorCommand: Command {
             for name in names.map({ AccountName($0) }) { try ask(about: name, view: &view) }
             // Any status contains the version; if no account has one, root's own is requested.
             if view.version == nil { view.version = try statusAnswer(ofSelf: machine)?.program }
-        } catch { view.reach = reach(error, socket: run.surroundings.socketPath) }
+        } catch { view.reach = reach(error, socket: run.environment.socketPath) }
         return view
     }
 
@@ -101,7 +101,7 @@ struct DoctorCommand: Command {
         switch fault {
         case .noService(let text):
             guard FileLook(socket) != nil else { return .absent }
-            if let uid = Connection.owner(of: socket), uid != run.surroundings.daemonUID {
+            if let uid = Connection.owner(of: socket), uid != run.environment.daemonUID {
                 return .foreign(uid: uid)
             }
             return .silent(text)

@@ -23,9 +23,9 @@ struct StatusCommand: Command {
         let status = try status(of: account)
         let report = StatusReport(
             status: status, damaged: status.damaged > 0 ? try damaged(account) : [],
-            readers: try knownReaders(), module: run.surroundings.machine.moduleUse(),
+            readers: try knownReaders(), module: run.environment.machine.moduleUse(),
             servers: try knownServers(account), signing: try knownSigningKey(account),
-            demands: run.surroundings.machine.serverDemands())
+            demands: run.environment.machine.serverDemands())
         let named = run.arguments.value(.account).map { AccountName($0) }
         run.say(report.document(naming: named), report.lines(naming: named))
         guard report.obstacles.isEmpty else { throw .said(.denied) }

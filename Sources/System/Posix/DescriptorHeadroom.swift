@@ -10,7 +10,7 @@ private let looking = Mutex<Void>(())
 ///
 /// It tries to get them: eventfd(2), pthread_create(3). So the result also depends on how much
 /// other processes use of the machine's limits.
-package func hasRoom(forDescriptors count: Int) -> Bool {
+package func hasHeadroom(forDescriptors count: Int) -> Bool {
     looking.withLock { _ in
         do throws(SystemFault) {
             var taken: [Event] = []

@@ -15,7 +15,7 @@ struct NotifyCommand: Command {
     /// bus.
     func perform() throws(CommandFault) {
         // It returns only on failure.
-        _ = becomeProgram(run.surroundings.notifier)
-        throw .fault(NotificationText.notInstalled(run.surroundings.notifier.bytes))
+        _ = becomeProgram(run.environment.notifier)
+        throw .fault(NotificationText.notInstalled(run.environment.notifier.bytes))
     }
 }

@@ -26,7 +26,7 @@ struct ImportCommand: Command {
             done = try takeOver(account, prints: &prints)
         } catch {
             // Prints that were imported before the fault remain enrolled.
-            if !run.isJSON, !prints.isEmpty { Self.table(prints).forEach(run.surroundings.say) }
+            if !run.isJSON, !prints.isEmpty { Self.table(prints).forEach(run.environment.say) }
             throw error
         }
         run.say(
@@ -40,7 +40,7 @@ struct ImportCommand: Command {
     private func takeOver(
         _ account: AccountName, prints: inout [ImportedPrintAnswer]
     ) throws(CommandFault) -> DoneAnswer {
-        var progress = Progress(run.surroundings, isJSON: run.isJSON)
+        var progress = Progress(run.environment, isJSON: run.isJSON)
         defer { progress.end() }
         var result = DoneAnswer()
         // Files are shown only once, even if the password must be repeated.
@@ -71,14 +71,14 @@ struct ImportCommand: Command {
     /// Shows a file that may be imported, before the user enters the password.
     private func show(_ print: ImportedPrintAnswer, of account: AccountName, isFirst: Bool) {
         guard !run.isJSON else { return }
-        if isFirst { run.surroundings.say(CommandImport.decide(account)) }
-        run.surroundings.say(
+        if isFirst { run.environment.say(CommandImport.decide(account)) }
+        run.environment.say(
             "  \(CommandImport.found(print.name, written: print.since.map(Text.date), place: print.place))"
         )
-        guard let since = print.since, let born = run.surroundings.homeBirth(account),
+        guard let since = print.since, let born = run.environment.homeBirth(account),
             since < UInt64(clamping: born)
         else { return }
-        run.surroundings.say(
+        run.environment.say(
             "  \(CommandImport.olderThanHome(account, born: .date(UInt64(clamping: born))))")
     }
 

@@ -11,15 +11,15 @@ struct Connection: ~Copyable {
 
     /// Connects; throws `.noService` if the socket has no listener or the listener is not the
     /// daemon.
-    static func open(_ surroundings: CommandEnvironment) throws(CommandFault) -> Connection {
+    static func open(_ environment: CommandEnvironment) throws(CommandFault) -> Connection {
         let peer: PeerCredentials
         let connection: Connection
         do throws(SystemFault) {
-            let socket = try PacketSocket.connect(to: surroundings.socketPath)
+            let socket = try PacketSocket.connect(to: environment.socketPath)
             peer = try PeerCredentials(of: socket.descriptor)
-            connection = Connection(socket: socket, interrupts: surroundings.interrupts)
+            connection = Connection(socket: socket, interrupts: environment.interrupts)
         } catch { throw .noService(CommandText.absent(error.description.bytes)) }
-        guard peer.uid == surroundings.daemonUID else {
+        guard peer.uid == environment.daemonUID else {
             throw .noService(CommandText.foreign(uid: peer.uid))
         }
         return connection

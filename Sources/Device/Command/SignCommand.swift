@@ -58,7 +58,7 @@ struct SignCommand: Command {
         try checkSignature(signed.signature, of: try digest(of: text), in: .challenge)
         let armoured = Armour.wrap(signed.signature)
         if run.isJSON {
-            return run.surroundings.say(
+            return run.environment.say(
                 .document(
                     "challenge-signed",
                     members: [
@@ -72,7 +72,7 @@ struct SignCommand: Command {
     /// Returns the SHA-256 of the body file named by `--body`, or of an empty body.
     func bodyDigest() throws(CommandFault) -> Bytes {
         guard let body = run.arguments.value(.body) else { return try digest(of: []) }
-        return try SignedFile(body).digest(in: run.surroundings)
+        return try SignedFile(body).digest(in: run.environment)
     }
 
     /// `signet sign --request METHOD URL`
@@ -100,7 +100,7 @@ struct SignCommand: Command {
         let authorization = SignetAuthorization(statement: text, signature: signed.signature)
         guard let header = authorization.header else { throw .refused(CommandSigning.tooLong) }
         if run.isJSON {
-            return run.surroundings.say(
+            return run.environment.say(
                 .document(
                     "request-signed",
                     members: [
@@ -173,7 +173,7 @@ extension SignCommand {
     }
 
     func release(_ bytes: Bytes) throws(CommandFault) {
-        guard run.surroundings.release(bytes) else { throw .fault(CommandSigning.unwritten) }
+        guard run.environment.release(bytes) else { throw .fault(CommandSigning.unwritten) }
     }
 }
 

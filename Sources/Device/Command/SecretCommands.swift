@@ -167,15 +167,15 @@ struct SecretRequests {
 extension SecretRequests {
     /// Reads all of standard input or, at a terminal, a line that must be typed twice.
     private func fill(_ secret: SecretBuffer, name: Bytes) throws(CommandFault) {
-        guard isTerminal(run.surroundings.input) else {
+        guard isTerminal(run.environment.input) else {
             return try secret.read(
-                from: run.surroundings.input, interrupts: run.surroundings.interrupts)
+                from: run.environment.input, interrupts: run.environment.interrupts)
         }
         var first = try HiddenInput.secret.typed(
-            after: CommandSecrets.prompt(name), in: run.surroundings)
+            after: CommandSecrets.prompt(name), in: run.environment)
         defer { wipe(&first) }
         guard !first.isEmpty else { throw .refused(CommandSecrets.empty) }
-        var second = try HiddenInput.secret.typed(after: CommandSecrets.again, in: run.surroundings)
+        var second = try HiddenInput.secret.typed(after: CommandSecrets.again, in: run.environment)
         defer { wipe(&second) }
         guard constantTimeEqual(first, second) else {
             throw .refused(CommandSecrets.different)
@@ -187,22 +187,22 @@ extension SecretRequests {
     private func tell(_ notice: Notice, name: Bytes, account: AccountName) {
         if notice.kind == .touch {
             let purpose = CommandSecrets.purpose(name)
-            return run.surroundings.complain(
+            return run.environment.complain(
                 Prompt.touch(notice, purpose: purpose, who: "\(account)"))
         }
-        if let text = notice.text { run.surroundings.complain(text) }
+        if let text = notice.text { run.environment.complain(text) }
     }
 
     private func release(_ secret: SecretBuffer) throws(CommandFault) {
-        let isTerminal = run.surroundings.columns() != nil
+        let isTerminal = run.environment.columns() != nil
         guard !isTerminal || run.arguments.has(.force) || secret.isText else {
             throw .refused(CommandSecrets.binary)
         }
-        guard secret.withBytes(run.surroundings.release) else {
+        guard secret.withBytes(run.environment.release) else {
             throw .fault(CommandSecrets.unwritten)
         }
         if isTerminal && !secret.endsLine && !run.arguments.has(.noNewline) {
-            run.surroundings.put([10])
+            run.environment.put([10])
         }
     }
 }

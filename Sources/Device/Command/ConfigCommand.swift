@@ -27,7 +27,7 @@ struct ConfigCommand: Command {
     func perform() throws(CommandFault) {
         if run.arguments.has(.check) { return try checkFiles() }
         let settings = try settings()
-        let modules = run.surroundings.machine.moduleLines()
+        let modules = run.environment.machine.moduleLines()
         let rows = Table.lines(
             settings.map { ["\($0.name)", "= \($0.value)", "(\($0.origin))"] })
         run.say(
@@ -71,11 +71,11 @@ struct ConfigCommand: Command {
         }
         let files =
             run.arguments.operands.isEmpty
-            ? run.surroundings.configurationFile : run.arguments.operands.joined(separator: ", ")
+            ? run.environment.configurationFile : run.arguments.operands.joined(separator: ", ")
         // The settings in use are compared too, but the files can be checked without the daemon.
         let running = try? settings()
         let differences = running.map { Self.differences($0, configuration: configuration) }
-        let unknown = run.surroundings.machine.unknownNames(configuration)
+        let unknown = run.environment.machine.unknownNames(configuration)
         let obsolete = configuration.obsoleteLines
         var lines = [CommandOutcome.noMistakes(files.bytes)] + obsolete.map(\.text.text)
         lines += unknown.map(\.text)
@@ -91,7 +91,7 @@ struct ConfigCommand: Command {
 
     private func read() throws(ConfigurationFault) -> Configuration {
         guard !run.arguments.operands.isEmpty else {
-            return try ConfigurationFiles.load(run.surroundings.configurationFile)
+            return try ConfigurationFiles.load(run.environment.configurationFile)
         }
         var files: [(name: String, text: Bytes)] = []
         for path in run.arguments.operands {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite("The relay on a machine that has nothing left")
-struct RoomTests {
+struct HeadroomTests {
     private static var challenge: RelayRequest {
         .challenge(
             RelayChallengeRequest(

@@ -4,7 +4,7 @@ import LoginMessages
 import LoginProtocol
 
 /// Messages of `signet enroll` and `signet delete` about keys that a change of fingers ends.
-package enum CommandEndings {
+package enum CommandAffectedKeys {
     /// Before a change of fingers: a registration will end.
     package static func warning(server: ServerURL) -> Text {
         """

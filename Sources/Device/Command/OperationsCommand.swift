@@ -36,22 +36,22 @@ struct OperationsCommand: Command {
         var known: Set<Bytes> = []
         var told: [ServerTroubleAnswer] = []
         var complaint: Text?
-        var pause = run.surroundings.watchInterval
+        var pause = run.environment.watchInterval
         var isFirst = true
         var hasShown = false
         while true {
             var isTroubled = false
             do throws(CommandFault) {
                 let found = try awaited(account, mayTouch: isFirst)
-                if isFirst && !run.isJSON { run.surroundings.complain(CommandOperations.watching) }
+                if isFirst && !run.isJSON { run.environment.complain(CommandOperations.watching) }
                 isFirst = false
                 let news = found.operations.filter { !known.contains($0.server.bytes + $0.id) }
                 for operation in news {
-                    if hasShown && !run.isJSON { run.surroundings.put([10]) }
+                    if hasShown && !run.isJSON { run.environment.put([10]) }
                     say(operation)
                     hasShown = true
                 }
-                if run.surroundings.hasLostOutput { throw .fault(CommandText.unwritten) }
+                if run.environment.hasLostOutput { throw .fault(CommandText.unwritten) }
                 // Forget decided operations, unless one is missing only because its server is
                 // unreachable.
                 if found.troubles.isEmpty { known = [] }
@@ -59,7 +59,7 @@ struct OperationsCommand: Command {
                 isTroubled = !found.troubles.isEmpty
                 if found.troubles != told {
                     for trouble in found.troubles {
-                        run.surroundings.complain(trouble.line(account))
+                        run.environment.complain(trouble.line(account))
                     }
                 }
                 told = found.troubles
@@ -69,13 +69,13 @@ struct OperationsCommand: Command {
             } catch {
                 // A temporary fault is waited out; any other ends the command.
                 guard !isFirst, error.exitCode == .noService else { throw error }
-                if let text = error.text, text != complaint { run.surroundings.complain(text) }
+                if let text = error.text, text != complaint { run.environment.complain(text) }
                 complaint = error.text
                 isTroubled = true
             }
-            pause = isTroubled ? min(pause * 2, Self.longestPause) : run.surroundings.watchInterval
+            pause = isTroubled ? min(pause * 2, Self.longestPause) : run.environment.watchInterval
             let end = ContinuousClock.now + pause
-            if wait(for: -1, or: run.surroundings.interrupts, until: end) == .interrupted {
+            if wait(for: -1, or: run.environment.interrupts, until: end) == .interrupted {
                 throw .said(.interrupted)
             }
         }

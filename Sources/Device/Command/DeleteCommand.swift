@@ -24,18 +24,18 @@ struct DeleteCommand: Command {
         let finger = try shared.namedFinger()
         let account = try run.account()
         let known = shared.isAtTerminal ? try shared.knownFingers(account) : nil
-        let endings = try AffectedKeys.of(account, run: run)
+        let affected = try AffectedKeys.of(account, run: run)
         // Deleting a finger that is not enrolled ends nothing; a damaged print may be of any
         // finger.
         let isThere = known?.prints.contains { $0.finger == finger || $0.finger == nil } ?? true
-        if finger == nil || isThere { shared.warn(of: endings, secrets: known?.secrets) }
+        if finger == nil || isThere { shared.warn(of: affected, secrets: known?.secrets) }
         let done = try run.follow(.delete(account: account, finger: finger), awaitsTouch: false)
         let lines = [
             CommandOutcome.deleted(
                 finger?.word.bytes, account: account, prints: done.prints ?? 0)
         ]
         shared.sayChange(
-            "deleted", account: account, finger: finger?.word, done: done, endings: endings,
+            "deleted", account: account, finger: finger?.word, done: done, affected: affected,
             lines: lines)
     }
 }
