@@ -53,7 +53,8 @@ extension DaemonTests {
             #expect(try fixture.comparisons(of: .bin) == (count: 1, completions: 1))
             let alert = try #require(
                 fixture.program.errors.split(separator: "\n").first { $0.contains("SIGNET_OWNER") })
-            #expect(alert.contains("a finger of daemon was scanned while enrolling a finger for bin"))
+            #expect(
+                alert.contains("a finger of daemon was scanned while enrolling a finger for bin"))
             #expect(alert.contains("PRIORITY=1") && alert.contains("SIGNET_OWNER=daemon"))
             #expect(alert.contains("SIGNET_ACCOUNT=bin"))
             // Both are as they were, on the reader too.

@@ -101,7 +101,9 @@ struct OperationTests {
         ])
     func malformed(body: String) async throws {
         let answers = try await says(body, listing)
-        #expect(answers.count == 1 && answers[0].why?.contains("does not match its documented form") == true)
+        #expect(
+            answers.count == 1
+                && answers[0].why?.contains("does not match its documented form") == true)
     }
 
     @Test("stops reading a list that is too long")

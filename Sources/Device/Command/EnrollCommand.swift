@@ -50,7 +50,8 @@ struct EnrollCommand: Command {
             CommandOutcome.enrolled(name.bytes, account: account, prints: done.prints ?? 0)
         ]
         shared.sayChange(
-            "enrolled", account: account, finger: name, done: done, affected: affected, lines: lines)
+            "enrolled", account: account, finger: name, done: done, affected: affected, lines: lines
+        )
     }
 
     private func freeFinger(

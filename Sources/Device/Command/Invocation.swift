@@ -30,8 +30,7 @@ package struct Invocation {
         return code == .done ? .fault : code
     }
 
-    private static func perform(_ words: [String], in environment: CommandEnvironment) -> ExitCode
-    {
+    private static func perform(_ words: [String], in environment: CommandEnvironment) -> ExitCode {
         do throws(CommandFault) {
             try perform(try read(words), in: environment)
             return .done

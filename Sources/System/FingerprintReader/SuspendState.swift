@@ -104,7 +104,8 @@ extension Readers {
     private func isStale(_ fault: ReaderFault) -> Bool {
         guard !suspension.isSuspended else { return false }
         if fault == .noReader {
-            return suspension.isDoubtful || devices.count < known || devices.contains(where: \.isGone)
+            return suspension.isDoubtful || devices.count < known
+                || devices.contains(where: \.isGone)
         }
         guard fault.mayBeOfStaleReader else { return false }
         return suspension.isRecent || devices.contains(where: \.isStale)
