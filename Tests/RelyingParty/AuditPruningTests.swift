@@ -32,7 +32,7 @@ struct AuditPruningTests {
         let server = try await server(backend)
         let noted = try await server.service.auditChain.verify().head
         let told = try await server.administer("audit", "prune", "--before", "60h")
-        #expect(told[0].hasPrefix("30 lines from before "))
+        #expect(told[0].hasPrefix("30 lines older than "))
         let report = try await server.service.auditChain.verify(noted: noted)
         #expect(report.pruned.position == 30 && report.head.position == 51)
         let line = try await server.administer("audit", "--event", "administration", "--json")[0]

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Crypto
 import Posix
 import SQL
 import SQLSupport
@@ -29,5 +30,12 @@ struct ServerKeysTests {
         }
         #expect(try rows.map { row in try row.text(0) } == ["token", "verdict"])
         await database.close()
+    }
+
+    @Test("have ids that a command does not take for options")
+    func ids() throws {
+        let seal = try RowSeal(master: SecretBytes.random(32), context: "signing-key")
+        // One in 64 would begin with a dash: that none of 600 does is no chance.
+        for _ in 0..<600 { #expect(try !NewKey(seal).id.hasPrefix("-")) }
     }
 }

@@ -11,25 +11,33 @@ extension AdminVerbs {
         AdminVerb(
             "audit prune", operands: [], options: [.before],
             summary: "permanently delete old lines of the audit trail"
-        ) { admin, words throws(AdminFault) in try await admin.pruneAudit(words) },
+        ) { admin, words throws(AdminFault) in try await AuditCommands(admin: admin).prune(words) },
         AdminVerb(
             "audit verify", operands: [], options: [.head],
             summary: "check that no line of the audit trail was removed or altered"
-        ) { admin, words throws(AdminFault) in try await admin.verifyAudit(words) },
+        ) { admin, words throws(AdminFault) in try await AuditCommands(admin: admin).verify(words)
+        },
         AdminVerb(
             "audit export", operands: [], options: [.since, .application],
             summary: "print the audit trail as JSON, one object per line"
-        ) { admin, words throws(AdminFault) in try await admin.exportAudit(words) },
+        ) { admin, words throws(AdminFault) in try await AuditCommands(admin: admin).export(words)
+        },
         AdminVerb(
             "audit", operands: [],
             options: [.since, .application, .account, .event, .apiKey, .limit],
             summary: "show the audit trail, newest line last"
-        ) { admin, words throws(AdminFault) in try await admin.showAudit(words) },
+        ) { admin, words throws(AdminFault) in try await AuditCommands(admin: admin).show(words) },
     ]
 }
 
-extension Administration {
-    fileprivate func showAudit(_ words: AdminArguments) async throws(AdminFault) {
+/// The commands about the audit trail, which only `audit prune` changes.
+private struct AuditCommands {
+    let admin: Administration
+    private var service: Service { admin.service }
+    private var output: AdminOutput { admin.output }
+
+    /// `audit`: lists the newest lines that match.
+    func show(_ words: AdminArguments) async throws(AdminFault) {
         let since = try words.moment(.since, before: service.core.now) ?? 0
         let event = words.text(.event) ?? ""
         guard event.isEmpty || AuditEntry.Event(rawValue: event) != nil else {
@@ -42,11 +50,13 @@ extension Administration {
             account: words.text(.account) ?? "", event: event, apiKey: words.text(.apiKey) ?? "",
             most: words.limit)
         output.list(
-            try await read { store throws(DatabaseFault) in try store.auditTrail.entries(filter) })
+            try await admin.read { store throws(DatabaseFault) in
+                try store.auditTrail.entries(filter)
+            })
     }
 
     /// `audit verify`: checks the whole chain, and prints where it ends.
-    fileprivate func verifyAudit(_ words: AdminArguments) async throws(AdminFault) {
+    func verify(_ words: AdminArguments) async throws(AdminFault) {
         var noted: AuditPlace?
         if let text = words.text(.head) {
             guard let place = AuditPlace(text: text) else {
@@ -70,7 +80,7 @@ extension Administration {
     }
 
     /// `audit export`: prints the sealed lines in the order of the chain, until the output fails.
-    fileprivate func exportAudit(_ words: AdminArguments) async throws(AdminFault) {
+    func export(_ words: AdminArguments) async throws(AdminFault) {
         let since = try words.moment(.since, before: service.core.now) ?? .min
         let application = words.text(.application)
         do throws(DatabaseFault) {
@@ -79,7 +89,7 @@ extension Administration {
         var (after, isOver) = (0 as Int64, false)
         while !isOver && !output.isLost() {
             let position = after
-            let links = try await read { store throws(DatabaseFault) in
+            let links = try await admin.read { store throws(DatabaseFault) in
                 try store.auditChain.links(after: position, most: Self.page)
             }
             for link in links {
@@ -96,7 +106,8 @@ extension Administration {
     private static let page: Int64 = 1_000
     private static let batch: Int64 = 2_000
 
-    fileprivate func pruneAudit(_ words: AdminArguments) async throws(AdminFault) {
+    /// `audit prune`: deletes old lines from the beginning of the chain.
+    func prune(_ words: AdminArguments) async throws(AdminFault) {
         guard let moment = try words.moment(.before, before: service.core.now),
             moment <= service.core.now
         else {
@@ -109,7 +120,7 @@ extension Administration {
             _ = try await service.auditChain.seal()
             // Recorded before anything is deleted.
             let isRecorded = try await service.auditChain.recordPrune(
-                before: moment, what: what, by: origin)
+                before: moment, what: what, by: admin.origin)
             if !isRecorded { try await noteNothingPruned(what) }
             // A prune that was interrupted is finished as well.
             var isOver = false
@@ -127,7 +138,7 @@ extension Administration {
     }
 
     private func noteNothingPruned(_ what: String) async throws(DatabaseFault) {
-        let (now, origin) = (service.core.now, origin)
+        let (now, origin) = (service.core.now, admin.origin)
         let entry = AuditEntry(event: .administration, outcome: "ok", detail: what)
         try await service.database.write { store throws(DatabaseFault) in
             try store.auditTrail.note(entry, from: origin, at: now)

@@ -44,11 +44,19 @@ struct NewKey: Sendable {
     let publicKey: [UInt8]
     let sealed: [UInt8]
 
+    /// Generates a key whose id does not begin with `-`, which a command would take for an option.
+    ///
+    /// The id follows from the key: one key in 64 is thrown away.
     init(_ seal: RowSeal) throws(CryptoFault) {
-        let key = try P256PrivateKey.generate()
+        var key: P256PrivateKey
+        var id: String
+        repeat {
+            key = try P256PrivateKey.generate()
+            id = String(
+                decoding: try JSONWebKey(P256PublicKey(point: key.publicPoint)).id, as: UTF8.self)
+        } while id.hasPrefix("-")
+        self.id = id
         publicKey = key.publicPoint
-        id = String(
-            decoding: try JSONWebKey(P256PublicKey(point: publicKey)).id, as: UTF8.self)
         sealed = try seal.seal(try key.pkcs8(), row: publicKey)
     }
 }
