@@ -45,6 +45,9 @@ let package = Package(
             name: "JSONFormat", dependencies: ["SignedFormats"], path: "Sources/Shared/JSONFormat",
             swiftSettings: common),
         .target(
+            name: "ServerAPI", dependencies: ["Domain", "SignedFormats"],
+            path: "Sources/Shared/ServerAPI", swiftSettings: common),
+        .target(
             name: "LoginMessages", dependencies: ["Domain", "LoginProtocol", "SignedFormats"],
             path: "Sources/Shared/LoginMessages",
             swiftSettings: common),
@@ -151,7 +154,7 @@ let package = Package(
             name: "RelyingParty",
             dependencies: [
                 "ArgumentSyntax", "Authorization", "Configuration", "ConfigurationFiles", "Crypto",
-                "Domain", "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL",
+                "Domain", "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL", "ServerAPI",
                 "SignedFormats", "Systemd",
             ], path: "Sources/RelyingParty", swiftSettings: common),
         .executableTarget(

@@ -12,19 +12,29 @@ extension Problem {
 }
 
 extension Transaction {
+    var registrationSteps: RegistrationSteps { RegistrationSteps(store: self) }
+}
+
+/// The steps of registrations that take several records.
+struct RegistrationSteps {
+    let store: any Transaction
+}
+
+extension RegistrationSteps {
     /// Records that an activation code was refused, naming its account if the code is known.
     func audit(
         refusedCode hash: [UInt8], from origin: Origin, at now: Int64
     ) throws(DatabaseFault) {
         var entry = AuditEntry(
             event: .registration, outcome: Problem.activationRefused.code)
-        if let id = try activations.activationAccount(hash), let account = try accounts.account(id),
-            let application = try applications.application(ofAccount: id)
+        if let id = try store.activations.activationAccount(hash),
+            let account = try store.accounts.account(id),
+            let application = try store.applications.application(ofAccount: id)
         {
             entry.application = application.name
             entry.account = account.name
         }
-        try auditTrail.note(entry, from: origin, at: now)
+        try store.auditTrail.note(entry, from: origin, at: now)
     }
 
     /// Checks a proof and stores the key; the caller has verified the signature.
@@ -37,26 +47,29 @@ extension Transaction {
         _ id: RegistrationID, statement: LoginStatement, key: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
         let head = statement.head
-        guard let found = try registrations.registration(id) else { return .failure(.refused) }
-        try accounts.lockAccount(found.account)
-        guard let registration = try registrations.registration(id),
+        guard let found = try store.registrations.registration(id) else {
+            return .failure(.refused)
+        }
+        try store.accounts.lockAccount(found.account)
+        guard let registration = try store.registrations.registration(id),
             registration.status == .created,
             registration.device == head.device,
-            let account = try accounts.account(registration.account), !account.isBlocked,
+            let account = try store.accounts.account(registration.account), !account.isBlocked,
             ServerAccountName(account.name) == head.account,
-            let application = try applications.application(ofAccount: account.id),
+            let application = try store.applications.application(ofAccount: account.id),
             Audience(application.audience) == head.audience
         else { return .failure(.refused) }
         let binding = ChallengeBinding(
             application: application.id, account: account.name, device: head.device,
             action: .register)
-        guard try challenges.use(challenge: statement.challenge, binding: binding, at: now) else {
+        guard try store.challenges.use(challenge: statement.challenge, binding: binding, at: now)
+        else {
             return .failure(.refused)
         }
         let signer = Signer(
             application: application, account: account, registration: registration)
         if let problem = signer.policyObjection(to: statement.claims) { return .failure(problem) }
-        switch try registrations.keepKey(of: id, statement: statement, key: key, at: now) {
+        switch try store.registrations.keepKey(of: id, statement: statement, key: key, at: now) {
         case .stored: break
         case .credentialInUse:
             return .failure(.conflict("this credential is registered already"))
@@ -66,7 +79,7 @@ extension Transaction {
         }
         let isChanged =
             application.policy.commitRequired
-            ? try registrations.setStatus(
+            ? try store.registrations.setStatus(
                 id, from: .created, to: .pendingCommit, reason: "", at: now)
             : try activate(signer, at: now)
         return isChanged ? .success(try state(id)) : .failure(.changed)
@@ -78,25 +91,25 @@ extension Transaction {
     /// policy allows only one device. Call this behind the account's lock. Returns false if the
     /// registration's status has changed.
     func activate(_ signer: Signer, at now: Int64) throws(DatabaseFault) -> Bool {
-        for other in try registrations.list(ofAccount: signer.account.id)
+        for other in try store.registrations.list(ofAccount: signer.account.id)
         where other.id != signer.registration.id && other.status != .removed {
             let isSame = other.device == signer.registration.device
             guard isSame || !signer.application.policy.severalDevices else { continue }
             guard
-                try registrations.setStatus(
+                try store.registrations.setStatus(
                     other.id, from: other.status, to: .removed, reason: RemovalReason.replaced,
                     at: now)
             else { throw .broken("a registration was changed beside its account's lock") }
         }
-        return try registrations.setStatus(
+        return try store.registrations.setStatus(
             signer.registration.id, from: signer.registration.status, to: .active, reason: "",
             at: now)
     }
 
     /// The current state of an existing registration, as the API reports it.
     func state(_ id: RegistrationID) throws(DatabaseFault) -> RegistrationState {
-        guard let registration = try registrations.registration(id),
-            let account = try accounts.account(registration.account)
+        guard let registration = try store.registrations.registration(id),
+            let account = try store.accounts.account(registration.account)
         else { throw .broken("a registration that was just there is gone") }
         return RegistrationState(registration, account: account)
     }

@@ -108,7 +108,7 @@ extension Registrations {
                 let record = try store.accounts.account(account),
                 let application = try store.applications.application(ofAccount: account)
             else {
-                try store.audit(refusedCode: hash, from: call.origin, at: now)
+                try store.registrationSteps.audit(refusedCode: hash, from: call.origin, at: now)
                 return .failure(.activationRefused)
             }
             try store.registrations.keepRegistration(
@@ -150,7 +150,8 @@ extension Registrations {
         return try await core.write { store throws(DatabaseFault) in
             let result =
                 isSigned
-                ? try store.prove(id, statement: statement, key: proof.publicKey.bytes, at: now)
+                ? try store.registrationSteps.prove(
+                    id, statement: statement, key: proof.publicKey.bytes, at: now)
                 : .failure(.refused)
             // The names of the registration's owner, not those that the unverified statement
             // claims.
@@ -193,7 +194,8 @@ extension Registrations {
             guard let key = signer.registration.publicKey,
                 fingerprint == keyFingerprint(key)
             else { return .failure(.conflict("the fingerprint does not match")) }
-            return try store.activate(signer, at: now) ? .success(()) : .failure(.changed)
+            return try store.registrationSteps.activate(signer, at: now)
+                ? .success(()) : .failure(.changed)
         }
     }
 
@@ -263,7 +265,7 @@ extension Registrations {
             guard signer.registration.id == id else { return .failure(.notFound) }
             let isRemoved = try store.registrations.setStatus(
                 id, from: .active, to: .removed, reason: RemovalReason.device, at: now)
-            return isRemoved ? .success(try store.state(id)) : .failure(.changed)
+            return isRemoved ? .success(try store.registrationSteps.state(id)) : .failure(.changed)
         }
     }
 
@@ -339,7 +341,7 @@ extension Registrations {
             try store.auditTrail.note(
                 entry(event, signer: signer, problem: result.problem), from: origin, at: now)
             if let problem = result.problem { return .failure(problem) }
-            return .success(try store.state(id))
+            return .success(try store.registrationSteps.state(id))
         }
     }
 }
