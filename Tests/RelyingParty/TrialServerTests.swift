@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import Foundation
 import HTTPClient
 import TestSupport
@@ -95,6 +96,24 @@ struct TrialServerTests {
         #expect(again.program.output.contains("'demo' is there already"))
         #expect(again.program.output.contains("key add demo NAME"))
         _ = try stop(again.program)
+    }
+
+    @Test("reads settings that its user owns, drop-ins too; an installed server reads root's alone")
+    func owner() throws {
+        let scratch = try Scratch()
+        let uid: UInt32 = 65_534
+        let files = ["own", "own/server.conf", "own/server.conf.d", "own/server.conf.d/a.conf"]
+        try scratch.write(files[1], Array("[server]\nurl = https://a.example\n".utf8))
+        try scratch.write(files[3], Array("[listen]\nport = 1\n".utf8))
+        for file in files { #expect(unsafe chown(scratch.at(file), uid, uid) == 0) }
+        let path = scratch.at(files[1])
+        let settings = try ServerFiles.settings(path, owner: uid)
+        #expect(settings.count(ServerSettings.port) == 1)
+        #expect(throws: StartFault.self) { try ServerFiles.settings(path) }
+        #expect(throws: StartFault.self) { try ServerFiles.settings(path, owner: uid - 1) }
+        #expect(unsafe chmod(path, 0o666) == 0)
+        #expect(throws: StartFault.self) { try ServerFiles.settings(path, owner: uid) }
+        #expect(TrialDirectory.owner(ofSettings: path) == 0)
     }
 
     @Test("takes another port where its own is taken")

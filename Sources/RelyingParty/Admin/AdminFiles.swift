@@ -12,7 +12,7 @@ enum AdminFiles {
     /// Loads the settings from a file and its drop-ins.
     static func settings(_ path: String) throws(AdminFault) -> Configuration {
         do throws(StartFault) {
-            return try ServerFiles.settings(path)
+            return try ServerFiles.settings(path, owner: TrialDirectory.owner(ofSettings: path))
         } catch { throw .unusable(error.text) }
     }
 

@@ -30,7 +30,8 @@ actor RunningServer {
     /// A fault is reported, and everything that was opened is closed again.
     func start(_ request: StartRequest) async -> Int32 {
         do throws(StartFault) {
-            let settings = try ServerFiles.settings(request.configuration)
+            let settings = try ServerFiles.settings(
+                request.configuration, owner: request.trial == nil ? 0 : effectiveUID())
             try request.trial?.check(settings)
             ServerLog.use(json: settings.word(ServerSettings.logFormat) == "json")
             let (place, isHandedOver) = try place(settings)

@@ -14,10 +14,12 @@ enum ServerFiles {
 
     /// Loads the settings from a file and its drop-ins.
     ///
+    /// - Parameter owner: A uid that may own the files, besides root; only for a server that is
+    ///   tried out.
     /// - Throws: `.configuration` for any mistake in them.
-    static func settings(_ path: String) throws(StartFault) -> Configuration {
+    static func settings(_ path: String, owner: UInt32 = 0) throws(StartFault) -> Configuration {
         do throws(ConfigurationFault) {
-            return try ConfigurationFiles.load(path, table: ServerSettings.all)
+            return try ConfigurationFiles.load(path, table: ServerSettings.all, owner: owner)
         } catch { throw .configuration(error) }
     }
 

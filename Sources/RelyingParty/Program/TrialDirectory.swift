@@ -33,6 +33,14 @@ struct TrialDirectory {
         return "\(home)/.local/state/signet-server-try"
     }
 
+    /// The uid that may own a settings file besides root: this user's, for a file that `--try` has
+    /// created, so that the commands of `admin` work on it without root; otherwise 0.
+    static func owner(ofSettings path: String) -> UInt32 {
+        let uid = effectiveUID()
+        let text = try? TrustedFile.read(path, owner: uid, cap: cap)
+        return text?.starts(with: Array((mark + "\n").utf8)) == true ? uid : 0
+    }
+
     /// Creates the directory if it is missing, with mode 0700, and the settings in it.
     ///
     /// - Throws: `.trial` if it is an installed server's, or has other contents; `.file` if other
