@@ -84,8 +84,8 @@ extension Administration {
                 return .failure(
                     .refused(
                         """
-                        '\(application)' has, or had, a key '\(name.text)': take another name, \
-                        and revoke the old one when nobody uses it any more
+                        '\(application)' already has or had a key '\(name.text)'. Choose another \
+                        name; revoke the old key when it is no longer in use
                         """))
             }
             return .success(())

@@ -48,7 +48,7 @@ extension APIKeys {
         }
         if let objection = key.state.objection(to: required, at: now) {
             cache.forget(hash)
-            // It was valid, and somebody uses it.
+            // The key itself is valid, so this is a use of it.
             if objection.status == 403 { uses.note(hash, at: now) }
             try await write(
                 objection, application: key.application.name, key: key.name, for: what,
