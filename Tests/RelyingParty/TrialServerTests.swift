@@ -25,6 +25,8 @@ struct TrialServerTests {
                 ]
                     + words, environment: environment))
         try program.expect("Ctrl-C stops the server", within: .seconds(30))
+        // On the other pipe, which may be read later.
+        try program.expectError("serving plain HTTP on port", within: .seconds(30))
         let port = try #require(
             program.errors.firstMatch(of: #/serving plain HTTP on port (\d+)/#)?.output.1)
         return (program, String(port))
