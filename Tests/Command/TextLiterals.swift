@@ -39,11 +39,16 @@ struct TextLiteral: CustomStringConvertible {
         return pieces
     }
 
-    /// Those of a source file below Sources; what stands in interpolations is no text of its own.
+    /// Those of a source file below Sources; in the file of a command only its messages. What
+    /// stands in interpolations is no text of its own.
     static func all(in file: String) throws -> [TextLiteral] {
-        let source = try Layout.read("\(Layout.package)/Sources/\(file)")
-        var reader = SourceReader(rest: Substring(String(decoding: source, as: UTF8.self)))
-        return reader.literals()
+        let bytes = try Layout.read("\(Layout.package)/Sources/\(file)")
+        let source = String(decoding: bytes, as: UTF8.self)
+        let messages = source.matches(of: #/\nenum \w+Messages \{\n(?:.*\n)*?\}\n/#).map(\.output)
+        return (file.hasPrefix("Device/Command/") ? messages : [source[...]]).flatMap { text in
+            var reader = SourceReader(rest: text)
+            return reader.literals()
+        }
     }
 }
 

@@ -29,7 +29,7 @@ enum CommandFault: Error, Equatable {
             .refused(let text), .interruptedAsking(let text):
             text
         case .denied(let denial, let account): denial.text(account: account)
-        case .interrupted: CommandText.interrupted
+        case .interrupted: CommonMessages.interrupted
         case .said: nil
         }
     }
@@ -64,7 +64,7 @@ enum CommandFault: Error, Equatable {
 
     /// The fault for a failed system call.
     static func system(_ fault: SystemFault) -> CommandFault {
-        .fault(CommandText.failed(fault.description.bytes))
+        .fault(CommonMessages.failed(fault.description.bytes))
     }
 }
 

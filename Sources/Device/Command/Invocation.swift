@@ -25,7 +25,7 @@ package struct Invocation {
         let code = perform(words, in: environment)
         guard environment.hasLostOutput else { return code }
         if code == .done || environment.hasUntoldLoss {
-            environment.complain("\(CommandText.program)\(CommandText.unwritten)")
+            environment.complain("\(InvocationMessages.program)\(CommonMessages.unwritten)")
         }
         return code == .done ? .fault : code
     }
@@ -54,7 +54,7 @@ package struct Invocation {
         case .help(let words): Commands.syntax.help(of: words).forEach(environment.say)
         case .run(let arguments):
             guard let type = Commands.type(of: arguments.command) else {
-                throw .fault(CommandText.unexpected)
+                throw .fault(CommonMessages.unexpected)
             }
             try type.init(run: Invocation(environment: environment, arguments: arguments))
                 .perform()
@@ -92,7 +92,7 @@ package struct Invocation {
                         ("text", .bytes(text.bytes)),
                     ]))
         } else {
-            environment.complain("\(CommandText.program)\(text)")
+            environment.complain("\(InvocationMessages.program)\(text)")
         }
     }
 }
@@ -106,13 +106,13 @@ extension Invocation {
     /// Throws `.usage` if root names none.
     func account() throws(CommandFault) -> AccountName {
         if let name = arguments.value(.account) { return AccountName(name) }
-        guard environment.uid != 0 else { throw .usage(CommandText.nameAccount) }
+        guard environment.uid != 0 else { throw .usage(InvocationMessages.nameAccount) }
         do throws(SystemFault) {
             if let account = try Account.with(uid: environment.uid) {
                 return AccountName(account.name)
             }
         } catch { throw .system(error) }
-        throw .usage(CommandText.noAccount(uid: environment.uid))
+        throw .usage(InvocationMessages.noAccount(uid: environment.uid))
     }
 
     /// Creates an exchange for a request of this run; nothing is sent yet.
@@ -144,7 +144,7 @@ extension Invocation {
                 last = done
                 return .finished
             }
-            guard let item = item(answer) else { throw .fault(CommandText.unexpected) }
+            guard let item = item(answer) else { throw .fault(CommonMessages.unexpected) }
             items.append(item)
             return .goOn
         }
@@ -174,10 +174,10 @@ extension Invocation {
                 result = done
                 return .finished
             case .print(let answer):
-                guard let print else { throw .fault(CommandText.unexpected) }
+                guard let print else { throw .fault(CommonMessages.unexpected) }
                 print(answer)
                 return .goOn
-            default: throw .fault(CommandText.unexpected)
+            default: throw .fault(CommonMessages.unexpected)
             }
         }
         return result
@@ -187,5 +187,18 @@ extension Invocation {
     func say(_ document: @autoclosure () -> JSON, _ lines: @autoclosure () -> [Text]) {
         if isJSON { return environment.say(document()) }
         for line in lines() { environment.say(line) }
+    }
+}
+
+/// Messages that concern every command.
+enum InvocationMessages {
+    /// Stands before each message on standard error.
+    // Untranslated: the program's name.
+    static let program: Text = "signet: "
+    /// Root did not name an account.
+    static let nameAccount: Text = "root must name the account: add '--account NAME'"
+    /// The caller's uid has no account.
+    static func noAccount(uid: UInt32) -> Text {
+        "this user (uid \(number: uid)) has no account here. Add '--account NAME'"
     }
 }

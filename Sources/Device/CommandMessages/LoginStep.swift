@@ -72,7 +72,7 @@ package enum LoginStep: Equatable, Sendable {
     }
 
     /// Whether only root can do it.
-    var isForRoot: Bool {
+    package var isForRoot: Bool {
         switch self {
         case .activate, .install, .trustVault: true
         case .enroll, .enrollAgain, .enable, .startAnew, .unlock, .seeVault, .seeSettings,

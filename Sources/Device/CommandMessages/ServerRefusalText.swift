@@ -9,7 +9,7 @@ extension Denial {
     /// The server that the denial names.
     var serverSubject: Text {
         let told = subject ?? []
-        return told.isEmpty ? CommandTable.unknown : Text(escaping: told)
+        return told.isEmpty ? TableText.unknown : Text(escaping: told)
     }
 
     /// The device cannot be registered twice.

@@ -42,11 +42,11 @@ package struct UnknownName: Equatable, Sendable {
         let near = nearest?.bytes
         switch kind {
         case .service, .keyringService:
-            return CommandOutcome.unknownService(list, name: bytes, nearest: near)
-        case .account: return CommandOutcome.unknownAccount(list, name: bytes, nearest: near)
-        case .group: return CommandOutcome.unknownGroup(list, name: bytes, nearest: near)
+            return UnknownNameText.unknownService(list, name: bytes, nearest: near)
+        case .account: return UnknownNameText.unknownAccount(list, name: bytes, nearest: near)
+        case .group: return UnknownNameText.unknownGroup(list, name: bytes, nearest: near)
         case .consoleUnit, .displayManager:
-            return CommandOutcome.notUnit(list, name: bytes, nearest: near)
+            return UnknownNameText.notUnit(list, name: bytes, nearest: near)
         }
     }
 }

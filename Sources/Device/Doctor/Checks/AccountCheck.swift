@@ -57,7 +57,7 @@ struct AccountCheck {
         switch account.status.keyring {
         case .on, .off: break
         case .passwordChanged, .fingersChanged, .damaged:
-            let reason = CommandStatus.keyring(account.status)
+            let reason = StatusText.keyring(account.status)
             findings.append(keyringStale(account.name, reason: reason))
         }
         let stale = account.secrets.filter { $0.state != .fits }.map(\.name)
@@ -83,7 +83,7 @@ struct AccountCheck {
 extension AccountCheck {
     /// The key does not fit the fingers.
     private static func credentialInvalid(_ account: AccountName, status: StatusAnswer) -> Finding {
-        let cause = CommandStatus.cause(status)
+        let cause = StatusText.cause(status)
         let mend: Text =
             switch status.cause {
             case .tpmExchanged: LoginStep.startAnew.mend(of: account)
@@ -177,7 +177,7 @@ extension AccountCheck {
     private static func keptOut(_ account: AccountName, setting: Bytes) -> Finding {
         Finding(
             "kept-out", level: .note, area: .accounts, subject: account.bytes,
-            what: CommandStatus.keptOut(account, setting: setting),
+            what: StatusText.keptOut(account, setting: setting),
             why: "this was configured on purpose; fingers can still be enrolled",
             mend: "signet config")
     }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import CommandMessages
+import CommandProtocol
+import Domain
+import LoginMessages
+import LoginProtocol
+
+/// `signet delete`: deletes one finger or all of them.
+struct DeleteCommand: Command {
+    static let syntax = CommandSyntax(
+        "delete", summary: "delete one finger, or all",
+        forms: [
+            FormSyntax(operands: [
+                OperandSyntax(ValueSyntax("FINGER", kind: .listed(member: "finger", by: "list")))
+            ]),
+            FormSyntax(OptionSyntax("all", summary: "all fingers")),
+        ], options: [.account, .passwordStdin, .json])
+
+    let run: Invocation
+
+    private var shared: FingerRequests { FingerRequests(run: run) }
+
+    /// `signet delete FINGER | --all`
+    func perform() throws(CommandFault) {
+        let finger = try shared.namedFinger()
+        let account = try run.account()
+        let known = shared.isAtTerminal ? try shared.knownFingers(account) : nil
+        let affected = try AffectedKeys.of(account, run: run)
+        // Deleting a finger that is not enrolled ends nothing; a damaged print may be of any
+        // finger.
+        let isThere = known?.prints.contains { $0.finger == finger || $0.finger == nil } ?? true
+        if finger == nil || isThere { shared.warn(of: affected, secrets: known?.secrets) }
+        let done = try run.follow(.delete(account: account, finger: finger), awaitsTouch: false)
+        let lines = [
+            DeleteMessages.deleted(
+                finger?.word.bytes, account: account, prints: done.prints ?? 0)
+        ]
+        shared.sayChange(
+            "deleted", account: account, finger: finger?.word, done: done, affected: affected,
+            lines: lines)
+    }
+}
+
+/// Messages of `signet delete`.
+enum DeleteMessages {
+    /// One finger was removed, or all of them.
+    static func deleted(_ finger: Bytes?, account: AccountName, prints: UInt8) -> Text {
+        guard let finger else {
+            return "all fingers of \(account) were deleted: \(FingerMessages.fingers(prints)) left"
+        }
+        return "\(finger) of \(account) was deleted: \(FingerMessages.fingers(prints)) left"
+    }
+}

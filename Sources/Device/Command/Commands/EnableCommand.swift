@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import CommandMessages
+import CommandProtocol
+import Domain
+import LoginMessages
+import LoginProtocol
+
+/// `signet enable`: turns on login by finger, registers at a server, or makes the signing key.
+struct EnableCommand: Command {
+    static let syntax = CommandSyntax(
+        "enable", summary: "turn fingerprint login on for the fingers enrolled now",
+        forms: [
+            FormSyntax(), FormSyntax(.signing),
+            FormSyntax(
+                .server(summary: "register this device at this server, and do nothing else")),
+            FormSyntax(.keyring), FormSyntax(.noKeyring),
+        ], options: [.account, .passwordStdin, .json])
+
+    let run: Invocation
+
+    private var shared: FingerRequests { FingerRequests(run: run) }
+
+    func perform() throws(CommandFault) {
+        if run.arguments.has(.signing) { return try SigningKeyRequests(run: run).enableSigning() }
+        if run.arguments.has(.server) { return try ServerRequests(run: run).enableServer() }
+        try enableLogin()
+    }
+
+    /// `signet enable [--keyring | --no-keyring]`
+    private func enableLogin() throws(CommandFault) {
+        if shared.isAtTerminal { try showSealing(try run.account()) }
+        var keyring: Bool?
+        if run.arguments.has(.keyring) { keyring = true }
+        if run.arguments.has(.noKeyring) { keyring = false }
+        try shared.toggle(
+            { [keyring] in Request.enable(account: $0, keyring: keyring) }, kind: "enabled"
+        ) { account, prints in
+            let sealed = prints.map { EnableMessages.sealed($0.row[0], reader: $0.readerID) }
+            return sealed + shared.loginLines(.valid, account: account)
+        }
+    }
+
+    /// Shows which prints the key will be sealed to, before the user enters the password.
+    ///
+    /// Throws `.printsDamaged` as a denial if one of them is damaged.
+    private func showSealing(_ account: AccountName) throws(CommandFault) {
+        // If they cannot be listed, the daemon denies the request for the same reason.
+        guard let prints = try shared.knownFingers(account)?.prints, !prints.isEmpty else { return }
+        if let damaged = prints.first(where: { !$0.intact }) {
+            throw .denied(Denial(.printsDamaged, finger: damaged.finger), account: account)
+        }
+        run.environment.say(EnableMessages.sealing(account))
+        for line in Table.lines([PrintAnswer.heading] + prints.map(\.row)) {
+            run.environment.say("  \(line)")
+        }
+    }
+}
+
+extension OptionSyntax {
+    fileprivate static let keyring = OptionSyntax(
+        "keyring",
+        summary: "store the login password for the keyring, to be released by a touch at login")
+    fileprivate static let noKeyring = OptionSyntax(
+        "no-keyring", summary: "no longer store the login password for the keyring")
+}
+
+/// Messages of `signet enable`.
+enum EnableMessages {
+    /// A finger that a key was sealed to.
+    static func sealed(_ finger: Text, reader: Bytes) -> Text {
+        "the key opens for \(finger), enrolled on \(reader)"
+    }
+
+    /// Before the fingers that a key is about to be sealed to.
+    static func sealing(_ account: AccountName) -> Text {
+        """
+        these fingers will open the key of \(account). Continue only if all of them are yours: \
+        anyone with one of them can log in as \(account)
+        """
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import CommandMessages
+import CommandProtocol
+import Doctor
+import Domain
+import JSONFormat
+import LoginMessages
+import LoginProtocol
+import SignedFormats
+
+/// Operations on an account's fingers that several commands use.
+struct FingerRequests {
+    let run: Invocation
+
+    /// The lines that say whether login is enabled after a change, by the credential and by the PAM
+    /// services of this machine, and what remains to be done.
+    func loginLines(_ state: CredentialState, account: AccountName) -> [Text] {
+        guard state == .valid else { return [FingerMessages.login(state, account: account)] }
+        let module = run.environment.machine.moduleUse()
+        let (line, step): (Text, LoginStep)
+        if module.isUnused {
+            (line, step) = (FingerMessages.readyUnused(account), .activate(module.activation))
+        } else if module.isMissing {
+            (line, step) = (FingerMessages.readyMissing(account), .install(module.installation))
+        } else {
+            return [FingerMessages.enabled(account)]
+        }
+        return [line] + (StatusMessages.next(step, for: nil).map { [$0] } ?? [])
+    }
+
+    /// Performs `signet enable`, `disable` or `unlock`.
+    func toggle(
+        _ request: (AccountName) -> Request, kind: String,
+        _ outcome: (AccountName, [PrintAnswer]) -> [Text]
+    ) throws(CommandFault) {
+        let account = try run.account()
+        var prints: [PrintAnswer] = []
+        let done = try run.follow(request(account), awaitsTouch: false) { prints.append($0) }
+        run.say(
+            .document(
+                kind,
+                members: [
+                    ("account", .bytes(account.bytes)),
+                    ("login", .optional(done.state) { .string($0.word) }),
+                    ("keyring", .optional(done.keyring) { .string($0.word) }),
+                    ("keptOut", .optional(done.keptOut, JSON.bytes)),
+                    ("fingers", .array(prints.map(\.document))),
+                ]),
+            outcome(account, prints) + keyringLines(done, account: account)
+                + keptOutLines(done, account: account))
+    }
+
+    func namedFinger() throws(CommandFault) -> Finger? {
+        guard let word = run.arguments.operands.first else { return nil }
+        guard let finger = Finger(word: word) else {
+            let names = Finger.allCases.map(\.word).joined(separator: ", ")
+            throw .usage(FingerMessages.unknownFinger(word.bytes, names: names.text))
+        }
+        return finger
+    }
+
+    /// Requests the fingers, and the number of secrets that are sealed to them.
+    func fingers(
+        _ account: AccountName
+    ) throws(CommandFault) -> (prints: [PrintAnswer], secrets: UInt32?) {
+        var done = DoneAnswer()
+        let prints: [PrintAnswer] = try run.collect(.list(account: account), last: &done) {
+            answer in
+            if case .print(let print) = answer { return print }
+            return nil
+        }
+        return (prints, done.secrets)
+    }
+
+    /// Whether a user at a terminal sees warnings before a change of fingers, and can still cancel
+    /// it.
+    var isAtTerminal: Bool { !run.isJSON && run.environment.columns() != nil }
+
+    /// Warns of what a change of fingers will end, before the password or a touch is asked for.
+    func warn(of affected: AffectedKeys, secrets: UInt32?) {
+        guard isAtTerminal else { return }
+        if let secrets { run.environment.say(FingerMessages.warning(secrets)) }
+        for warning in affected.warnings { run.environment.say(warning) }
+    }
+
+    /// Requests the fingers and the number of secrets that a change would end.
+    ///
+    /// Returns nil if the daemon cannot report them, because fingers that can no longer be opened
+    /// may still be deleted.
+    func knownFingers(
+        _ account: AccountName
+    ) throws(CommandFault) -> (prints: [PrintAnswer], secrets: UInt32?)? {
+        do throws(CommandFault) {
+            return try fingers(account)
+        } catch .interrupted {
+            throw .interrupted
+        } catch { return nil }
+    }
+
+    func sayChange(
+        _ kind: String, account: AccountName, finger: String?, done: DoneAnswer,
+        affected: AffectedKeys, lines: [Text]
+    ) {
+        let login: [Text] =
+            done.prints == 0
+            ? [FingerMessages.noFingers(account)]
+            : done.state.map { loginLines($0, account: account) } ?? []
+        let secrets = done.secrets.map { [SecretMessages.ended($0)] } ?? []
+        run.say(
+            .document(
+                kind,
+                members: [
+                    ("account", .bytes(account.bytes)),
+                    ("finger", .optional(finger) { .string($0) }),
+                    ("fingers", .optional(done.prints) { .number(UInt64($0)) }),
+                    ("login", .optional(done.state) { .string($0.word) }),
+                    ("keyring", .optional(done.keyring) { .string($0.word) }),
+                    ("keptOut", .optional(done.keptOut, JSON.bytes)),
+                    ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
+                ] + affected.members),
+            lines + login + keyringLines(done, account: account) + secrets + affected.ended
+                + keptOutLines(done, account: account))
+    }
+
+    private func keptOutLines(_ done: DoneAnswer, account: AccountName) -> [Text] {
+        done.keptOut.map { [StatusText.keptOut(account, setting: $0)] } ?? []
+    }
+
+    private func keyringLines(_ done: DoneAnswer, account: AccountName) -> [Text] {
+        done.keyring.map { [FingerMessages.keyring($0, account: account)] } ?? []
+    }
+}
+
+extension PrintAnswer {
+    static let heading = FingerMessages.fingers
+
+    var row: [Text] {
+        [
+            finger.map { $0.word.text } ?? TableText.unknown,
+            since.map { Text.date($0) } ?? TableText.unknown, "\(readerID)",
+            intact ? FingerMessages.intact : FingerMessages.damaged,
+        ]
+    }
+
+    var document: JSON {
+        .object([
+            ("finger", .optional(finger) { .string($0.word) }),
+            ("id", .bytes(printID.hexadecimal)), ("reader", .bytes(readerID)),
+            ("since", .optional(since, JSON.instant)), ("intact", .bool(intact)),
+        ])
+    }
+}
+
+/// Messages of several commands about the fingers of an account.
+enum FingerMessages {
+    /// Fingerprint login was turned on.
+    static func enabled(_ account: AccountName) -> Text {
+        "fingerprint login is on for \(account)"
+    }
+
+    /// The key was created, but no service asks for a finger.
+    static func readyUnused(_ account: AccountName) -> Text {
+        """
+        the key of \(account) is ready, but fingerprint login is not on yet: no service in \
+        /etc/pam.d uses pam_signet
+        """
+    }
+
+    /// The key was created, but the services that ask for a finger do not find the module.
+    static func readyMissing(_ account: AccountName) -> Text {
+        """
+        the key of \(account) is ready, but fingerprint login does not work: the services in \
+        /etc/pam.d cannot find pam_signet.so
+        """
+    }
+
+    /// After a change of fingers: whether fingerprint login is on.
+    static func login(_ state: CredentialState, account: AccountName) -> Text {
+        switch state {
+        case .valid: enabled(account)
+        case .none: "fingerprint login is off for \(account). Run 'signet enable' to turn it on"
+        case .disabled, .invalidated: DisableMessages.disabled(account)
+        }
+    }
+
+    /// The column headings for fingers.
+    static let fingers: [Text] = ["finger", "enrolled", "reader", "state"]
+    /// An intact print.
+    static let intact: Text = "good"
+    /// A damaged print.
+    static let damaged: Text = "damaged"
+    /// Before an enrolment: how many secrets the change of fingers will end.
+    static func warning(_ count: UInt32) -> Text {
+        guard count != 1 else {
+            return """
+                1 secret is sealed to the present fingers: after this change, you will have to set \
+                it again
+                """
+        }
+        return """
+            \(number: count) secrets are sealed to the present fingers: after this change, you \
+            will have to set them again
+            """
+    }
+
+    /// Whether a touch opens the keyring now.
+    static func keyring(_ state: KeyringState, account: AccountName) -> Text {
+        switch state {
+        case .on: "a touch at login opens the keyring of \(account)"
+        case .off: "a touch does not open the keyring of \(account)"
+        case .passwordChanged, .fingersChanged, .damaged:
+            "a touch no longer opens the keyring of \(account): \(StatusText.reason(state))"
+        }
+    }
+
+    /// Nothing to list.
+    static func noFingers(_ account: AccountName) -> Text {
+        "no finger is enrolled for \(account). Run 'signet enroll' to add one"
+    }
+
+    /// `1 finger`, `3 fingers`
+    static func fingers(_ count: UInt8) -> Text {
+        count == 1 ? "1 finger" : "\(number: count) fingers"
+    }
+
+    /// The finger's name is unknown.
+    static func unknownFinger(_ word: Bytes, names: Text) -> Text {
+        "\(word) is not a finger. The fingers are: \(names)"
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentSyntax
+import CommandMessages
+import CommandProtocol
+import Domain
+import JSONFormat
+import LoginMessages
+
+/// `signet list`: lists the account's enrolled fingers.
+struct ListCommand: Command {
+    static let syntax = CommandSyntax(
+        "list", summary: "list the fingers of an account", options: [.account, .json])
+
+    let run: Invocation
+
+    private var shared: FingerRequests { FingerRequests(run: run) }
+
+    /// `signet list`
+    func perform() throws(CommandFault) {
+        let account = try run.account()
+        let (prints, secrets) = try shared.fingers(account)
+        let document = JSON.document(
+            "fingers",
+            members: [
+                ("account", .bytes(account.bytes)), ("fingers", .array(prints.map(\.document))),
+                ("secrets", .number(UInt64(secrets ?? 0))),
+            ])
+        guard !prints.isEmpty else { return run.say(document, [FingerMessages.noFingers(account)]) }
+        let depending = secrets.map { [ListMessages.depending($0)] } ?? []
+        run.say(document, Table.lines([PrintAnswer.heading] + prints.map(\.row)) + depending)
+    }
+}
+
+/// Messages of `signet list`.
+enum ListMessages {
+    /// For `signet list`: how many secrets a change of fingers would end.
+    static func depending(_ count: UInt32) -> Text {
+        count == 1
+            ? "1 secret is sealed to these fingers: if they change, it can no longer be opened"
+            : """
+            \(number: count) secrets are sealed to these fingers: if the fingers change, the \
+            secrets can no longer be opened
+            """
+    }
+}
