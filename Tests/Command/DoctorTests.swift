@@ -157,6 +157,29 @@ struct DoctorTests {
         #expect(try codes(doctor(["--json"], scripts(vaults: [vault]))) == ["vault-trouble"])
     }
 
+    @Test("names secrets that only former fingers open, and damaged ones")
+    func staleSecrets() throws {
+        func secret(_ name: String, _ state: SecretState) -> Step {
+            .send(
+                .secret(
+                    SecretAnswer(
+                        name: Bytes(name.utf8), size: 1, since: 1, vault: Bytes("file".utf8),
+                        state: state)))
+        }
+        var all = scripts()
+        all[5] = [
+            .receive, secret("mail", .stale), secret("vpn", .fits), secret("backup", .damaged),
+            .send(.done(done)),
+        ]
+        let run = try doctor(["--json"], all)
+        #expect(try codes(run) == ["secrets-stale"])
+        let findings = try run.document("doctor")["findings"] as? [[String: Any]] ?? []
+        let what = findings.first { $0["code"] as? String == "secrets-stale" }?["what"] as? String
+        #expect(what == "secrets of alice can no longer be opened: mail, backup")
+        all[5] = [.receive, secret("vpn", .fits), .send(.done(done))]
+        #expect(try codes(doctor(["--json"], all)) == [])
+    }
+
     @Test("tells of a login that the daemon would refuse, once, and of the vault that keys are in")
     func refusal() throws {
         func asked(

@@ -125,6 +125,25 @@ struct Plant: Sendable, CustomStringConvertible {
             "password-shadowed",
             "\(touch)\\nauth requisite pam_unix.so\\nauth sufficient pam_sss.so use_first_pass"
                 + "\\nauth required pam_deny.so"),
+        sudo(
+            "password-lost-after-fault",
+            "auth [success=done conv_err=die authinfo_unavail=ignore auth_err=ignore "
+                + "maxtries=ignore default=bad] pam_signet.so\\n@include common-auth"),
+        sudo(
+            "fingers-counted",
+            "auth [success=done auth_err=2 maxtries=2 default=ignore] pam_signet.so\\nauth "
+                + "sufficient pam_unix.so\\nauth requisite pam_deny.so\\nauth [default=die] "
+                + "pam_faillock.so authfail"),
+        sudo(
+            "failures-stay",
+            "\(touch)\\nauth [success=1 default=bad] pam_unix.so\\nauth [default=die] "
+                + "pam_faillock.so authfail\\nauth sufficient pam_faillock.so authsucc"),
+        sudo("socket-elsewhere", "\(touch) socket=/run/x.sock\\n@include common-auth"),
+        sudo("module-misspelt", "\(touch)\\nauth optional pam_singet.so\\n@include common-auth"),
+        sudo(
+            "stack-tangled",
+            (0..<14).map { "auth optional pam_strange\($0).so\\n" }.joined()
+                + "\(touch)\\n@include common-auth"),
         sudo("touch-behind-password", "auth requisite pam_unix.so\\nauth required pam_signet.so"),
         sudo(
             "released-password", "auth required pam_signet.so keyring\\nauth required pam_unix.so"),
@@ -228,6 +247,14 @@ struct Plant: Sendable, CustomStringConvertible {
         lists("unit-malformed", "sddm", "display-managers = sddm"),
         lists("keyring-service-unknown", "lgoin", "[keyring]\\nservices = lgoin"),
         lists("setting-obsolete", "/etc/signet/signet.conf", "[keyring]\\nexcept = sudo"),
+        Plant("logins-closed", "/etc/nologin", "touch /etc/nologin", .line("rm /etc/nologin")),
+        Plant("login-disabled", "alice", "signet disable --account alice", .state),
+        Plant(
+            "many-accounts", nil,
+            "cp /etc/passwd /root/passwd; for uid in $(seq 60001 60070); do "
+                + "echo \"user$uid:x:$uid:$uid::/:/bin/sh\" >> /etc/passwd; "
+                + "cp \(key) \(state)/keys/$uid.pub; done",
+            .line("cat /root/passwd > /etc/passwd; rm \(state)/keys/600*.pub")),
         Plant("credential-invalid", "alice", "rm \(account)/prints/*", .state),
         Plant(
             "locked-out", "alice",
@@ -245,6 +272,8 @@ struct Plant: Sendable, CustomStringConvertible {
         Plant(
             "tpm-access", "/dev/tpmrm0", "mknod -m 600 /dev/tpmrm0 c 10 224; chown bob /dev/tpmrm0",
             .line("rm /dev/tpmrm0")),
+        Plant(
+            "tpm-unused", "file", "mknod -m 660 /dev/tpmrm0 c 10 224", .line("rm /dev/tpmrm0")),
         Plant(
             "journal-alert", "signetd",
             "printf '#!/bin/sh\\nprintf \"PRIORITY=1\\\\nMESSAGE=refused\\\\n\\\\n\"\\n' "

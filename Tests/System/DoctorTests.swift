@@ -125,6 +125,25 @@ struct DoctorTests {
         signet.resume()
         try expectSound()
         try signet.stop()
+        // A program without root's rights that listens in the daemon's place. Who listens is
+        // recorded when it begins to.
+        let foreign = try stage.start([
+            "python3", "-c",
+            """
+            import os, signal, socket
+            end = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            end.bind("/run/signet/signetd.sock")
+            os.seteuid(65534)
+            end.listen()
+            print("listening", flush=True)
+            signal.pause()
+            """,
+        ])
+        try foreign.expect("listening")
+        #expect(try examine().finding("service-foreign", nil)?.level == "danger")
+        foreign.signal(SIGKILL)
+        try foreign.expectEnd()
+        try signet.shell("rm /run/signet/signetd.sock")
         let gone = try examine()
         #expect(gone.finding("socket-missing", nil) != nil)
         #expect(gone.ending == .exited(6))
