@@ -12,9 +12,9 @@ final class Agent {
     /// The uid that the agent had when it connected to the helper's standard input; nil if the
     /// agent started the helper itself.
     let user: UInt32?
-    private let handle: Descriptor
+    private let handle: ModuleDescriptor
 
-    private init(process: pid_t, user: UInt32? = nil, handle: consuming Descriptor) {
+    private init(process: pid_t, user: UInt32? = nil, handle: consuming ModuleDescriptor) {
         self.process = UInt32(clamping: process)
         self.user = user
         self.handle = handle
@@ -39,9 +39,9 @@ final class Agent {
     }
 
     private static func behindSocket() -> Agent? {
-        guard let peer = Connection.peer(of: STDIN_FILENO), peer.pid > 0 else { return nil }
+        guard let peer = ModuleConnection.peer(of: STDIN_FILENO), peer.pid > 0 else { return nil }
         // The kernel's own pidfd of the peer, if it supports that, cannot refer to another process.
-        guard let handle = Descriptor(adopting: peer_handle(STDIN_FILENO)) else {
+        guard let handle = ModuleDescriptor(adopting: peer_handle(STDIN_FILENO)) else {
             return current_errno() == ENOPROTOOPT ? opened(peer.pid, user: peer.uid) : nil
         }
         return Agent(process: peer.pid, user: peer.uid, handle: handle)
@@ -55,7 +55,7 @@ final class Agent {
     }
 
     private static func opened(_ process: pid_t, user: UInt32? = nil) -> Agent? {
-        guard let handle = Descriptor(adopting: process_handle(process)) else { return nil }
+        guard let handle = ModuleDescriptor(adopting: process_handle(process)) else { return nil }
         return Agent(process: process, user: user, handle: handle)
     }
 }

@@ -34,7 +34,7 @@ struct Confirmation {
     /// - Throws: `.expired` for a denial, a lost connection or a late answer; `.refused` for an
     ///   answer that was not asked for.
     func ask(
-        _ daemon: Connection, about request: AuthenticateRequest
+        _ daemon: ModuleConnection, about request: AuthenticateRequest
     ) throws(LoginFailure) -> SecretLine? {
         // An answer that is here already was sent before the question.
         guard try answer(from: daemon) == nil else {
@@ -80,7 +80,7 @@ struct Confirmation {
     }
 
     /// Receives an answer; a closed connection counts as a late answer, never as a confirmation.
-    private func answer(from daemon: Connection) throws(LoginFailure) -> LoginAnswer? {
+    private func answer(from daemon: ModuleConnection) throws(LoginFailure) -> LoginAnswer? {
         do throws(LoginFailure) {
             return try daemon.receive()
         } catch .unavailable { throw tooLate }

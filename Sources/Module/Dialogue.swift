@@ -41,7 +41,7 @@ struct Dialogue {
     /// - Throws: the failure that ends the attempt: a denial, the deadline, a signal, a typed
     ///   password, or an answer that violates the protocol.
     mutating func assertion(
-        from daemon: Connection, preparing prepare: () -> Void
+        from daemon: ModuleConnection, preparing prepare: () -> Void
     ) throws(LoginFailure) -> Assertion {
         let first = deadline.within(milliseconds: Dialogue.firstAnswerMilliseconds)
         guard try awaitAnswer(of: daemon, until: first) else {
@@ -73,7 +73,7 @@ struct Dialogue {
     }
 
     private mutating func take(
-        _ answer: LoginAnswer, daemon: Connection
+        _ answer: LoginAnswer, daemon: ModuleConnection
     ) throws(LoginFailure) -> Assertion? {
         switch answer {
         case .notice(let notice):
@@ -124,13 +124,13 @@ struct Dialogue {
 
     /// Waits until an answer may have arrived; returns false if the deadline passes first.
     private func awaitAnswer(
-        of daemon: Connection, until deadline: Deadline
+        of daemon: ModuleConnection, until deadline: Deadline
     ) throws(LoginFailure) -> Bool {
         guard let signals else { return daemon.wait(until: deadline) }
         return try signals.wait(for: daemon.descriptor, until: deadline)
     }
 
-    private mutating func wait(for daemon: Connection) throws(LoginFailure) {
+    private mutating func wait(for daemon: ModuleConnection) throws(LoginFailure) {
         guard let line else {
             _ = try awaitAnswer(of: daemon, until: deadline)
             return

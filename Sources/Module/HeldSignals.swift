@@ -9,7 +9,7 @@ import CPAMModule
 /// SIGQUIT while it authenticates, so Ctrl-C would otherwise have no effect there. The previous
 /// mask is restored by `release`, at the latest when the object is destroyed.
 final class HeldSignals {
-    private let signals: Descriptor
+    private let signals: ModuleDescriptor
     private var mask: sigset_t
     private var areHeld = true
 
@@ -32,7 +32,7 @@ final class HeldSignals {
         case interrupted
     }
 
-    private init(_ signals: consuming Descriptor, mask: sigset_t) {
+    private init(_ signals: consuming ModuleDescriptor, mask: sigset_t) {
         self.signals = signals
         self.mask = mask
     }
@@ -49,7 +49,7 @@ final class HeldSignals {
         for signal in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { unsafe sigaddset(&held, signal) }
         if occasion == .line { unsafe sigaddset(&held, SIGTSTP) }
         guard
-            let signals = unsafe Descriptor(
+            let signals = unsafe ModuleDescriptor(
                 adopting: signalfd(-1, &held, Int32(SFD_CLOEXEC | SFD_NONBLOCK)))
         else { return nil }
         // With SIGTTOU blocked, restoring the terminal can never stop the process half-way.

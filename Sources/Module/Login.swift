@@ -47,7 +47,7 @@ final class Login {
         if options.offer { try application.keep([], as: Application.Record.offer) }
         application.debug = options.debug
         application.isQuiet = options.prompt == .off
-        application.trace(Text(escaping: Release.mark.bytes))
+        application.trace(Text(escaping: ModuleVersion.mark.bytes))
         try Login(of: application).prove(to: &application, options: options)
     }
 
@@ -175,7 +175,7 @@ extension Login {
             }
             digest = found
         }
-        let daemon = try Connection.open(options.socket)
+        let daemon = try ModuleConnection.open(options.socket)
         let challenge = try Login.freshChallenge()
         let request = request(
             challenge, digest: digest, options: options, server: server, place: place)

@@ -39,7 +39,7 @@ enum Offer {
                 account: AccountName(Bytes(noted.dropFirst())), service: try application.service(),
                 presence: presence)
             let deadline = Deadline(milliseconds: milliseconds)
-            let daemon = try Connection.open(options.socket)
+            let daemon = try ModuleConnection.open(options.socket)
             try daemon.send(try? LoginRequest.offer(request))
             guard daemon.wait(until: deadline), case .notice(let notice)? = try daemon.receive(),
                 notice.kind == .offer, let text = notice.text

@@ -39,7 +39,7 @@ enum PasswordChange {
         // Without a registered key the daemon is not contacted.
         _ = try RegisteredKey.look(for: account, uid: uid)
         let service = try application.service()
-        try Connection.report(arguments, milliseconds: milliseconds) { () throws(WireFault) in
+        try ModuleConnection.report(arguments, milliseconds: milliseconds) { () throws(WireFault) in
             try password.withSpan { (password) throws(WireFault) in
                 try LoginRequest.passwordChanged(
                     account: account, service: service, password: password)

@@ -80,8 +80,8 @@ extension ProgramCall {
     }
 
     /// Opens this process's command line, in which each argument ends with NUL.
-    static func openOfThisProcess() -> Descriptor? {
-        Descriptor(
+    static func openOfThisProcess() -> ModuleDescriptor? {
+        ModuleDescriptor(
             adopting: StaticString("/proc/self/cmdline").bytes.withCString { path in
                 unsafe open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC)
             })

@@ -37,7 +37,7 @@ enum SetCredentials {
         _ account: AccountName, of application: Application, arguments: [Bytes]
     ) throws(LoginFailure) {
         let service = try application.service()
-        try Connection.report(arguments, milliseconds: milliseconds) { () throws(WireFault) in
+        try ModuleConnection.report(arguments, milliseconds: milliseconds) { () throws(WireFault) in
             try LoginRequest.passwordAccepted(account: account, service: service)
         }
     }

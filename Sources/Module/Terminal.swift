@@ -7,9 +7,9 @@ import SignedFormats
 ///
 /// PAM_TTY alone is not trusted: it must be the device behind /dev/tty.
 final class Terminal {
-    private let file: Descriptor
+    private let file: ModuleDescriptor
 
-    private init(file: consuming Descriptor) {
+    private init(file: consuming ModuleDescriptor) {
         self.file = file
     }
 
@@ -38,8 +38,8 @@ final class Terminal {
 
     /// Opens the controlling terminal with a file description of its own, so that O_NONBLOCK does
     /// not affect other processes.
-    private static func own(_ mode: Int32) -> Descriptor? {
-        Descriptor(
+    private static func own(_ mode: Int32) -> ModuleDescriptor? {
+        ModuleDescriptor(
             adopting: StaticString("/dev/tty").bytes.withCString { path in
                 unsafe open_at(AT_FDCWD, path, mode | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
             })

@@ -23,7 +23,7 @@ enum TrustedPath {
     }
 
     /// Opens the directory at an absolute path, with O_PATH.
-    static func directory(_ path: Bytes) throws(Fault) -> Descriptor {
+    static func directory(_ path: Bytes) throws(Fault) -> ModuleDescriptor {
         var directory = try open("/", below: AT_FDCWD)
         for name in path.parts(between: UInt8(ascii: "/")) where !name.isEmpty {
             directory = try open(name, below: directory.number)
@@ -51,14 +51,14 @@ enum TrustedPath {
     /// The file must have one link and must not be writable by group or others. A file longer than
     /// `cap` bytes is `.untrusted`.
     static func contents(
-        of name: Bytes, in directory: borrowing Descriptor, cap: Int
+        of name: Bytes, in directory: borrowing ModuleDescriptor, cap: Int
     ) throws(Fault) -> Bytes {
         let number = directory.number
         let opened = name.withCString { name in
             // O_NONBLOCK: opening a FIFO must not block the login.
             unsafe open_at(number, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         }
-        guard let file = Descriptor(adopting: opened) else { throw fault() }
+        guard let file = ModuleDescriptor(adopting: opened) else { throw fault() }
         var status = stat()
         guard unsafe fstat(file.number, &status) == 0 else { throw .failed }
         guard status.isOf(S_IFREG), isRootsOwn(status), status.st_nlink == 1 else {
@@ -72,7 +72,7 @@ enum TrustedPath {
     }
 
     /// Whether a directory has an entry of this name, of any type.
-    static func isPresent(_ name: Bytes, in directory: borrowing Descriptor) -> Bool {
+    static func isPresent(_ name: Bytes, in directory: borrowing ModuleDescriptor) -> Bool {
         let number = directory.number
         return name.withCString { name in
             var status = stat()
@@ -80,16 +80,17 @@ enum TrustedPath {
         }
     }
 
-    private static func open(_ name: StaticString, below parent: Int32) throws(Fault) -> Descriptor
+    private static func open(_ name: StaticString, below parent: Int32) throws(Fault)
+        -> ModuleDescriptor
     {
         try open(name.bytes, below: parent)
     }
 
-    private static func open(_ name: Bytes, below parent: Int32) throws(Fault) -> Descriptor {
+    private static func open(_ name: Bytes, below parent: Int32) throws(Fault) -> ModuleDescriptor {
         let opened = name.withCString { name in
             unsafe open_at(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         }
-        guard let directory = Descriptor(adopting: opened) else { throw fault() }
+        guard let directory = ModuleDescriptor(adopting: opened) else { throw fault() }
         var status = stat()
         guard unsafe fstat(directory.number, &status) == 0 else { throw .failed }
         guard isRootsOwn(status) else { throw .untrusted }
@@ -117,7 +118,7 @@ extension stat {
     }
 }
 
-extension Descriptor {
+extension ModuleDescriptor {
     /// Reads to the end of the file; returns nil for more than `cap` bytes.
     borrowing func contents(cap: Int) -> Bytes? {
         let contents = beginning(cap: cap + 1)

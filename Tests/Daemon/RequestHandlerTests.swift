@@ -44,11 +44,11 @@ struct RequestHandlerTests {
 
     /// A client that is this process.
     @ServiceActor
-    private func client(of router: Router) throws -> Connection {
+    private func client(of router: Router) throws -> ClientConnection {
         let ends = try PacketSocket.pair()
         let process = try examiner.client(on: ends.first.descriptor)
         let socket = PacketSocket(adopting: try ends.first.descriptor.duplicate())
-        return Connection(socket, process: process, service: router) { _ in }
+        return ClientConnection(socket, process: process, service: router) { _ in }
     }
 
     @Test("are one for each request that begins something, and none for others")

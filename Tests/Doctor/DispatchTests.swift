@@ -10,11 +10,11 @@ private func chain(_ lines: String, _ others: [String: String] = [:]) -> Chain {
 }
 
 /// Runs a chain whose modules return the code that their path's middle names: `pam_auth_err.so`.
-private func run(_ lines: String, _ others: [String: String] = [:]) -> (ReturnCode, [String]) {
+private func run(_ lines: String, _ others: [String: String] = [:]) -> (PAMReturnCode, [String]) {
     let chain = chain(lines, others)
     let result = chain.run { index in
         let name = chain.handlers[index].module.dropFirst(4)
-        return ReturnCode.allCases.first { $0.name == name } ?? .moduleUnknown
+        return PAMReturnCode.allCases.first { $0.name == name } ?? .moduleUnknown
     }
     return (result.code, result.calls.map { chain.handlers[$0.index].module })
 }

@@ -14,13 +14,13 @@ struct LibpamTests {
         "[default=done]", "[auth_err=bad default=2]", "[sucess=ok]", "[success=ok=x]",
         "[ignore=ok success=ok default=bad]", "[ default = ignore success = ok ]",
     ]
-    private static let codes: [ReturnCode] = [
+    private static let codes: [PAMReturnCode] = [
         .success, .success, .success, .authErr, .ignore, .authinfoUnavail, .maxtries, .userUnknown,
     ]
     private static let count = 400
 
     /// What pam_strerror(3) says.
-    private static func text(_ code: ReturnCode) -> String? {
+    private static func text(_ code: PAMReturnCode) -> String? {
         switch code {
         case .success: "successfully authenticated"
         case .permDenied: "Permission denied"
@@ -77,7 +77,7 @@ struct LibpamTests {
             let chain = all.chain(of: "t\(number)", type: .auth)
             let result = chain.run { index in
                 let option = chain.handlers[index].options.first?.dropFirst("auth=".count)
-                return ReturnCode.allCases.first { $0.name == option ?? "success" } ?? .success
+                return PAMReturnCode.allCases.first { $0.name == option ?? "success" } ?? .success
             }
             let stack = String(decoding: files["t\(number)"] ?? [], as: UTF8.self)
             let isIn = line.contains("successfully authenticated")

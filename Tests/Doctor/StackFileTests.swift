@@ -95,7 +95,7 @@ struct ControlTests {
             ("sufficient", "[success=done new_authtok_reqd=done default=ignore]"),
         ] {
             let control = Control(String(long.dropFirst().dropLast()))
-            for code in ReturnCode.allCases {
+            for code in PAMReturnCode.allCases {
                 #expect(Control(keyword)[code] == control[code], "\(keyword) \(code)")
             }
         }

@@ -116,8 +116,8 @@ extension Invocation {
     }
 
     /// Creates an exchange for a request of this run; nothing is sent yet.
-    func exchange(_ request: Request, awaitsTouch: Bool = false) -> Exchange {
-        Exchange(
+    func exchange(_ request: Request, awaitsTouch: Bool = false) -> DaemonExchange {
+        DaemonExchange(
             environment: environment, request: request,
             password: arguments.has(.passwordStdin) ? .standardInput : .terminal,
             awaitsTouch: awaitsTouch)

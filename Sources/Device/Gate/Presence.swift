@@ -45,7 +45,8 @@ package struct Presence: Sendable {
     package var isForOther: Bool { requester.uid != account }
 
     fileprivate init(
-        _ inquiry: Inquiry, finding: Finding, requester: Requester, agent: (any HeldProcess)?,
+        _ inquiry: Inquiry, finding: PresenceFinding, requester: Requester,
+        agent: (any HeldProcess)?,
         traces: PresenceTraces?
     ) {
         account = inquiry.account.uid
@@ -70,7 +71,7 @@ private struct Inquiry: Sendable {
 }
 
 /// What a row of the table has found out about the place of a process.
-private struct Finding {
+private struct PresenceFinding {
     /// The owner of the session; nil if no user has logged in yet or the owner is unknown.
     let owner: UInt32?
     let seat: String?
@@ -210,7 +211,7 @@ package struct PresenceExaminer: Sendable {
     /// Returns what the location of a process shows, or throws if it is not a place at the machine.
     private func finding(
         for subject: Subject, account: Account
-    ) throws(Denial) -> Finding {
+    ) throws(Denial) -> PresenceFinding {
         switch subject.placement {
         // A program in a session: the session must be local, active and at a seat.
         case .place(.session(let id)):
@@ -243,14 +244,14 @@ package struct PresenceExaminer: Sendable {
     /// It must be at a seat, unless `login.without-seat` allows others.
     private func finding(
         in session: LoginSession, origin: Presence.Origin
-    ) throws(Denial) -> Finding {
+    ) throws(Denial) -> PresenceFinding {
         guard !session.isRemote else { throw Denial(.remoteSession) }
         guard session.class == .user else { throw .notAtMachine(Detail.sessionOfAnotherKind) }
         guard session.isActive else { throw .notAtMachine(Detail.sessionNotInFront) }
         guard session.seat != nil || policy.allowsWithoutSeat else {
             throw .notAtMachine(Detail.sessionWithoutSeat)
         }
-        return Finding(owner: session.owner, seat: session.seat, origin: origin)
+        return PresenceFinding(owner: session.owner, seat: session.seat, origin: origin)
     }
 
     /// Accepts a display manager's worker if exactly one seat shows a screen that it may serve: a
@@ -259,7 +260,7 @@ package struct PresenceExaminer: Sendable {
     /// Several are denied, because nothing tells which of them it serves.
     private func loginScreen(
         of unit: String, account: Account
-    ) throws(Denial) -> Finding {
+    ) throws(Denial) -> PresenceFinding {
         let sessions = try known { () throws(SystemFault) in try facts.sessionsInFront() }
         let screens = sessions.filter { session in
             guard !session.isRemote, session.isActive, session.seat != nil else { return false }
@@ -272,7 +273,7 @@ package struct PresenceExaminer: Sendable {
         guard let screen = screens.first else { throw .notAtMachine(Detail.noLoginScreen) }
         // It is unknown which of them the worker serves.
         guard screens.count == 1 else { throw .notAtMachine(Detail.severalLoginScreens) }
-        return Finding(
+        return PresenceFinding(
             owner: nil, seat: screen.seat, origin: .loginScreen(unit: unit, session: screen.id))
     }
 
@@ -283,7 +284,7 @@ package struct PresenceExaminer: Sendable {
     /// accepted only if `login.without-seat` allows it.
     private func console(
         of unit: String, process: any HeldProcess
-    ) throws(Denial) -> Finding {
+    ) throws(Denial) -> PresenceFinding {
         let origin = Presence.Origin.console(unit: unit)
         let instance = UnitName(unit).instance.flatMap { Self.isConsole($0) ? $0 : nil }
         let console: String?
@@ -292,10 +293,10 @@ package struct PresenceExaminer: Sendable {
             guard policy.allowsWithoutSeat else {
                 throw .notAtMachine(Detail.sessionWithoutSeat)
             }
-            return Finding(owner: nil, seat: nil, origin: origin)
+            return PresenceFinding(owner: nil, seat: nil, origin: origin)
         }
         guard console == facts.activeConsole else { throw .notAtMachine(Detail.consoleNotShown) }
-        return Finding(owner: nil, seat: Self.consoleSeat, origin: origin)
+        return PresenceFinding(owner: nil, seat: Self.consoleSeat, origin: origin)
     }
 
     /// Applies `login.without-logind`: accepts any process, one with a controlling terminal, or one
@@ -304,9 +305,9 @@ package struct PresenceExaminer: Sendable {
     /// The owner is the audit login uid.
     private func findingWithoutLogind(
         _ process: any HeldProcess
-    ) throws(Denial) -> Finding {
+    ) throws(Denial) -> PresenceFinding {
         let owner = try known { () throws(SystemFault) in try process.loginUID() }
-        let anywhere = Finding(owner: owner, seat: nil, origin: .withoutLogind)
+        let anywhere = PresenceFinding(owner: owner, seat: nil, origin: .withoutLogind)
         switch policy.withoutLogind {
         case .any: return anywhere
         case .terminals:
@@ -317,7 +318,7 @@ package struct PresenceExaminer: Sendable {
             guard let console = try ownConsole(of: process), console == facts.activeConsole else {
                 throw .notAtMachine(Detail.notOnConsole)
             }
-            return Finding(owner: owner, seat: Self.consoleSeat, origin: .withoutLogind)
+            return PresenceFinding(owner: owner, seat: Self.consoleSeat, origin: .withoutLogind)
         }
     }
 
@@ -330,7 +331,7 @@ package struct PresenceExaminer: Sendable {
     /// user that a root client names. A subordinate uid counts as the user that subuid(5) assigns
     /// it to.
     private func requester(
-        of inquiry: Inquiry, finding: Finding, subject: Subject
+        of inquiry: Inquiry, finding: PresenceFinding, subject: Subject
     ) throws(Denial) -> Requester {
         let account = inquiry.account
         var causes: [UInt32] = []

@@ -45,7 +45,7 @@ package struct PasswordCheck: ~Copyable {
     package static func start(
         account: String, password: Span<UInt8>, program: String
     ) throws(PasswordFault) -> PasswordCheck {
-        guard AccountName.isAcceptable(account) else { throw .name }
+        guard PAMAccountName.isAcceptable(account) else { throw .name }
         let input = try filledPipe(password)
         defer { _ = close(input) }
         let process = try spawn(program, account: account, input: input)

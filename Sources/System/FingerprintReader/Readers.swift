@@ -27,7 +27,7 @@ package final class Readers {
     private(set) var devices: [Device] = []
     private var connections: [SignalConnection] = []
     /// When the machine slept and woke, as far as it matters to readers.
-    var suspension = SuspendState()
+    var suspension = DeviceSuspension()
     /// The highest number of readers in the list so far, which reveals that one is missing.
     private(set) var known = 0
     /// Settles when the current enumeration ends; nil when none is running.

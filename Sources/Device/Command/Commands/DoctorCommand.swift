@@ -101,7 +101,7 @@ struct DoctorCommand: Command {
         switch fault {
         case .noService(let text):
             guard FileLook(socket) != nil else { return .absent }
-            if let uid = Connection.owner(of: socket), uid != run.environment.daemonUID {
+            if let uid = DaemonConnection.owner(of: socket), uid != run.environment.daemonUID {
                 return .foreign(uid: uid)
             }
             return .silent(text)

@@ -6,19 +6,19 @@ import LoginProtocol
 import Posix
 
 /// A connection to the daemon, whose peer was verified to be root.
-struct Connection: ~Copyable {
+struct DaemonConnection: ~Copyable {
     private let socket: PacketSocket
     private let interrupts: Int32
 
     /// Connects; throws `.noService` if the socket has no listener or the listener is not the
     /// daemon.
-    static func open(_ environment: CommandEnvironment) throws(CommandFault) -> Connection {
+    static func open(_ environment: CommandEnvironment) throws(CommandFault) -> DaemonConnection {
         let peer: PeerCredentials
-        let connection: Connection
+        let connection: DaemonConnection
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: environment.socketPath)
             peer = try PeerCredentials(of: socket.descriptor)
-            connection = Connection(socket: socket, interrupts: environment.interrupts)
+            connection = DaemonConnection(socket: socket, interrupts: environment.interrupts)
         } catch { throw .noService(DaemonConnectionMessages.absent(error.description.bytes)) }
         guard peer.uid == environment.daemonUID else {
             throw .noService(DaemonConnectionMessages.foreign(uid: peer.uid))

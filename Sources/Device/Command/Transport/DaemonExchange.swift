@@ -12,7 +12,7 @@ import SignedFormats
 /// On a signal it cancels the request and waits for its end, because the daemon may have completed
 /// it already. If a server may have carried it out, the fault is `.interruptedAsking`, which tells
 /// the user how to find out.
-struct Exchange {
+struct DaemonExchange {
     /// Whether more answers are expected.
     enum Step {
         case goOn
@@ -44,7 +44,7 @@ struct Exchange {
     func run(
         _ take: (Answer) throws(CommandFault) -> Step
     ) throws(CommandFault) {
-        for last in [false, false, true].suffix(password == .terminal ? Exchange.tries : 1) {
+        for last in [false, false, true].suffix(password == .terminal ? DaemonExchange.tries : 1) {
             do throws(CommandFault) {
                 return try attempt(take)
             } catch .denied(let denial, let account) where denial.reason == .wrongPassword {
@@ -56,9 +56,9 @@ struct Exchange {
 
     private func attempt(_ take: (Answer) throws(CommandFault) -> Step) throws(CommandFault) {
         let opening = try encoded(request)
-        let connection = try Connection.open(environment)
+        let connection = try DaemonConnection.open(environment)
         try connection.send(opening)
-        var limit = awaitsServer ? Exchange.passwordLimit : environment.answerLimit
+        var limit = awaitsServer ? DaemonExchange.passwordLimit : environment.answerLimit
         var asked: ServerURL?
         // The first `preparing` notice only proves that the daemon is there; it is shown the second
         // time, which means that preparing takes long.
@@ -76,10 +76,10 @@ struct Exchange {
             switch answer {
             case .passwordWanted(let account):
                 try connection.send(try packet(for: account))
-                limit = awaitsTouch ? Exchange.touchLimit : Exchange.passwordLimit
+                limit = awaitsTouch ? DaemonExchange.touchLimit : DaemonExchange.passwordLimit
             case .secretWanted:
                 try sendSecret(over: connection)
-                limit = Exchange.passwordLimit
+                limit = DaemonExchange.passwordLimit
             case .denial(let denial): throw .denied(denial, account: request.account ?? .none)
             case .notice(let notice) where notice.kind == .preparing && !isPreparing:
                 isPreparing = true
@@ -101,13 +101,13 @@ struct Exchange {
 
     /// The maximum time between two answers.
     private var limitBetween: Duration {
-        if awaitsTouch { return Exchange.touchLimit }
-        return awaitsServer ? Exchange.passwordLimit : environment.answerLimit
+        if awaitsTouch { return DaemonExchange.touchLimit }
+        return awaitsServer ? DaemonExchange.passwordLimit : environment.answerLimit
     }
 
     /// Receives the next answer; nil if it was a part of a secret, which is appended to `secret`.
     private func answer(
-        over connection: borrowing Connection, within limit: Duration
+        over connection: borrowing DaemonConnection, within limit: Duration
     ) throws(CommandFault) -> Answer? {
         var packet = try connection.packet(within: limit)
         defer { wipe(&packet) }
@@ -119,10 +119,10 @@ struct Exchange {
                 return nil
             }
         } catch { throw .fault(CommonMessages.malformed) }
-        return try Connection.decode(packet)
+        return try DaemonConnection.decode(packet)
     }
 
-    private func sendSecret(over connection: borrowing Connection) throws(CommandFault) {
+    private func sendSecret(over connection: borrowing DaemonConnection) throws(CommandFault) {
         guard !awaitsTouch, let secret else { throw .fault(CommonMessages.unexpected) }
         var start = 0
         while start < secret.count {
@@ -134,7 +134,7 @@ struct Exchange {
 
     /// Cancels the request and waits for its end, because it may have been completed already.
     private func cancel(
-        _ connection: borrowing Connection, before: ServerURL?,
+        _ connection: borrowing DaemonConnection, before: ServerURL?,
         _ take: (Answer) throws(CommandFault) -> Step
     ) throws(CommandFault) {
         drain(environment.interrupts)

@@ -22,7 +22,7 @@ final class Listener {
     private let service: any Answering
     private let admission: Admission
     private let examiner: PresenceExaminer
-    private var connections: [ObjectIdentifier: Connection] = [:]
+    private var connections: [ObjectIdentifier: ClientConnection] = [:]
     /// The connections that only listen.
     private var passive: Set<ObjectIdentifier> = []
     private var watch: FileWatch?
@@ -99,7 +99,8 @@ final class Listener {
             }
             return
         }
-        let connection = Connection(accepted, process: process, service: service) { [weak self] in
+        let connection = ClientConnection(accepted, process: process, service: service) {
+            [weak self] in
             self?.left($0)
         }
         connection.becamePassive = { [weak self] in self?.becamePassive($0) }
@@ -119,7 +120,7 @@ final class Listener {
         resumption = Timer(after: .seconds(1)) { [weak self] in self?.watch?.watch(for: .readable) }
     }
 
-    private func becameActive(_ connection: Connection) {
+    private func becameActive(_ connection: ClientConnection) {
         let wasIdle = isIdle
         guard passive.remove(ObjectIdentifier(connection)) != nil, wasIdle else { return }
         becameIdle(false)
@@ -127,12 +128,12 @@ final class Listener {
 
     private var isIdle: Bool { connections.count == passive.count }
 
-    private func becamePassive(_ connection: Connection) {
+    private func becamePassive(_ connection: ClientConnection) {
         let isNew = passive.insert(ObjectIdentifier(connection)).inserted
         if isNew, isIdle { becameIdle(true) }
     }
 
-    private func left(_ connection: Connection) {
+    private func left(_ connection: ClientConnection) {
         connections[ObjectIdentifier(connection)] = nil
         let wasActive = passive.remove(ObjectIdentifier(connection)) == nil
         admission.leave(uid: connection.process.accountable)

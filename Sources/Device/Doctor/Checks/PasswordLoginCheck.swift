@@ -67,7 +67,7 @@ struct PasswordLoginCheck {
     }
 
     /// Returns the names of codes, in the order of their numbers.
-    private static func list(_ codes: [ReturnCode]) -> String {
+    private static func list(_ codes: [PAMReturnCode]) -> String {
         codes.sorted { $0.rawValue < $1.rawValue }.map(\.constant).joined(separator: ", ")
     }
 }

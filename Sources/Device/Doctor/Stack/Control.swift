@@ -21,7 +21,7 @@ struct Control: Equatable {
     let isUnderstood: Bool
 
     /// The action for a code.
-    subscript(code: ReturnCode) -> StackAction { actions[code.rawValue] }
+    subscript(code: PAMReturnCode) -> StackAction { actions[code.rawValue] }
 
     /// The distances of the jumps that occur in the field.
     var jumps: Set<Int> {
@@ -53,19 +53,19 @@ struct Control: Equatable {
 
     private init(_ success: StackAction, others: StackAction, ignoring: Bool) {
         var actions = Control.all(others)
-        actions[ReturnCode.success.rawValue] = success
-        actions[ReturnCode.newAuthtokReqd.rawValue] = success
-        actions[ReturnCode.ignore.rawValue] = .ignore
+        actions[PAMReturnCode.success.rawValue] = success
+        actions[PAMReturnCode.newAuthtokReqd.rawValue] = success
+        actions[PAMReturnCode.ignore.rawValue] = .ignore
         self.init(actions: actions, isUnderstood: true)
     }
 
     private static func all(_ action: StackAction) -> [StackAction] {
-        [StackAction](repeating: action, count: ReturnCode.allCases.count)
+        [StackAction](repeating: action, count: PAMReturnCode.allCases.count)
     }
 
     /// Parses `code=action …`; nil if libpam could not parse it.
     private static func parse(_ field: String) -> Control? {
-        var set = [StackAction?](repeating: nil, count: ReturnCode.allCases.count)
+        var set = [StackAction?](repeating: nil, count: PAMReturnCode.allCases.count)
         var text = Substring(field)
         while true {
             text = text.drop(while: \.isBlank)
@@ -85,8 +85,8 @@ struct Control: Equatable {
         return Control(actions: set.map { $0 ?? .bad }, isUnderstood: true)
     }
 
-    private static func takeCode(_ text: inout Substring) -> ReturnCode?? {
-        for code in ReturnCode.allCases where text.hasPrefix(code.name) {
+    private static func takeCode(_ text: inout Substring) -> PAMReturnCode?? {
+        for code in PAMReturnCode.allCases where text.hasPrefix(code.name) {
             text = text.dropFirst(code.name.count)
             return .some(code)
         }

@@ -2,7 +2,7 @@
 /// The result of one run through a chain.
 struct StackResult: Equatable {
     /// The code that the application receives.
-    let code: ReturnCode
+    let code: PAMReturnCode
     /// The modules that were called, in order.
     let calls: [StackCall]
 }
@@ -10,7 +10,7 @@ struct StackResult: Equatable {
 /// A module that was called, by its place in the chain, and the code it returned.
 struct StackCall: Equatable {
     let index: Int
-    let code: ReturnCode
+    let code: PAMReturnCode
 }
 
 extension Chain {
@@ -20,7 +20,7 @@ extension Chain {
     /// ends with PAM_PERM_DENIED.
     ///
     /// - Parameter result: Decides what the module at a place in the chain returns.
-    func run(_ result: (Int) -> ReturnCode) -> StackResult {
+    func run(_ result: (Int) -> PAMReturnCode) -> StackResult {
         guard !isAborted else { return StackResult(code: .abort, calls: []) }
         var state = DispatchState()
         var calls: [StackCall] = []
@@ -97,10 +97,10 @@ private struct DispatchState {
     }
 
     var impression = Impression.undecided
-    var code = ReturnCode.permDenied
+    var code = PAMReturnCode.permDenied
 
     /// Records a success, unless a failure or another code has been recorded.
-    mutating func accept(_ code: ReturnCode) {
+    mutating func accept(_ code: PAMReturnCode) {
         guard impression == .undecided || (impression == .positive && self.code == .success)
         else { return }
         impression = .positive
@@ -108,7 +108,7 @@ private struct DispatchState {
     }
 
     /// Records a failure, unless one has been recorded; PAM_IGNORE counts as PAM_PERM_DENIED.
-    mutating func refuse(_ code: ReturnCode) {
+    mutating func refuse(_ code: PAMReturnCode) {
         guard impression != .negative else { return }
         impression = .negative
         self.code = code == .ignore ? .permDenied : code

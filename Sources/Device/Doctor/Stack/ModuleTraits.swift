@@ -68,7 +68,7 @@ extension Handler {
     }
 
     /// Whether authentication fails, whatever follows, if the module returns this code.
-    func fails(on code: ReturnCode) -> Bool { [.bad, .die].contains(control[code]) }
+    func fails(on code: PAMReturnCode) -> Bool { [.bad, .die].contains(control[code]) }
 
     /// The options of a line of pam_signet; nil if the module refuses to work with them.
     var signetOptions: ModuleOptions? {

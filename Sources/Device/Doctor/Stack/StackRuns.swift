@@ -8,23 +8,25 @@ struct StackRuns {
     let chain: Chain
     /// The runs of a user who knows the password, and of one who does not, by the code that
     /// pam_signet returns.
-    private let withPassword: [ReturnCode: [StackResult]]
-    private let withoutPassword: [ReturnCode: [StackResult]]
+    private let withPassword: [PAMReturnCode: [StackResult]]
+    private let withoutPassword: [PAMReturnCode: [StackResult]]
     /// The indices of modules that should ask for a password, but are satisfied by a touch alone,
     /// because the touch released one.
     let satisfiedByRelease: [Int]
 
     /// The codes of pam_signet after a finger that did not match.
-    static let mismatches: [ReturnCode] = [.authErr, .maxtries]
+    static let mismatches: [PAMReturnCode] = [.authErr, .maxtries]
     /// The codes of pam_signet, and of libpam for it, after a fault.
-    static let faults: [ReturnCode] = [.serviceErr, .systemErr, .bufErr, .moduleUnknown]
+    static let faults: [PAMReturnCode] = [.serviceErr, .systemErr, .bufErr, .moduleUnknown]
     /// All codes after which the password must be sufficient.
     static let refusals = [.authinfoUnavail] + mismatches + faults
 
     /// Runs a stack that calls pam_signet; nil if there are too many runs.
     init?(_ chain: Chain) {
         self.chain = chain
-        var (right, wrong): ([ReturnCode: [StackResult]], [ReturnCode: [StackResult]]) = ([:], [:])
+        var (right, wrong): ([PAMReturnCode: [StackResult]], [PAMReturnCode: [StackResult]]) = (
+            [:], [:]
+        )
         for code in StackRuns.refusals + [.convErr, .success] {
             wrong[code] = chain.walks(of: Visitor(finger: code, knowsPassword: false))
             guard let runs = wrong[code] else { return nil }
@@ -41,7 +43,7 @@ struct StackRuns {
     }
 
     /// The runs for a user, where pam_signet returns a certain code.
-    func runs(_ finger: ReturnCode, knowsPassword: Bool) -> [StackResult] {
+    func runs(_ finger: PAMReturnCode, knowsPassword: Bool) -> [StackResult] {
         (knowsPassword ? withPassword : withoutPassword)[finger] ?? []
     }
 
@@ -49,7 +51,7 @@ struct StackRuns {
     var touched: [StackResult] { runs(.success, knowsPassword: false).filter(\.isAccepted) }
 
     /// The runs in which the right password authenticates after this code of pam_signet.
-    func runs(welcoming finger: ReturnCode) -> [StackResult] {
+    func runs(welcoming finger: PAMReturnCode) -> [StackResult] {
         runs(finger, knowsPassword: true).filter { $0.isAccepted && chain.acceptsPassword(in: $0) }
     }
 }

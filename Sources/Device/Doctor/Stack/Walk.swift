@@ -2,7 +2,7 @@
 /// A user who tries to authenticate, as far as this determines what each module can answer.
 struct Visitor {
     /// The code that pam_signet returns for this user.
-    let finger: ReturnCode
+    let finger: PAMReturnCode
     /// Whether the user types the right password when asked for one.
     let knowsPassword: Bool
 
@@ -11,7 +11,7 @@ struct Visitor {
     /// A module that the doctor does not know may return anything if the question is whether a
     /// legitimate user can authenticate. It never succeeds if the question is whether a stranger
     /// can, because a finding of that kind must be certain.
-    func answers(of handler: Handler) -> [ReturnCode] {
+    func answers(of handler: Handler) -> [PAMReturnCode] {
         switch handler.role {
         case .signet: return [finger]
         case .otherFingerprint: return [.authinfoUnavail]
@@ -49,7 +49,7 @@ extension Chain {
 
     /// Every path through the chain if each entry returns one of its answers; nil if there are too
     /// many.
-    func walks(_ answers: [[ReturnCode]]) -> [StackResult]? {
+    func walks(_ answers: [[PAMReturnCode]]) -> [StackResult]? {
         var results: [StackResult] = []
         // The choices of a run in the order in which they are made, counted up like the digits of a
         // number.

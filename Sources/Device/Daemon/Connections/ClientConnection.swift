@@ -17,7 +17,7 @@ import Posix
 /// the limits until that request has ended. Otherwise a client could evade the limits by hanging
 /// up.
 @ServiceActor
-final class Connection {
+final class ClientConnection {
     /// How long a client may stay connected without a request in progress.
     static let patience = Duration.seconds(30)
     /// How long a user may take to type a password.
@@ -41,11 +41,11 @@ final class Connection {
 
     private let socket: PacketSocket
     private let service: any Answering
-    private let ended: (Connection) -> Void
+    private let ended: (ClientConnection) -> Void
     /// Called when the client only listens from now on.
-    var becamePassive: (Connection) -> Void = { _ in }
+    var becamePassive: (ClientConnection) -> Void = { _ in }
     /// Called when the client may make requests again.
-    var becameActive: (Connection) -> Void = { _ in }
+    var becameActive: (ClientConnection) -> Void = { _ in }
     private var watch: FileWatch?
     private var idle: Timer?
     private var request: Task<Void, Never>?
@@ -71,7 +71,7 @@ final class Connection {
     /// - Parameter ended: called once the connection and the last request on it have both ended.
     init(
         _ socket: consuming PacketSocket, process: ClientProcess, service: any Answering,
-        ended: @escaping (Connection) -> Void
+        ended: @escaping (ClientConnection) -> Void
     ) {
         self.socket = socket
         self.process = process
@@ -116,7 +116,7 @@ final class Connection {
     }
 
     private func waitForRequest() {
-        idle = Timer(after: Connection.patience) { [weak self] in self?.close() }
+        idle = Timer(after: ClientConnection.patience) { [weak self] in self?.close() }
     }
 
     /// Reads one packet for each iteration of the event loop, so that no client holds up the
@@ -183,10 +183,10 @@ final class Connection {
     /// before the answer is sent.
     private func begin(_ request: Request) {
         requests += 1
-        guard requests <= Connection.requestLimit else { return refuse() }
+        guard requests <= ClientConnection.requestLimit else { return refuse() }
         idle?.cancel()
         if request.rule.touch != nil {
-            giveSign(after: Connection.firstSign, another: true)
+            giveSign(after: ClientConnection.firstSign, another: true)
         }
         self.request = onService { [self] in
             let answer = finalAnswer(await service.answer(request, from: self))
@@ -208,7 +208,7 @@ final class Connection {
         sign = Timer(after: delay) { [weak self] in
             guard let self, self.request != nil else { return }
             post(.notice(Notice(.preparing)))
-            if another { giveSign(after: Connection.secondSign) }
+            if another { giveSign(after: ClientConnection.secondSign) }
         }
     }
 
@@ -234,7 +234,7 @@ final class Connection {
     }
 }
 
-extension Connection: Client {
+extension ClientConnection: Client {
     func setPassive(_ isPassive: Bool) {
         if isPassive { becamePassive(self) } else if isOpen { becameActive(self) }
     }
@@ -265,7 +265,9 @@ extension Connection: Client {
     }
 
     func askPassword(of account: AccountName) async -> SecretBytes? {
-        let patience = Timer(after: Connection.typing) { [weak self] in self?.deliverPassword(nil) }
+        let patience = Timer(after: ClientConnection.typing) { [weak self] in
+            self?.deliverPassword(nil)
+        }
         defer { patience.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -298,13 +300,13 @@ extension Connection: Client {
     }
 
     private func isWritable() async -> Bool {
-        let patience = Timer(after: Connection.sendTimeout) { [weak self] in self?.close() }
+        let patience = Timer(after: ClientConnection.sendTimeout) { [weak self] in self?.close() }
         defer { patience.cancel() }
         return await FileWatch.ready(descriptor, for: .writable).contains(.writable)
     }
 }
 
-extension Connection {
+extension ClientConnection {
     func show(_ notice: Notice) async -> Bool {
         guard notice.wantsAcknowledgement else {
             post(.notice(notice))
@@ -342,7 +344,7 @@ extension Connection {
 
     func askSecret(_ announced: SecretProgress) async throws(Denial) -> SecretBytes {
         // A client that announces a secret and does not send it violates the protocol.
-        let patience = Timer(after: Connection.sending) { [weak self] in self?.refuse() }
+        let patience = Timer(after: ClientConnection.sending) { [weak self] in self?.refuse() }
         defer { patience.cancel() }
         let delivered = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

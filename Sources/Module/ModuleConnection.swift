@@ -10,8 +10,8 @@ import ModuleOptions
 /// connection is closed when the value is destroyed, and the daemon then cancels a touch that is
 /// still awaited. Nothing here is trusted beyond its form: `receive` limits the number and length
 /// of answers, and rejects malformed ones.
-final class Connection {
-    private let socket: Descriptor
+final class ModuleConnection {
+    private let socket: ModuleDescriptor
     /// The limit on answers in one connection, more than any touch can cause.
     private static let maximumFrames = 1_000
     private var frames = 0
@@ -21,7 +21,7 @@ final class Connection {
     /// The descriptor to poll for answers.
     var descriptor: Int32 { socket.number }
 
-    private init(socket: consuming Descriptor) {
+    private init(socket: consuming ModuleDescriptor) {
         self.socket = socket
         password = nil
     }
@@ -31,7 +31,7 @@ final class Connection {
     ///
     /// - Throws: `.unavailable` if the daemon cannot be reached, `.refused` if the path or the peer
     ///   is not root's.
-    static func open(_ path: Bytes) throws(LoginFailure) -> Connection {
+    static func open(_ path: Bytes) throws(LoginFailure) -> ModuleConnection {
         do throws(TrustedPath.Fault) {
             try TrustedPath.checkSocket(path)
         } catch {
@@ -42,7 +42,7 @@ final class Connection {
             }
         }
         let type = Int32(bitPattern: SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
-        guard let socket = Descriptor(adopting: CPAMModule.socket(AF_UNIX, type, 0)) else {
+        guard let socket = ModuleDescriptor(adopting: CPAMModule.socket(AF_UNIX, type, 0)) else {
             throw .silent("a socket could not be created")
         }
         guard try connect(socket.number, to: path) else {
@@ -51,7 +51,7 @@ final class Connection {
         guard let daemon = peer(of: socket.number), daemon.uid == 0 else {
             throw .refused("the daemon is not root")
         }
-        return Connection(socket: socket)
+        return ModuleConnection(socket: socket)
     }
 
     /// The maximum time in milliseconds to wait for a place in the daemon's queue.
@@ -121,7 +121,7 @@ final class Connection {
     func receive() throws(LoginFailure) -> LoginAnswer? {
         guard let length = try nextLength() else { return nil }
         frames += 1
-        guard frames <= Connection.maximumFrames else { throw .refused("too many answers") }
+        guard frames <= ModuleConnection.maximumFrames else { throw .refused("too many answers") }
         guard length <= Frame.maximumLength else { throw .refused("an answer is too long") }
         var packet = Bytes(repeating: 0, count: length)
         let number = socket.number

@@ -7,7 +7,7 @@ import ReaderProtocol
 /// For some seconds after waking, readers may disappear and come back, and not every such change is
 /// announced. All times exclude the time spent asleep.
 @ReaderActor
-struct SuspendState {
+struct DeviceSuspension {
     /// How long after waking readers may still come and go.
     private static let unrest = Duration.seconds(10)
     /// How much of that time to wait for a reader, if there was one before the machine slept.
@@ -94,7 +94,7 @@ extension Readers {
         suspension.isDoubtful = false
         if devices.isEmpty, suspension.isRecent, suspension.hadReaders {
             let appearance = suspension.nextAppearance()
-            let limit = Timer(onReaderAfter: SuspendState.patience) { appearance.settle(()) }
+            let limit = Timer(onReaderAfter: DeviceSuspension.patience) { appearance.settle(()) }
             await appearance.wait()
             limit.cancel()
         }

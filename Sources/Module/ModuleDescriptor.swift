@@ -2,7 +2,7 @@
 import CPAMModule
 
 /// An open file descriptor, closed when the value is destroyed.
-struct Descriptor: ~Copyable {
+struct ModuleDescriptor: ~Copyable {
     let number: Int32
 
     /// Takes ownership of what a system call returned; nil if it failed.

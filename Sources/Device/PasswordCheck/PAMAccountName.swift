@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The rule for names of accounts that may be passed to PAM.
-enum AccountName {
+enum PAMAccountName {
     /// Whether a name may be passed to PAM.
     ///
     /// It must have 1 to 32 bytes, contain no control character, space, `:` or `/`, and not begin

@@ -2,7 +2,7 @@
 /// The return codes of PAM modules.
 ///
 /// The raw values are those of security/_pam_types.h.
-enum ReturnCode: Int, CaseIterable {
+enum PAMReturnCode: Int, CaseIterable {
     case success = 0
     case openErr = 1
     case symbolErr = 2
