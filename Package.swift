@@ -417,6 +417,15 @@ func programs() -> Package {
             // In C: Signet's own half of the bus offers nothing there.
             .executableTarget(
                 name: "mock-logind", dependencies: ["CGLib"], path: "Tests/MockLogind"),
+            .systemLibrary(name: "CPAMModule", path: "Sources/C/CPAMModule"),
+            // The module's verifier alone, for tests: the module is compiled as Embedded Swift.
+            .target(
+                name: "ModuleVerifier",
+                dependencies: [
+                    "CPAMModule", "Domain", "LoginProtocol", "ModuleOptions", "SignedFormats",
+                ], path: "Sources/Module",
+                sources: ["CString.swift", "Libcrypto.swift", "Verifier.swift"],
+                swiftSettings: common),
             .executableTarget(
                 name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",
                 linkerSettings: [.linkedLibrary("pam")]),
@@ -551,7 +560,7 @@ func programs() -> Package {
                 name: "PAMModuleTests",
                 dependencies: [
                     "CommandProtocol", "Crypto", "Domain", "LoginProtocol", "ModuleOptions",
-                    "Posix", "SignedFormats", "TestSupport", "PAMModuleProbe",
+                    "ModuleVerifier", "Posix", "SignedFormats", "TestSupport", "PAMModuleProbe",
                 ],
                 path: "Tests/PAMModule", swiftSettings: common),
             .testTarget(

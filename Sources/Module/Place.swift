@@ -87,3 +87,16 @@ extension ProgramCall {
             })
     }
 }
+
+extension Verifier {
+    /// Returns the SHA-256 of this process's complete command line; nil if it cannot be read.
+    func digestOfCommandLine() -> Bytes? {
+        guard let file = ProgramCall.openOfThisProcess() else { return nil }
+        var part = file.beginning(cap: ProgramCall.longestBeginning)
+        guard !part.isEmpty else { return nil }
+        return digest {
+            defer { part = part.isEmpty ? [] : file.beginning(cap: ProgramCall.longestBeginning) }
+            return part
+        }
+    }
+}

@@ -79,7 +79,7 @@ import SignedFormats
     }
 
     /// Whether r and s are the key's signature over a digest; ECDSA_do_verify(3).
-    private func holds(r: Bytes, s: Bytes, over digest: Bytes) -> Bool {
+    func holds(r: Bytes, s: Bytes, over digest: Bytes) -> Bool {
         _ = libcrypto.markErrors()
         defer { _ = libcrypto.forgetErrors() }
         guard let signature = unsafe libcrypto.newSignature() else { return false }
@@ -95,17 +95,6 @@ import SignedFormats
         return unsafe libcrypto.verify(digest, Int32(digest.count), signature, key) == 1
     }
 
-    /// Returns the SHA-256 of this process's complete command line; nil if it cannot be read.
-    func digestOfCommandLine() -> Bytes? {
-        guard let file = ProgramCall.openOfThisProcess() else { return nil }
-        var part = file.beginning(cap: ProgramCall.longestBeginning)
-        guard !part.isEmpty else { return nil }
-        return digest {
-            defer { part = part.isEmpty ? [] : file.beginning(cap: ProgramCall.longestBeginning) }
-            return part
-        }
-    }
-
     private func digest(_ text: Bytes) -> Bytes? {
         var rest = text
         return digest {
@@ -115,7 +104,7 @@ import SignedFormats
     }
 
     /// Returns the SHA-256 of the concatenated parts; `next` returns an empty part at the end.
-    private func digest(_ next: () -> Bytes) -> Bytes? {
+    func digest(_ next: () -> Bytes) -> Bytes? {
         // SHA256_CTX is 112 bytes; this is larger.
         var state = InlineArray<32, UInt64>(repeating: 0)
         var digest = Bytes(repeating: 0, count: 32)
