@@ -347,8 +347,9 @@ func programs() -> Package {
                 path: "Sources/Programs/verify-password", swiftSettings: common,
                 linkerSettings: installed),
 
-            // Tests mirror sources; Support, StoreSupport, Fingerprints and testbench are shared by
-            // tests, demo, bench. Scopes is for tests alone.
+            // Tests mirror sources, directory by directory; what the tests of one target share is in its
+            // Fixtures. Support, StateSupport, Fingerprints and testbench are shared by tests, demo and
+            // benchmarks. Scopes is for tests alone.
             .target(name: "CTestSupport", path: "Tests/CTestSupport"),
             .target(name: "PlayedUSB", path: "Tests/PlayedUSB"),
             .target(
@@ -586,14 +587,14 @@ func programs() -> Package {
                     "ArgumentSyntax", "Configuration", "Crypto", "Domain", "HTTPClient",
                     "HTTPServer", "JSONFormat", "ModuleOptions", "Posix", "RelyingParty", "SQL",
                     "SQLSupport", "ServerAPI", "SignedFormats", "TestSupport", "signet-server",
-                ], path: "Tests/RelyingParty", exclude: ["Judges"], swiftSettings: common),
+                ], path: "Tests/RelyingParty", exclude: ["Fixtures/Judges"], swiftSettings: common),
             .testTarget(
                 name: "SiteTests",
                 dependencies: [
                     "Crypto", "Domain", "HTTPClient", "HTTPServer", "JSONFormat", "Posix",
                     "RelyingPartySupport", "SignedFormats", "Site", "TestSupport", "signet-server",
                     "signet-site",
-                ], path: "Tests/Site", exclude: ["browser.py"], swiftSettings: common),
+                ], path: "Tests/Site", exclude: ["Fixtures/browser.py"], swiftSettings: common),
             .testTarget(
                 name: "JSONFormatTests", dependencies: ["JSONFormat"], path: "Tests/JSONFormat",
                 swiftSettings: common),

@@ -31,7 +31,7 @@ struct BrowserTests {
         // A browser that comes directly is its own address.
         let site = try SiteProcess(
             server, url: url, site: settings, scratch: scratch, isBehindProxy: false)
-        let script = "\(Layout.package)/Tests/Site/browser.py"
+        let script = "\(Layout.package)/Tests/Site/Fixtures/browser.py"
         let browser = try Program(
             Command(["/usr/bin/python3", script, url, "\(site.port)", Self.account]))
         do {

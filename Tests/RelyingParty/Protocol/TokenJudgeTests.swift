@@ -33,7 +33,7 @@ struct TokenJudgeTests {
             "issuer": "https://id.example.org",
         ]
         let input = try JSONSerialization.data(withJSONObject: given)
-        let script = "\(Layout.package)/Tests/RelyingParty/Judges/tokens.py"
+        let script = "\(Layout.package)/Tests/RelyingParty/Fixtures/Judges/tokens.py"
         let outcome = try Program(
             Command(["/usr/bin/python3", script]), input: String(decoding: input, as: UTF8.self)
         ).expectEnd(within: .seconds(60))

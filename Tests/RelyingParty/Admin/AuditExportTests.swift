@@ -11,7 +11,7 @@ import Testing
 struct AuditExportTests {
     /// What an independent program makes of an export: the last place, or what is wrong.
     private func judge(_ lines: [String]) throws -> Outcome {
-        let script = "\(Layout.package)/Tests/RelyingParty/Judges/trail.py"
+        let script = "\(Layout.package)/Tests/RelyingParty/Fixtures/Judges/trail.py"
         let scratch = try Scratch()
         try scratch.write("trail", lines.map { $0 + "\n" }.joined())
         return try Program(Command(["/usr/bin/python3", script, scratch.at("trail")]))
