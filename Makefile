@@ -29,10 +29,10 @@ RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-
 MODULE = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp SIGNET_MODULE=1 $(SWIFT) build -c release \
 	--scratch-path .build-module --product pam_signet --disable-local-rpath
 PROGRAMS = signetd signet signet-reader signet-relay signet-notify signet-server verify-password \
-	testbench testreader
-TESTBENCH = build/testbench
+	testfixture testreader
+TESTFIXTURE = build/testfixture
 
-# More programs are unpacked and not installed: see Tests/Stage/programs.
+# More programs are unpacked and not installed: see Tests/HostFixture/programs.
 BUILD_DEBS = binutils gcc gettext libc6-dev libcurl4-openssl-dev libfprint-2-dev libglib2.0-dev \
 	libgnutls28-dev libgusb-dev libmicrohttpd-dev libpam0g-dev libpq-dev libsqlite3-dev libssl-dev \
 	libsystemd-dev libtss2-dev make pkg-config
@@ -60,7 +60,7 @@ help: ## list the targets
 
 deps: ## install what is needed from Debian; does nothing if everything is there
 	@checks/packages $(BUILD_DEBS) $(TEST_DEBS)
-	@$(AS_ROOT) Tests/Stage/programs .build/programs
+	@$(AS_ROOT) Tests/HostFixture/programs .build/programs
 
 build: deps module programs catalogues ## build everything that is installed, into build/
 
@@ -90,10 +90,10 @@ catalogues:
 
 demo: build ## watch real sudo accept a touch, and refuse one
 	@test -z "$(AS_ROOT)" || echo "root is needed, for private mounts: sudo may ask for your password"
-	$(AS_ROOT) $(TESTBENCH) demo
+	$(AS_ROOT) $(TESTFIXTURE) demo
 
 screen: build ## draw docs/screen.svg from the demo
-	$(AS_ROOT) $(TESTBENCH) demo | Tests/Stage/screen > docs/screen.svg
+	$(AS_ROOT) $(TESTFIXTURE) demo | Tests/HostFixture/screen > docs/screen.svg
 
 test: deps module ## run all tests (as root: they need private mounts)
 	@checks/packages $(BROWSER_DEBS)

@@ -99,7 +99,7 @@ func programs() -> Package {
             .executable(name: "signet-server", targets: ["signet-server"]),
             .executable(name: "signet-site", targets: ["signet-site"]),
             .executable(name: "verify-password", targets: ["verify-password"]),
-            // For tests: it takes libusb's place in a daemon of testbench's.
+            // For tests: it takes libusb's place in a daemon of testfixture's.
             .library(name: "playedusb", type: .dynamic, targets: ["PlayedUSB"]),
         ],
         targets: shared(common) + [
@@ -348,7 +348,7 @@ func programs() -> Package {
                 linkerSettings: installed),
 
             // Tests mirror sources, directory by directory; what the tests of one target share is in its
-            // Fixtures. Support, StateSupport, Fingerprints and testbench are shared by tests, demo and
+            // Fixtures. Support, StateSupport, Fingerprints and testfixture are shared by tests, demo and
             // benchmarks. Scopes is for tests alone.
             .target(name: "CTestSupport", path: "Tests/CTestSupport"),
             .target(name: "PlayedUSB", path: "Tests/PlayedUSB"),
@@ -377,12 +377,12 @@ func programs() -> Package {
                 name: "Fingerprints", path: "Tests/Fingerprints",
                 swiftSettings: common + [.unsafeFlags(["-O"])]),
             .executableTarget(
-                name: "testbench",
+                name: "testfixture",
                 dependencies: [
                     "CTestSupport", "CommandProtocol", "Daemon", "Fingerprints", "LoginProtocol",
                     "Posix", "TestSupport",
                 ],
-                path: "Tests/Testbench", swiftSettings: common),
+                path: "Tests/Testfixture", swiftSettings: common),
             .executableTarget(
                 name: "testreader", dependencies: ["CTestSupport", "Posix", "ReaderProcess"],
                 path: "Tests/Testreader", swiftSettings: common),
@@ -526,7 +526,7 @@ func programs() -> Package {
                     "LoginProtocol", "MainContext", "Posix", "ReaderProtocol", "Relay",
                     "RelyingPartySupport", "Sealing", "SignedFormats", "State", "StateSupport",
                     "Systemd", "TestScopes", "TestSupport", "signet-relay", "signet-server",
-                    "testbench", "testreader",
+                    "testfixture", "testreader",
                 ], path: "Tests/Daemon", swiftSettings: common),
             .testTarget(
                 name: "GateTests",
@@ -609,7 +609,7 @@ func programs() -> Package {
                 dependencies: [
                     "CommandProtocol", "Domain", "Fingerprints", "LoginProtocol", "Posix",
                     "RelyingPartySupport", "TestSupport", "signet", "signet-relay", "signet-server",
-                    "testbench", "testreader", "verify-password",
+                    "testfixture", "testreader", "verify-password",
                 ], path: "Tests/System", swiftSettings: common),
         ],
         cLanguageStandard: .c17

@@ -3,7 +3,7 @@ import TestSupport
 
 /// Measures both peers side by side, in turn, and prints the table.
 struct Bench {
-    private let stage: Stage
+    private let host: HostFixture
     private let measures: Measures
     private let fprintd: any Peer
     private let signet: (any Peer)?
@@ -11,15 +11,15 @@ struct Bench {
     private let mocksPolkit: Bool
     private let floor: Floor
 
-    /// Sets both peers up on a stage.
+    /// Sets both peers up in a fixture.
     init(_ workshop: Workshop, mocksPolkit: Bool) throws {
         self.mocksPolkit = mocksPolkit
-        stage = try workshop.stage()
-        measures = Measures(stage: stage)
+        host = try workshop.host()
+        measures = Measures(host: host)
         fprintd = try FprintdPeer(
-            on: stage, directory: workshop.directory, mocksPolkit: mocksPolkit)
-        floor = try Floor(on: stage, directory: workshop.directory, runs: 30)
-        signet = try SignetPeer(on: stage)
+            on: host, directory: workshop.directory, mocksPolkit: mocksPolkit)
+        floor = try Floor(on: host, directory: workshop.directory, runs: 30)
+        signet = try SignetPeer(on: host)
     }
 
     /// Runs everything (some minutes) and prints the table.
@@ -41,7 +41,7 @@ struct Bench {
         print()
         for name in ["pam_deny", "pam_unix"] {
             var samples = Samples()
-            let module = "\(stage.moduleDirectory)/\(name).so"
+            let module = "\(host.moduleDirectory)/\(name).so"
             for _ in 0..<30 { samples.take { try measures.load(module) } }
             print("\(name) loads in \(samples.text(.milliseconds))")
         }
@@ -88,7 +88,8 @@ struct Bench {
                 unit: .milliseconds, runs: 30, measure: measures.callToPrompt(.startedByCall)),
             Figure(
                 name: "decline, no daemon", aim: "≤ 0.5×",
-                unit: .milliseconds, runs: 30, measure: measures.decline(.absent, Stage.alice)),
+                unit: .milliseconds, runs: 30, measure: measures.decline(.absent, HostFixture.alice)
+            ),
             Figure(
                 name: "module load, cold", aim: "≤ 1.5× pam_deny",
                 unit: .milliseconds, runs: 30, measure: { try measures.load($0.module) }),

@@ -8,7 +8,7 @@ enum CommandCount {
         // The first makes what is made once.
         _ = try site.login()
         let probe = try Probe(
-            on: site.stage, service: site.peer.service, account: Stage.alice,
+            on: site.host, service: site.peer.service, account: HostFixture.alice,
             environment: try site.peer.arrange(.running))
         try probe.waitForPrompt(of: site.peer)
         site.bus?.forget()
@@ -20,12 +20,12 @@ enum CommandCount {
     /// In one login that opens the keyring too; nil where this build knows no keyring.
     static func keyringLogin(at site: LoginSite) throws -> String? {
         let signet = "\(Layout.package)/build/signet"
-        let help = try site.stage.run([signet, "help", "enable"])
+        let help = try site.host.run([signet, "help", "enable"])
         guard help.output.contains("--keyring") else { return nil }
-        try site.stage.install("\(Layout.package)/pam/signet", at: "/etc/pam.d/signet", mode: 0o644)
-        let enabled = try site.stage.run(
-            [signet, "enable", "--keyring", "--password-stdin"], as: Stage.alice,
-            input: Stage.alice.password + "\n")
+        try site.host.install("\(Layout.package)/pam/signet", at: "/etc/pam.d/signet", mode: 0o644)
+        let enabled = try site.host.run(
+            [signet, "enable", "--keyring", "--password-stdin"], as: HostFixture.alice,
+            input: HostFixture.alice.password + "\n")
         guard enabled.succeeded else { throw BenchFault.unexpected(enabled.errors) }
         return try login(at: site)
     }

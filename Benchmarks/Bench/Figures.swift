@@ -13,7 +13,7 @@ struct Figure {
 
 /// The ways to measure, each for either peer.
 struct Measures {
-    let stage: Stage
+    let host: HostFixture
 
     /// Milliseconds from a touch to PAM_SUCCESS.
     func touchToReturn(_ peer: any Peer) throws -> Double {
@@ -80,7 +80,7 @@ struct Measures {
     /// Milliseconds of a pam_authenticate by a module that does nothing but refuse.
     func decline(by service: String) throws -> Double {
         let events = try Probe(
-            on: stage, service: service, account: Stage.alice, environment: [:]
+            on: host, service: service, account: HostFixture.alice, environment: [:]
         ).finish()
         let returned = try events.returned(success: false)
         return Double(returned.nanoseconds - (try events.first("start").nanoseconds)) / 1e6
@@ -91,7 +91,7 @@ struct Measures {
         { peer in
             let declined = try peer.arrange(refusal)
             let probe = try Probe(
-                on: self.stage, service: declined.service, account: declined.account,
+                on: self.host, service: declined.service, account: declined.account,
                 environment: declined.environment, under: declined.wrapper,
                 in: declined.place)
             let events = try probe.finish()
@@ -115,7 +115,8 @@ struct Measures {
             _ = try probe.finish().returned(success: true)
             let matched = try self.profile(file)
             _ = try Probe(
-                on: self.stage, service: "bench-permit", account: Stage.alice, environment: [:],
+                on: self.host, service: "bench-permit", account: HostFixture.alice,
+                environment: [:],
                 under: command
             ).finish()
             return count(matched) - count(try self.profile(file))
@@ -130,7 +131,7 @@ struct Measures {
             _ = try peer.touch()
             let events = try probe.finish()
             let permit = try Probe(
-                on: self.stage, mode: "memory", service: "bench-permit", account: Stage.alice,
+                on: self.host, mode: "memory", service: "bench-permit", account: HostFixture.alice,
                 environment: [:]
             ).finish()
             return Double(try events.first(event).kilobytes - permit.first("return").kilobytes)
@@ -184,7 +185,7 @@ struct Measures {
 
     /// Milliseconds to load a module into a fresh process.
     func load(_ module: String) throws -> Double {
-        let outcome = try stage.run([Probe.path, "load", module])
+        let outcome = try host.run([Probe.path, "load", module])
         let words = outcome.output.split(whereSeparator: \.isWhitespace)
         guard outcome.succeeded, let time = words.last.flatMap({ Double($0) }) else {
             throw BenchFault.unexpected(outcome.errors)
@@ -193,15 +194,15 @@ struct Measures {
     }
 
     private func profile(_ file: String) throws -> Callgrind {
-        try Callgrind(profile: String(decoding: stage.read(file), as: UTF8.self))
+        try Callgrind(profile: String(decoding: host.read(file), as: UTF8.self))
     }
 
     private func probe(
         _ peer: any Peer, _ situation: Situation, mode: String = "authenticate",
-        account: Account = Stage.alice, under wrapper: [String] = []
+        account: Account = HostFixture.alice, under wrapper: [String] = []
     ) throws -> Probe {
         try Probe(
-            on: stage, mode: mode, service: peer.service, account: account,
+            on: host, mode: mode, service: peer.service, account: account,
             environment: peer.arrange(situation), under: wrapper)
     }
 }

@@ -9,12 +9,12 @@ struct Floor {
     /// Milliseconds for one signature and its verification.
     private(set) var crypto = Samples()
 
-    /// Runs it on the stage; `directory` is the one that prepare.sh filled.
-    init(on stage: Stage, directory: String, runs: Int) throws {
+    /// Runs it in the fixture; `directory` is the one that prepare.sh filled.
+    init(on host: HostFixture, directory: String, runs: Int) throws {
         let path = "/run/bench/floor-reader"
-        let reader = stage.path(path)
-        try stage.run(["mkdir", "-p", "/run/bench"])
-        let program = try stage.start(
+        let reader = host.path(path)
+        try host.run(["mkdir", "-p", "/run/bench"])
+        let program = try host.start(
             ["\(directory)/floor", "\(runs)"],
             environment: [
                 "FP_VIRTUAL_DEVICE_STORAGE": path,

@@ -2,7 +2,7 @@
 import Glibc
 import TestSupport
 
-/// Debian's pam_fprintd and fprintd, unpacked but not installed, on a system bus of the stage.
+/// Debian's pam_fprintd and fprintd, unpacked but not installed, on a system bus of the fixture.
 ///
 /// logind is a mock that answers at once; polkit is Debian's own, or a mock as well.
 final class FprintdPeer: Peer {
@@ -13,7 +13,7 @@ final class FprintdPeer: Peer {
     private static let program = "fprintd"
     private static let busName = "net.reactivated.Fprint"
     private static let emptyBus = "unix:path=/run/dbus/empty"
-    private let stage: Stage
+    private let host: HostFixture
     private let reader: PeerReader
     private let directory: String
     private let mocksPolkit: Bool
@@ -24,17 +24,17 @@ final class FprintdPeer: Peer {
 
     /// Sets it up and enrols alice; `directory` is the one that prepare.sh filled.
     init(
-        on stage: Stage, directory: String, mocksPolkit: Bool, reader: ReaderKind = .virtual
+        on host: HostFixture, directory: String, mocksPolkit: Bool, reader: ReaderKind = .virtual
     ) throws {
         self.mocksPolkit = mocksPolkit
-        self.stage = stage
+        self.host = host
         self.directory = directory
-        self.reader = try PeerReader(reader, on: stage, named: "fprintd")
-        module = "\(stage.moduleDirectory)/pam_fprintd.so"
+        self.reader = try PeerReader(reader, on: host, named: "fprintd")
+        module = "\(host.moduleDirectory)/pam_fprintd.so"
         let built = try Layout.matching("\(directory)/peer/lib/*/security/pam_fprintd.so")
-        try stage.installModule(built, as: "pam_fprintd.so")
-        try stage.install("\(directory)/bus-services", at: "/usr/local/bin/bus-services")
-        try stage.writeService(
+        try host.installModule(built, as: "pam_fprintd.so")
+        try host.install("\(directory)/bus-services", at: "/usr/local/bin/bus-services")
+        try host.writeService(
             service,
             """
             auth required pam_fprintd.so timeout=10
@@ -60,12 +60,15 @@ final class FprintdPeer: Peer {
 
     func arrange(_ refusal: Refusal) throws -> Declined {
         try activate()
-        guard refusal == .remote else { return Declined(service: service, account: Stage.bob) }
+        guard refusal == .remote else {
+            return Declined(service: service, account: HostFixture.bob)
+        }
         return Declined(
-            service: service, account: Stage.alice, environment: ["PROBE_RHOST": "example.org"])
+            service: service, account: HostFixture.alice,
+            environment: ["PROBE_RHOST": "example.org"])
     }
 
-    func daemons() throws -> [Int32] { stage.processes(named: Self.program) }
+    func daemons() throws -> [Int32] { host.processes(named: Self.program) }
 
     func prompted() throws {
         if isStorageLost { try reader.restore() }
@@ -79,7 +82,7 @@ final class FprintdPeer: Peer {
     func kill() throws {
         guard try !daemons().isEmpty else { return }
         let owner = try owner()
-        try stage.kill(named: Self.program)
+        try host.kill(named: Self.program)
         isStorageLost = true
         // Until the bus knows it, it starts no other.
         try owners?.expect("string \"\(Self.busName)\"\n   string \"\(owner)\"\n   string \"\"")
@@ -99,7 +102,7 @@ final class FprintdPeer: Peer {
 
     @discardableResult
     private func bus(_ method: String, _ arguments: String...) throws -> String {
-        let outcome = try stage.run(
+        let outcome = try host.run(
             [
                 "dbus-send", "--system", "--print-reply", "--dest=org.freedesktop.DBus", "/",
                 "org.freedesktop.DBus.\(method)",
@@ -110,8 +113,8 @@ final class FprintdPeer: Peer {
 
     private func startBuses() throws {
         let settings = reader.environment.map { "\($0)=\($1)" }.sorted().joined(separator: " ")
-        try stage.run(["mkdir", "-p", "/run/bench/services", "/run/bench/none", "/var/lib/fprint"])
-        try stage.write(
+        try host.run(["mkdir", "-p", "/run/bench/services", "/run/bench/none", "/var/lib/fprint"])
+        try host.write(
             "/run/bench/services/net.reactivated.Fprint.service",
             """
             [D-BUS Service]
@@ -119,7 +122,7 @@ final class FprintdPeer: Peer {
             Exec=/usr/bin/env \(settings) \(directory)/peer/usr/libexec/fprintd --no-timeout
 
             """)
-        try stage.write(
+        try host.write(
             "/run/bench/services/org.freedesktop.PolicyKit1.service",
             """
             [D-BUS Service]
@@ -127,20 +130,20 @@ final class FprintdPeer: Peer {
             Exec=\(directory)/peer/usr/lib/polkit-1/polkitd --no-debug
 
             """)
-        try stage.write("/etc/fprintd.conf", Layout.read("\(directory)/peer/etc/fprintd.conf"))
+        try host.write("/etc/fprintd.conf", Layout.read("\(directory)/peer/etc/fprintd.conf"))
         let libraries = try Layout.matching("\(directory)/peer/usr/lib/*/libpolkit-gobject-1.so.0")
         let environment = ["LD_LIBRARY_PATH": Layout.directory(of: libraries)]
         let address = "unix:path=/run/dbus/system_bus_socket"
         try startBus(address, services: "/run/bench/services", environment: environment)
         try startBus(Self.emptyBus, services: "/run/bench/none", environment: [:])
-        let owners = try stage.start([
+        let owners = try host.start([
             "dbus-monitor", "--system",
             "type='signal',member='NameOwnerChanged',arg0='\(Self.busName)'",
         ])
         // Its own name goes when it begins to hear others' signals.
         try owners.expect("member=NameLost")
         self.owners = owners
-        let services = try stage.start(["bus-services"] + (mocksPolkit ? ["polkit"] : []))
+        let services = try host.start(["bus-services"] + (mocksPolkit ? ["polkit"] : []))
         try services.expect("ready")
         daemonsBeside.append(services)
         if !mocksPolkit { try startPolkit() }
@@ -148,7 +151,7 @@ final class FprintdPeer: Peer {
 
     private func startPolkit() throws {
         // /usr/share is the machine's, but for polkit's directory; the account may be missing.
-        let outcome = try stage.run([
+        let outcome = try host.run([
             "sh", "-ec",
             """
             mkdir -p /run/bench/share /etc/polkit-1/rules.d
@@ -169,7 +172,7 @@ final class FprintdPeer: Peer {
         _ address: String, services: String, environment: [String: String]
     ) throws {
         let configuration = "\(services)/bus.conf"
-        try stage.write(
+        try host.write(
             configuration,
             """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -187,7 +190,7 @@ final class FprintdPeer: Peer {
             </busconfig>
 
             """)
-        let bus = try stage.start(
+        let bus = try host.start(
             ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--print-address"],
             environment: environment)
         try bus.expect("unix:")
@@ -196,7 +199,7 @@ final class FprintdPeer: Peer {
 
     private func enrol() throws {
         try activate()
-        let program = try stage.start(
+        let program = try host.start(
             ["\(directory)/peer/usr/bin/fprintd-enroll", "-f", "right-index-finger", "alice"],
             environment: [
                 "LD_LIBRARY_PATH": "\(directory)/peer/usr/lib", "G_MESSAGES_DEBUG": "",

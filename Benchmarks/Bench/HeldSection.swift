@@ -20,14 +20,14 @@ struct HeldSection {
         print("| finger put on and held, to PAM_SUCCESS | pam_fprintd + fprintd | signet | ratio |")
         print("|---|---|---|---|")
         for model in PlayedReader.Model.allCases {
-            let stage = try workshop.stage()
-            let measures = Measures(stage: stage)
+            let host = try workshop.host()
+            let measures = Measures(host: host)
             let reader = ReaderKind.played(
                 model, library: "\(workshop.directory)/libplayedusb.so")
             let fprintd = try FprintdPeer(
-                on: stage, directory: workshop.directory, mocksPolkit: mocksPolkit,
+                on: host, directory: workshop.directory, mocksPolkit: mocksPolkit,
                 reader: reader)
-            let signet = try SignetPeer(on: stage, reader: reader)
+            let signet = try SignetPeer(on: host, reader: reader)
             var (theirs, ours) = (Samples(), Samples())
             for _ in 0..<runs {
                 theirs.take { try measures.heldToReturn(fprintd) }

@@ -11,7 +11,7 @@ struct LoginSite {
         case tpmHeard
     }
 
-    let stage: Stage
+    let host: HostFixture
     let peer: SignetPeer
     let measures: Measures
     /// Who hears the commands to the TPM, if anybody does.
@@ -20,23 +20,23 @@ struct LoginSite {
 
     /// Sets it up and enrols alice.
     init(_ workshop: Workshop, _ vault: Vault) throws {
-        stage = try workshop.stage()
-        measures = Measures(stage: stage)
-        let sockets = stage.path("/run")
+        host = try workshop.host()
+        measures = Measures(host: host)
+        let sockets = host.path("/run")
         switch vault {
         case .file:
             tpm = nil
             bus = nil
-            peer = try SignetPeer(on: stage)
+            peer = try SignetPeer(on: host)
         case .tpm:
             tpm = try SoftwareTPM(socketsIn: sockets)
             bus = nil
-            peer = try SignetPeer(on: stage, vault: "kind = tpm\ntpm = swtpm:path=/run/tpm")
+            peer = try SignetPeer(on: host, vault: "kind = tpm\ntpm = swtpm:path=/run/tpm")
         case .tpmHeard:
             let tpm = try SoftwareTPM(socketsIn: sockets)
             self.tpm = tpm
             bus = try TPMInterposer(tpm, socketsIn: sockets)
-            peer = try SignetPeer(on: stage, vault: "kind = tpm\ntpm = swtpm:path=/run/tpm-bus")
+            peer = try SignetPeer(on: host, vault: "kind = tpm\ntpm = swtpm:path=/run/tpm-bus")
         }
     }
 
@@ -51,7 +51,7 @@ struct LoginSite {
     /// Writes receipts or accounts into the state, while no daemon is at it.
     func populate(_ kind: Population.Kind, _ count: Int) throws {
         try peer.kill()
-        let outcome = try stage.run(
+        let outcome = try host.run(
             ["\(Layout.products)/bench", Population.word, kind.rawValue, "\(count)"],
             within: .seconds(120))
         guard outcome.succeeded else {

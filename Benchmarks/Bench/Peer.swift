@@ -33,17 +33,17 @@ struct Declined {
     /// What goes before the application.
     var wrapper: [String] = []
     /// Where the application runs.
-    var place = StagePlace.session(of: nil)
+    var place = FixturePlace.session(of: nil)
 }
 
 /// One of the two that are compared: a PAM module and its daemon, on a virtual reader of its own.
-/// Stage.alice has a finger enrolled, Stage.bob has none.
+/// HostFixture.alice has a finger enrolled, HostFixture.bob has none.
 protocol Peer: AnyObject {
     /// How the table calls it.
     var name: String { get }
     /// The PAM service whose only authentication module is the peer's, with a timeout of 10 s.
     var service: String { get }
-    /// The module's path on the stage.
+    /// The module's path in the fixture.
     var module: String { get }
 
     /// Brings the daemon into a state; returns the environment that the application needs for it.

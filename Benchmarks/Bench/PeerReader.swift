@@ -11,21 +11,21 @@ enum ReaderKind {
     case played(PlayedReader.Model, library: String)
 }
 
-/// A peer's reader on a stage, and the person at it, who has one finger.
+/// A peer's reader in a fixture, and the person at it, who has one finger.
 struct PeerReader {
     private static let finger = "alice-right-index"
     private let kind: ReaderKind
-    private let stage: Stage
-    /// The virtual reader's socket, or the played one's directory, on the stage.
+    private let host: HostFixture
+    /// The virtual reader's socket, or the played one's directory, in the fixture.
     private let place: String
 
     /// `name` tells the peers' readers apart.
-    init(_ kind: ReaderKind, on stage: Stage, named name: String) throws {
+    init(_ kind: ReaderKind, on host: HostFixture, named name: String) throws {
         self.kind = kind
-        self.stage = stage
+        self.host = host
         place = "/run/bench/\(name)-reader"
-        try stage.run(["mkdir", "-p", "/run/bench"])
-        if case .played = kind { try stage.run(["mkdir", "-p", place]) }
+        try host.run(["mkdir", "-p", "/run/bench"])
+        if case .played = kind { try host.run(["mkdir", "-p", place]) }
     }
 
     /// How many scans an enrolment takes.
@@ -53,12 +53,12 @@ struct PeerReader {
         }
     }
 
-    /// testbench, with the reader process on this reader.
-    func command(_ testbench: String) -> [String] {
+    /// testfixture, with the reader process on this reader.
+    func command(_ testfixture: String) -> [String] {
         switch kind {
-        case .virtual: [testbench, "daemon", "--storage", place]
+        case .virtual: [testfixture, "daemon", "--storage", place]
         case .played(let model, let library):
-            PlayedReader(model, in: place, library: library).wrapper + [testbench, "daemon"]
+            PlayedReader(model, in: place, library: library).wrapper + [testfixture, "daemon"]
         }
     }
 
@@ -73,7 +73,7 @@ struct PeerReader {
     /// One scan of an enrolment, when the reader waits for it.
     func scan() throws {
         switch kind {
-        case .virtual: try VirtualReader(path: stage.path(place)).send(.scan(Self.finger))
+        case .virtual: try VirtualReader(path: host.path(place)).send(.scan(Self.finger))
         case .played: try send(.touch(Self.finger))
         }
     }
@@ -83,8 +83,8 @@ struct PeerReader {
     func touch() throws -> Int64 {
         let time = monotonicNow()
         switch kind {
-        case .virtual: try deliver("SCAN \(Self.finger)", to: stage.path(place))
-        case .played: try deliver("HOLD \(Self.finger)", to: stage.path("\(place)/control"))
+        case .virtual: try deliver("SCAN \(Self.finger)", to: host.path(place))
+        case .played: try deliver("HOLD \(Self.finger)", to: host.path("\(place)/control"))
         }
         return time
     }
@@ -96,11 +96,11 @@ struct PeerReader {
 
     /// Puts the enrolled print back into a virtual reader's storage, which ends with its process.
     func restore() throws {
-        if case .virtual = kind { try deliver("INSERT \(Self.finger)", to: stage.path(place)) }
+        if case .virtual = kind { try deliver("INSERT \(Self.finger)", to: host.path(place)) }
     }
 
     private func send(_ command: PlayedReader.Command) throws {
         guard case .played(let model, _) = kind else { return }
-        try PlayedReader(model, in: stage.path(place)).send(command)
+        try PlayedReader(model, in: host.path(place)).send(command)
     }
 }

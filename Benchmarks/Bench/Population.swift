@@ -27,8 +27,8 @@ enum Population {
             let count = words.last.flatMap({ UInt32($0) })
         else { throw BenchFault.unexpected("populate wants a kind and a number") }
         let state = try StateDirectory.open()
-        let name = Array(Stage.alice.name.utf8)
-        guard let alice = try state.account(AccountName(name), uid: Stage.alice.uid) else {
+        let name = Array(HostFixture.alice.name.utf8)
+        guard let alice = try state.account(AccountName(name), uid: HostFixture.alice.uid) else {
             throw BenchFault.unexpected("alice is not enrolled")
         }
         switch kind {

@@ -24,12 +24,12 @@ struct Probe {
 
     /// Starts the probe; `under` goes before it, as of valgrind.
     init(
-        on stage: Stage, mode: String = "authenticate", service: String, account: Account,
+        on host: HostFixture, mode: String = "authenticate", service: String, account: Account,
         environment: [String: String], under wrapper: [String] = [],
-        in place: StagePlace = .session(of: nil)
+        in place: FixturePlace = .session(of: nil)
     ) throws {
         let arguments = wrapper + [Self.path, mode, service, account.name]
-        program = try stage.start(arguments, in: place, environment: environment)
+        program = try host.start(arguments, in: place, environment: environment)
     }
 
     /// How long a person takes to react.

@@ -78,16 +78,17 @@ struct SecretVerbs {
 
     /// Keeps up to 64 KB of text, in the place of what was kept before.
     func keep(_ content: String) throws {
-        let outcome = try site.stage.run(
-            [Self.signet, "secret", "set", Self.name, "--replace"], as: Stage.alice, input: content)
+        let outcome = try site.host.run(
+            [Self.signet, "secret", "set", Self.name, "--replace"], as: HostFixture.alice,
+            input: content)
         guard outcome.succeeded else { throw BenchFault.unexpected(outcome.errors) }
     }
 
     /// Has it released, which must give this text; returns CLOCK_MONOTONIC (ns) of the touch.
     @discardableResult
     func release(_ content: String, beforeTouch act: () -> Void = {}) throws -> Int64 {
-        let program = try site.stage.start(
-            [Self.signet, "secret", "get", Self.name], as: Stage.alice)
+        let program = try site.host.start(
+            [Self.signet, "secret", "get", Self.name], as: HostFixture.alice)
         try program.expectError("the reader")
         usleep(Probe.reactionMicroseconds)
         act()

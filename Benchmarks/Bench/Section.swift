@@ -64,13 +64,13 @@ struct Workshop {
     }
 
     /// A machine of its own with the probe on it, and the service that permits everything.
-    func stage() throws -> Stage {
-        let stage = try Stage()
-        try stage.install("\(directory)/probe", at: Probe.path)
-        try stage.install("\(directory)/on-demand", at: SignetPeer.activator)
-        try stage.writeService(
+    func host() throws -> HostFixture {
+        let host = try HostFixture()
+        try host.install("\(directory)/probe", at: Probe.path)
+        try host.install("\(directory)/on-demand", at: SignetPeer.activator)
+        try host.writeService(
             "bench-permit", "auth required pam_permit.so\naccount required pam_permit.so\n")
-        try stage.writeService("bench-deny", "auth required pam_deny.so\n")
-        return stage
+        try host.writeService("bench-deny", "auth required pam_deny.so\n")
+        return host
     }
 }

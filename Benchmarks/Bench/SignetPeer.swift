@@ -17,29 +17,29 @@ final class SignetPeer: Peer {
         "cd /var/lib/signet/keys; sed s/signet:alice:/signet:root:/ 4242.pub >0.pub"
     private static let socket = "/run/signet/signetd.sock"
     private static let readerSocket = "/run/signet/reader.sock"
-    /// Where the stage has `on-demand.c`.
+    /// Where the fixture has `on-demand.c`.
     static let activator = "/usr/local/bin/on-demand"
-    private let stage: Stage
+    private let host: HostFixture
     private let reader: PeerReader
     private let built = "\(Layout.package)/build"
     private var daemon: Program?
     private var isStorageLost = false
     private var hasReader = true
 
-    /// Sets it up on the stage and enrols alice, with the key in a file if `vault`, the section of
+    /// Sets it up in the fixture and enrols alice, with the key in a file if `vault`, the section of
     /// the configuration, says nothing else.
     init(
-        on stage: Stage, vault: String = "kind = file", reader: ReaderKind = .virtual
+        on host: HostFixture, vault: String = "kind = file", reader: ReaderKind = .virtual
     ) throws {
-        self.stage = stage
-        self.reader = try PeerReader(reader, on: stage, named: "signet")
-        module = "\(stage.moduleDirectory)/pam_signet.so"
-        try stage.installModule("\(built)/pam_signet.so")
-        try stage.run([
+        self.host = host
+        self.reader = try PeerReader(reader, on: host, named: "signet")
+        module = "\(host.moduleDirectory)/pam_signet.so"
+        try host.installModule("\(built)/pam_signet.so")
+        try host.run([
             "sh", "-c",
             "mkdir -p /run/bench /run/signet /run/lids/LID0 && chmod 755 /var/lib/signet",
         ])
-        try stage.writeService(
+        try host.writeService(
             service,
             """
             auth required pam_signet.so timeout=10 keyring
@@ -47,9 +47,9 @@ final class SignetPeer: Peer {
 
             """)
         for (name, options) in [(Self.listed, ""), (Self.unseen, "background=refuse")] {
-            try stage.writeService(name, "auth required pam_signet.so \(options)\n")
+            try host.writeService(name, "auth required pam_signet.so \(options)\n")
         }
-        try stage.write(
+        try host.write(
             "/etc/signet/signet.conf",
             "[vault]\n\(vault)\n[login]\nservices = !\(Self.listed)\n"
                 + "[keyring]\nservices = \(service)\n")
@@ -75,10 +75,10 @@ final class SignetPeer: Peer {
     func arrange(_ refusal: Refusal) throws -> Declined {
         if refusal == .noReader { try removeReader() } else { _ = try arrange(.running) }
         let failures = refusal == .lockedOut ? 20 : 0
-        try stage.write(
+        try host.write(
             Self.lockout, "signet-lockout: 1\nfailures: \(failures)\n", mode: 0o600)
-        try stage.write(Self.lid, "state:      \(refusal == .lidClosed ? "closed" : "open")\n")
-        try stage.show(.session(of: Stage.alice))
+        try host.write(Self.lid, "state:      \(refusal == .lidClosed ? "closed" : "open")\n")
+        try host.show(.session(of: HostFixture.alice))
         // A seat without a reader, or the one that has it.
         let seat =
             switch refusal {
@@ -86,27 +86,28 @@ final class SignetPeer: Peer {
             case .background: ""
             default: "seat0"
             }
-        try stage.changeSession(of: Stage.alice, ["SEAT": seat])
+        try host.changeSession(of: HostFixture.alice, ["SEAT": seat])
         switch refusal {
         case .notEnrolled:
-            try stage.show(.session(of: Stage.bob))
+            try host.show(.session(of: HostFixture.bob))
             return Declined(
-                service: service, account: Stage.bob, place: .session(of: Stage.bob))
+                service: service, account: HostFixture.bob, place: .session(of: HostFixture.bob))
         case .remote:
             return Declined(
-                service: service, account: Stage.alice, environment: ["PROBE_RHOST": "example.org"])
-        case .background: return Declined(service: Self.unseen, account: Stage.alice)
-        case .listed: return Declined(service: Self.listed, account: Stage.alice)
+                service: service, account: HostFixture.alice,
+                environment: ["PROBE_RHOST": "example.org"])
+        case .background: return Declined(service: Self.unseen, account: HostFixture.alice)
+        case .listed: return Declined(service: Self.listed, account: HostFixture.alice)
         case .root:
-            try stage.run(["sh", "-ec", Self.rootsKey])
-            return Declined(service: service, account: Stage.root)
+            try host.run(["sh", "-ec", Self.rootsKey])
+            return Declined(service: service, account: HostFixture.root)
         case .lockedOut, .lidClosed, .noReader, .otherSeat:
-            return Declined(service: service, account: Stage.alice)
+            return Declined(service: service, account: HostFixture.alice)
         }
     }
 
     func daemons() throws -> [Int32] {
-        stage.processes(named: "testbench") + stage.processes(named: "testreader")
+        host.processes(named: "testfixture") + host.processes(named: "testreader")
     }
 
     func prompted() throws {
@@ -119,46 +120,46 @@ final class SignetPeer: Peer {
     func lift() throws { try reader.lift() }
 
     func kill() throws {
-        for pid in try daemons() + stage.processes(named: "on-demand") {
+        for pid in try daemons() + host.processes(named: "on-demand") {
             _ = Glibc.kill(pid, SIGKILL)
         }
         _ = try daemon?.expectEnd()
         daemon = nil
         isStorageLost = true
-        try stage.run(["rm", "-f", Self.socket])
+        try host.run(["rm", "-f", Self.socket])
     }
 
     private var command: [String] {
-        reader.command("\(built)/testbench") + ["--lids", "/run/lids"]
+        reader.command("\(built)/testfixture") + ["--lids", "/run/lids"]
     }
 
     private func start() throws {
-        daemon = try stage.start(command, in: SignetStage.unit)
-        try awaitFile(stage.path(Self.socket))
+        daemon = try host.start(command, in: SignetFixture.unit)
+        try awaitFile(host.path(Self.socket))
     }
 
     /// Has a daemon run that finds no reader.
     private func removeReader() throws {
         guard hasReader else { return }
         try kill()
-        daemon = try stage.start(
-            ["\(built)/testbench", "daemon", "--lids", "/run/lids"], in: SignetStage.unit)
-        try awaitFile(stage.path(Self.socket))
+        daemon = try host.start(
+            ["\(built)/testfixture", "daemon", "--lids", "/run/lids"], in: SignetFixture.unit)
+        try awaitFile(host.path(Self.socket))
         hasReader = false
     }
 
     /// Has the daemon started by the first who connects, and the process of the readers with it, as
     /// systemd does it (`Wants=` in signetd.service).
     private func listen() throws {
-        daemon = try stage.start(
+        daemon = try host.start(
             [Self.activator, Self.socket] + command + ["--played-readers", Self.readerSocket]
                 + ["--", Self.readerSocket] + reader.readerCommand("\(built)/testreader"),
-            in: SignetStage.unit)
+            in: SignetFixture.unit)
         try daemon?.expectError("Listening")
     }
 
     private func enrol() throws {
-        let program = try stage.start(["\(built)/signet", "enroll", "--account", "alice"])
+        let program = try host.start(["\(built)/signet", "enroll", "--account", "alice"])
         try program.expect("the reader")
         for _ in 0..<reader.scans { try reader.scan() }
         let outcome = try program.expectEnd()

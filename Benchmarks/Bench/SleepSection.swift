@@ -15,10 +15,10 @@ struct SleepSection {
     func run() throws {
         let site = try LoginSite(workshop, .file)
         let without = try figures(of: site)
-        let stage = site.stage
+        let host = site.host
         let bus = try PrivateBus(
-            socket: "/run/dbus/system_bus_socket", prefix: stage.path("")
-        ) { try stage.start($0) }
+            socket: "/run/dbus/system_bus_socket", prefix: host.path("")
+        ) { try host.start($0) }
         let logind = try bus.startLogind()
         try site.peer.kill()
         let with = try figures(of: site)
@@ -62,7 +62,8 @@ struct SleepSection {
         var (call, wake) = (Samples(), Samples())
         for _ in 0..<runs {
             let probe = try Probe(
-                on: site.stage, service: site.peer.service, account: Stage.alice, environment: [:])
+                on: site.host, service: site.peer.service, account: HostFixture.alice,
+                environment: [:])
             try probe.waitForPrompt(of: site.peer)
             guard try bus.sleep(lookingAt: "/run/bench/signet-reader").isInTime else {
                 throw BenchFault.unexpected("sleep was held up")
@@ -71,7 +72,8 @@ struct SleepSection {
             try bus.wake()
             let awake = monotonicNow()
             let next = try Probe(
-                on: site.stage, service: site.peer.service, account: Stage.alice, environment: [:])
+                on: site.host, service: site.peer.service, account: HostFixture.alice,
+                environment: [:])
             try next.waitForPrompt(of: site.peer)
             _ = try site.peer.touch()
             let events = try next.finish()

@@ -99,12 +99,12 @@ static int spawn_enter_group(const char *procs) {
     return written == 1 ? 0 : -1;
 }
 
-// Joins the stage, but for the process namespace of this process itself. Its control group is
+// Joins the fixture, but for the process namespace of this process itself. Its control group is
 // entered first: from within the namespace of control groups, ours could not be left.
 static int spawn_join(const struct spawn_plan *plan) {
-    if (setns(plan->stage, CLONE_NEWNS) != 0) return -1;
+    if (setns(plan->host, CLONE_NEWNS) != 0) return -1;
     if (plan->group != NULL && spawn_enter_group(plan->group) != 0) return -1;
-    return setns(plan->stage, CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWCGROUP);
+    return setns(plan->host, CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWCGROUP);
 }
 
 static void spawn_report(int pipe_end, int value) {
@@ -131,9 +131,9 @@ static int spawn_program(void *argument) {
     _exit(127);
 }
 
-// Joins the stage, and leaves a second child there, which is the *caller's* child (CLONE_PARENT) so
+// Joins the fixture, and leaves a second child there, which is the *caller's* child (CLONE_PARENT) so
 // that the caller itself can wait for it.
-static int spawn_on_stage(void *argument) {
+static int spawn_in_fixture(void *argument) {
     struct spawn_family *family = argument;
     int child = -1;
     if (spawn_join(family->plan) == 0)
@@ -165,12 +165,12 @@ int spawn_child(const struct spawn_plan *plan) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t first = clone(
-        plan->stage >= 0 ? spawn_on_stage : spawn_program, family.stacks + spawn_stack,
+        plan->host >= 0 ? spawn_in_fixture : spawn_program, family.stacks + spawn_stack,
         family.borrowing | SIGCHLD, &family);
     int forked = first > 0 ? 0 : -errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
-    int child = plan->stage < 0 ? first : 0;
+    int child = plan->host < 0 ? first : 0;
     int value = 0;
     ssize_t count;
     // To the end, whatever is reported first: a child whose exec fails may be faster than the one
@@ -183,7 +183,7 @@ int spawn_child(const struct spawn_plan *plan) {
     }
     close(report[0]);
     munmap(family.stacks, 2 * spawn_stack);
-    if (first > 0 && (plan->stage >= 0 || forked != 0)) waitpid(first, NULL, 0);
+    if (first > 0 && (plan->host >= 0 || forked != 0)) waitpid(first, NULL, 0);
     if (forked != 0 && child > 0 && child != first) waitpid(child, NULL, 0);
     return forked != 0 ? forked : child > 0 ? child : -ESRCH;
 }

@@ -27,8 +27,8 @@ struct CompletionTests {
     @Test("each shell knows just the commands, and the options of each", arguments: Shell.allCases)
     func commands(shell: Shell) throws {
         let commands = try KnownCommand.all()
-        let stage = try CompletionStage()
-        let offers = try stage.offers(
+        let fixture = try CompletionFixture()
+        let offers = try fixture.offers(
             shell,
             ["signet ", "signet -", "signet secret ", "signet help ", "signet help secret "]
                 + commands.map { "signet \($0.name) --" })
@@ -46,8 +46,8 @@ struct CompletionTests {
 
     @Test("each shell offers fingers, readers, secrets and vaults", arguments: Shell.allCases)
     func values(shell: Shell) throws {
-        let stage = try CompletionStage()
-        let offers = try stage.offers(
+        let fixture = try CompletionFixture()
+        let offers = try fixture.offers(
             shell,
             [
                 "signet enroll right-", "signet delete ", "signet enroll --reader ",
@@ -72,7 +72,7 @@ struct CompletionTests {
         #expect(offers["signet operations approve "] == [])
         // Nothing else was asked, and so nothing that wants a password or a touch.
         #expect(
-            Set(try stage.asked()) == [
+            Set(try fixture.asked()) == [
                 "list --json", "readers --json", "secret list --account=bin --json",
                 "mac-token list --json",
             ])
@@ -80,19 +80,19 @@ struct CompletionTests {
 
     @Test("each shell offers a hostile name as it is, and runs nothing", arguments: Shell.allCases)
     func hostile(shell: Shell) throws {
-        let stage = try CompletionStage()
-        let offers = try stage.offers(shell, ["signet secret get it", "signet secret get bad"])
-        let name = shell == .bash ? CompletionStage.quotedName : CompletionStage.hostileName
+        let fixture = try CompletionFixture()
+        let offers = try fixture.offers(shell, ["signet secret get it", "signet secret get bad"])
+        let name = shell == .bash ? CompletionFixture.quotedName : CompletionFixture.hostileName
         #expect(offers["signet secret get it"] == [name])
         // A name with a control character is left to be typed.
         #expect(offers["signet secret get bad"] == [])
-        #expect(try !stage.wasHarmed())
+        #expect(try !fixture.wasHarmed())
     }
 
     @Test("bash puts one argument on the line, whatever it is called and however it is quoted")
     func insertion() throws {
-        let stage = try CompletionStage()
-        _ = try stage.offers(
+        let fixture = try CompletionFixture()
+        _ = try fixture.offers(
             .bash,
             [
                 "!signet secret get it", "!signet secret get \"it", "!signet secret get 'it",
@@ -100,22 +100,22 @@ struct CompletionTests {
                 "!signet enroll --reader=virt", "!signet enroll --reader virtual:",
                 "!signet config --check /etc/passw", "!signet log --export 1 --to /usr/shar",
             ])
-        let hostile = ["secret", "get", CompletionStage.hostileName]
+        let hostile = ["secret", "get", CompletionFixture.hostileName]
         #expect(
-            try stage.ran() == [
+            try fixture.ran() == [
                 hostile, hostile, hostile, ["secret", "get", "a:b c=d"],
                 ["secret", "get", "a:b c=d"], ["enroll", "--reader=virtual:0"],
                 ["enroll", "--reader", "virtual:0"], ["config", "--check", "/etc/passwd"],
                 ["log", "--export", "1", "--to", "/usr/share/"],
             ])
-        #expect(try !stage.wasHarmed())
+        #expect(try !fixture.wasHarmed())
     }
 
     @Test("each shell offers nothing where the service does not answer", arguments: Shell.allCases)
     func absent(shell: Shell) throws {
-        let stage = try CompletionStage(program: "#!/bin/sh\nexit 3\n")
+        let fixture = try CompletionFixture(program: "#!/bin/sh\nexit 3\n")
         let lines = ["signet enroll --reader ", "signet secret get ", "signet delete "]
-        let offers = try stage.offers(shell, lines)
+        let offers = try fixture.offers(shell, lines)
         for line in lines { #expect(offers[line] == []) }
     }
 }
@@ -124,7 +124,7 @@ struct CompletionTests {
 struct ServerShellTests {
     @Test("zsh and fish knows commands, options and choices", arguments: [Shell.zsh, .fish])
     func offers(shell: Shell) throws {
-        let stage = try CompletionStage()
+        let fixture = try CompletionFixture()
         let lines = [
             "signet-server ", "signet-server admin key ", "signet-server admin --json key a",
             "signet-server admin application remove shop --devices ",
@@ -132,7 +132,7 @@ struct ServerShellTests {
             "signet-server admin signing-key rotate ", "signet-server admin key list shop --",
             "signet-server admin audit ", "signet-server admin frob ",
         ]
-        let offers = try stage.offers(shell, lines, of: "signet-server")
+        let offers = try fixture.offers(shell, lines, of: "signet-server")
         #expect(offers[lines[0]] == ["admin"])
         #expect(offers[lines[1]] == ["add", "list", "revoke", "set"])
         #expect(offers[lines[2]] == ["add"])
@@ -146,13 +146,13 @@ struct ServerShellTests {
 }
 
 /// A `signet` that answers as the service would, and writes down what it was asked.
-struct CompletionStage {
+struct CompletionFixture {
     static let hostileName = "it's \"a\" $(touch harmed) `touch harmed` \\ b"
     static let quotedName = #"it\'s\ \"a\"\ \$\(touch\ harmed\)\ \`touch\ harmed\`\ \\\ b"#
 
     let scratch: Scratch
 
-    init(program: String = CompletionStage.program) throws {
+    init(program: String = CompletionFixture.program) throws {
         scratch = try Scratch()
         try scratch.write("bin/signet", program, mode: 0o755)
         try scratch.write("asked", "")

@@ -49,19 +49,19 @@ struct NewCommandTests {
 
     @Test("is completed by each shell", arguments: Shell.allCases)
     func completed(shell: Shell) throws {
-        let stage = try CompletionStage()
+        let fixture = try CompletionFixture()
         for (name, text) in [
             ("signet.bash", bashCompletion(of: Self.program)),
             ("_signet", zshCompletion(of: Self.program)),
             ("signet.fish", fishCompletion(of: Self.program)),
         ] {
-            try stage.scratch.write("scripts/\(name)", text, mode: 0o644)
+            try fixture.scratch.write("scripts/\(name)", text, mode: 0o644)
         }
         let lines = [
             "signet pol", "signet polish ", "signet polish --cloth ", "signet polish --",
             "signet help pol",
         ]
-        let offers = try stage.offers(shell, lines, from: stage.scratch.at("scripts"))
+        let offers = try fixture.offers(shell, lines, from: fixture.scratch.at("scripts"))
         #expect(offers[lines[0]] == ["polish"])
         #expect(offers[lines[1]] == ["glass", "frame"])
         #expect(offers[lines[2]] == ["soft", "rough"])

@@ -8,7 +8,7 @@ import Testing
 @testable import MainContext
 
 /// A bus, a connection to it, and the calls that logind takes.
-private struct Rig {
+private struct BusFixture {
     static let login = "org.freedesktop.login1"
     static let path = "/org/freedesktop/login1"
     static let manager = "org.freedesktop.login1.Manager"
@@ -53,22 +53,22 @@ private struct Rig {
 }
 
 /// Runs a test where the connection lives.
-private func onBus(_ body: @ServiceActor (Rig) async throws -> Void) async throws {
+private func onBus(_ body: @ServiceActor (BusFixture) async throws -> Void) async throws {
     MainLoop.runInBackground()
-    try await body(Rig())
+    try await body(BusFixture())
 }
 
 @Suite("a connection to a message bus", .timeLimit(.minutes(2)))
 struct BusTests {
     @Test("a method is called, and its answer comes in the form that was asked for")
     func call() async throws {
-        try await onBus { rig in
+        try await onBus { fixture in
             let call = BusCall(
                 to: BusConnection.busName, path: "/org/freedesktop/DBus",
                 interface: BusConnection.busName,
                 member: "GetConnectionCredentials", arguments: [.string(BusConnection.busName)],
                 answer: "(a{sv})")
-            let answer = try await rig.connection.call(call, limit: Rig.limit)
+            let answer = try await fixture.connection.call(call, limit: BusFixture.limit)
             guard case .array("{sv}", let entries) = answer.values.first else {
                 return #expect(answer.values.isEmpty, "an array of entries")
             }
@@ -81,14 +81,14 @@ struct BusTests {
 
     @Test("an answer of another form is refused, however near it is")
     func form() async throws {
-        try await onBus { rig in
+        try await onBus { fixture in
             for form in ["(u)", "()", "(ss)", "(as)", "(v)"] {
                 let call = BusCall(
                     to: BusConnection.busName, path: "/org/freedesktop/DBus",
                     interface: BusConnection.busName,
                     member: "GetId", answer: form)
                 await #expect(throws: BusFault.malformed, "\(form)") {
-                    try await rig.connection.call(call, limit: Rig.limit)
+                    try await fixture.connection.call(call, limit: BusFixture.limit)
                 }
             }
         }
@@ -96,7 +96,7 @@ struct BusTests {
 
     @Test("names, paths and texts that are none are not sent")
     func invalid() async throws {
-        try await onBus { rig in
+        try await onBus { fixture in
             let bus = BusConnection.busName
             let path = "/org/freedesktop/DBus"
             let calls = [
@@ -119,12 +119,12 @@ struct BusTests {
             ]
             for call in calls {
                 await #expect(throws: BusFault.invalidCall, "\(call)") {
-                    try await rig.connection.call(call, limit: Rig.limit)
+                    try await fixture.connection.call(call, limit: BusFixture.limit)
                 }
             }
             for path in ["bus", "", "/a\0b"] {
                 await #expect(throws: BusFault.invalidCall) {
-                    _ = try await BusConnection.connect(socket: path, limit: Rig.limit)
+                    _ = try await BusConnection.connect(socket: path, limit: BusFixture.limit)
                 }
             }
         }
@@ -132,12 +132,12 @@ struct BusTests {
 
     @Test("a name that nobody has, and a method that is none, are told")
     func unknown() async throws {
-        try await onBus { rig in
+        try await onBus { fixture in
             await #expect(throws: BusFault.unknown) {
-                try await rig.connection.owner(of: Rig.login, limit: Rig.limit)
+                try await fixture.connection.owner(of: BusFixture.login, limit: BusFixture.limit)
             }
             await #expect(throws: BusFault.unknown) {
-                try await rig.connection.call(Rig.inhibit, limit: Rig.limit)
+                try await fixture.connection.call(BusFixture.inhibit, limit: BusFixture.limit)
             }
             let call = BusCall(
                 to: BusConnection.busName, path: "/org/freedesktop/DBus",
@@ -145,30 +145,32 @@ struct BusTests {
                 member: "Nothing",
                 answer: "()")
             await #expect(throws: BusFault.unknown) {
-                try await rig.connection.call(call, limit: Rig.limit)
+                try await fixture.connection.call(call, limit: BusFixture.limit)
             }
         }
     }
 
     @Test("who does not answer is waited for no longer than said, and a cancelled call not at all")
     func silence() async throws {
-        try await onBus { rig in
-            let logind = try rig.bus.startLogind()
-            try rig.bus.setSilent(true)
+        try await onBus { fixture in
+            let logind = try fixture.bus.startLogind()
+            try fixture.bus.setSilent(true)
             await #expect(throws: BusFault.timedOut) {
-                try await rig.connection.call(
-                    Rig.property("LidClosed"), limit: .milliseconds(20))
+                try await fixture.connection.call(
+                    BusFixture.property("LidClosed"), limit: .milliseconds(20))
             }
-            let connection = rig.connection
+            let connection = fixture.connection
             let (result, expired) = await limited(to: .milliseconds(20)) {
                 do throws(BusFault) {
-                    _ = try await connection.call(Rig.property("LidClosed"), limit: Rig.limit)
+                    _ = try await connection.call(
+                        BusFixture.property("LidClosed"), limit: BusFixture.limit)
                     return Result<Void, BusFault>.success(())
                 } catch { return .failure(error) }
             }
             #expect(expired && fault(result) == .cancelled)
-            try rig.bus.setSilent(false)
-            let answer = try await connection.call(Rig.property("LidClosed"), limit: Rig.limit)
+            try fixture.bus.setSilent(false)
+            let answer = try await connection.call(
+                BusFixture.property("LidClosed"), limit: BusFixture.limit)
             #expect(answer.values.first?.variant?.boolean == false)
             logind.signal(SIGKILL)
         }
@@ -180,14 +182,15 @@ struct BusTests {
 
     @Test("a descriptor that comes is ours until it is released, and then closed")
     func descriptor() async throws {
-        try await onBus { rig in
-            let logind = try rig.bus.startLogind()
-            var answer: BusAnswer? = try await rig.connection.call(Rig.inhibit, limit: Rig.limit)
+        try await onBus { fixture in
+            let logind = try fixture.bus.startLogind()
+            var answer: BusAnswer? = try await fixture.connection.call(
+                BusFixture.inhibit, limit: BusFixture.limit)
             #expect(answer?.values == [.handle(0)] && answer?.descriptor != nil)
-            try rig.bus.awaitInhibitors(1)
-            #expect(try rig.bus.lastInhibitor() == "sleep|tests|because|delay")
+            try fixture.bus.awaitInhibitors(1)
+            #expect(try fixture.bus.lastInhibitor() == "sleep|tests|because|delay")
             answer = nil
-            try rig.bus.awaitInhibitors(0)
+            try fixture.bus.awaitInhibitors(0)
             logind.signal(SIGKILL)
         }
     }
@@ -197,7 +200,7 @@ struct BusTests {
         MainLoop.runInBackground()
         let scratch = try Scratch()
         await #expect(throws: BusFault.self) {
-            _ = try await BusConnection.connect(socket: scratch.at("none"), limit: Rig.limit)
+            _ = try await BusConnection.connect(socket: scratch.at("none"), limit: BusFixture.limit)
         }
         // It listens, takes the connection, and says nothing.
         let mute = unsafe listen_stream(scratch.at("mute"))
@@ -210,17 +213,17 @@ struct BusTests {
 
     @Test("a bus that ends is noticed, and then nothing can be asked")
     func end() async throws {
-        try await onBus { rig in
-            let connection = rig.connection
+        try await onBus { fixture in
+            let connection = fixture.connection
             await withCheckedContinuation { continuation in
                 connection.ended = { continuation.resume() }
-                rig.bus.end()
+                fixture.bus.end()
             }
             #expect(!connection.isOpen)
             await #expect(throws: BusFault.closed) {
-                _ = try await connection.owner(of: Rig.login, limit: Rig.limit)
+                _ = try await connection.owner(of: BusFixture.login, limit: BusFixture.limit)
             }
-            #expect(connection.subscribe(to: Rig.sleep(from: ":1.1")) { _ in } == nil)
+            #expect(connection.subscribe(to: BusFixture.sleep(from: ":1.1")) { _ in } == nil)
         }
     }
 }
@@ -229,22 +232,23 @@ struct BusTests {
 struct BusSignalTests {
     @Test("a signal is heard from its sender, until the subscription is released")
     func heard() async throws {
-        try await onBus { rig in
-            let logind = try rig.bus.startLogind()
-            let owner = try await rig.connection.owner(of: Rig.login, limit: Rig.limit)
+        try await onBus { fixture in
+            let logind = try fixture.bus.startLogind()
+            let owner = try await fixture.connection.owner(
+                of: BusFixture.login, limit: BusFixture.limit)
             var said: [[BusValue]] = []
-            var subscription = rig.connection.subscribe(to: Rig.sleep(from: owner)) {
+            var subscription = fixture.connection.subscribe(to: BusFixture.sleep(from: owner)) {
                 said.append($0)
             }
             #expect(subscription != nil)
-            try await rig.settle()
-            _ = try rig.bus.sleep()
-            try rig.bus.wake()
-            try await rig.settle()
+            try await fixture.settle()
+            _ = try fixture.bus.sleep()
+            try fixture.bus.wake()
+            try await fixture.settle()
             #expect(said == [[.boolean(true)], [.boolean(false)]])
             subscription = nil
-            _ = try rig.bus.sleep()
-            try await rig.settle()
+            _ = try fixture.bus.sleep()
+            try await fixture.settle()
             #expect(said.count == 2 && subscription == nil)
             logind.signal(SIGKILL)
         }
@@ -252,24 +256,27 @@ struct BusSignalTests {
 
     @Test("the same signal of anybody else is not, be it sent to all or to us alone")
     func forged() async throws {
-        try await onBus { rig in
-            let logind = try rig.bus.startLogind()
-            let owner = try await rig.connection.owner(of: Rig.login, limit: Rig.limit)
+        try await onBus { fixture in
+            let logind = try fixture.bus.startLogind()
+            let owner = try await fixture.connection.owner(
+                of: BusFixture.login, limit: BusFixture.limit)
             var said: [[BusValue]] = []
-            let subscription = rig.connection.subscribe(to: Rig.sleep(from: owner)) {
+            let subscription = fixture.connection.subscribe(to: BusFixture.sleep(from: owner)) {
                 said.append($0)
             }
-            try await rig.settle()
-            try rig.bus.forge("PrepareForSleep", "boolean:true")
-            for name in try rig.bus.names() {
-                try rig.bus.forge("PrepareForSleep", "boolean:true", to: name)
+            try await fixture.settle()
+            try fixture.bus.forge("PrepareForSleep", "boolean:true")
+            for name in try fixture.bus.names() {
+                try fixture.bus.forge("PrepareForSleep", "boolean:true", to: name)
             }
-            try await rig.settle()
+            try await fixture.settle()
             #expect(said.isEmpty)
             // And one that says something else than it should, from whomever.
-            let loose = rig.connection.subscribe(to: Rig.sleep(from: owner)) { said.append($0) }
-            try rig.bus.forge("PrepareForSleep", "string:yes")
-            try await rig.settle()
+            let loose = fixture.connection.subscribe(to: BusFixture.sleep(from: owner)) {
+                said.append($0)
+            }
+            try fixture.bus.forge("PrepareForSleep", "string:yes")
+            try await fixture.settle()
             #expect(said.isEmpty && subscription != nil && loose != nil)
             logind.signal(SIGKILL)
         }
@@ -277,21 +284,25 @@ struct BusSignalTests {
 
     @Test("a sender by a name that can change hands, and forms that are none, are not taken")
     func refused() async throws {
-        try await onBus { rig in
+        try await onBus { fixture in
             let signals = [
-                Rig.sleep(from: Rig.login), Rig.sleep(from: ""), Rig.sleep(from: ":"),
+                BusFixture.sleep(from: BusFixture.login), BusFixture.sleep(from: ""),
+                BusFixture.sleep(from: ":"),
                 BusSignal(
-                    from: ":1.1", path: "path", interface: Rig.manager, member: "PrepareForSleep",
+                    from: ":1.1", path: "path", interface: BusFixture.manager,
+                    member: "PrepareForSleep",
                     type: "(b)"),
                 BusSignal(
-                    from: ":1.1", path: Rig.path, interface: "manager", member: "PrepareForSleep",
+                    from: ":1.1", path: BusFixture.path, interface: "manager",
+                    member: "PrepareForSleep",
                     type: "(b)"),
                 BusSignal(
-                    from: ":1.1", path: Rig.path, interface: Rig.manager, member: "Prepare.For",
+                    from: ":1.1", path: BusFixture.path, interface: BusFixture.manager,
+                    member: "Prepare.For",
                     type: "(b)"),
             ]
             for signal in signals {
-                #expect(rig.connection.subscribe(to: signal) { _ in } == nil, "\(signal)")
+                #expect(fixture.connection.subscribe(to: signal) { _ in } == nil, "\(signal)")
             }
         }
     }
@@ -308,17 +319,18 @@ struct BusSignalTests {
             do {
                 let name = "org.signet.Daemon"
                 let connection = try await BusConnection.connect(
-                    socket: bus.socket, limit: Rig.limit)
+                    socket: bus.socket, limit: BusFixture.limit)
                 let unique = try #require(try bus.names().first)
                 #expect(try bus.lets(uid: 1, sendTo: unique), "without a name it could be")
-                try await connection.take(name: name, limit: Rig.limit)
+                try await connection.take(name: name, limit: BusFixture.limit)
                 for address in [name, unique] {
                     #expect(try !bus.lets(uid: 1, sendTo: address))
                     #expect(try bus.lets(uid: 0, sendTo: address))
                 }
-                let second = try await BusConnection.connect(socket: bus.socket, limit: Rig.limit)
+                let second = try await BusConnection.connect(
+                    socket: bus.socket, limit: BusFixture.limit)
                 await #expect(throws: BusFault.refused("\(name) is taken")) {
-                    try await second.take(name: name, limit: Rig.limit)
+                    try await second.take(name: name, limit: BusFixture.limit)
                 }
                 connection.close()
                 second.close()
@@ -329,18 +341,21 @@ struct BusSignalTests {
 
     @Test("who has a name is followed as it changes hands")
     func owner() async throws {
-        try await onBus { rig in
+        try await onBus { fixture in
             var owners: [String?] = []
-            let subscription = rig.connection.followOwner(of: Rig.login) { owners.append($0) }
-            try await rig.settle()
+            let subscription = fixture.connection.followOwner(of: BusFixture.login) {
+                owners.append($0)
+            }
+            try await fixture.settle()
             for _ in 0..<2 {
-                let logind = try rig.bus.startLogind()
-                try await rig.settle()
-                let owner = try await rig.connection.owner(of: Rig.login, limit: Rig.limit)
+                let logind = try fixture.bus.startLogind()
+                try await fixture.settle()
+                let owner = try await fixture.connection.owner(
+                    of: BusFixture.login, limit: BusFixture.limit)
                 #expect(owners.last == owner)
                 logind.signal(SIGKILL)
                 try logind.expectEnd()
-                while owners.last != .some(nil) { try await rig.settle() }
+                while owners.last != .some(nil) { try await fixture.settle() }
             }
             #expect(owners.count == 4 && subscription != nil)
         }

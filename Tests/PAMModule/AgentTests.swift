@@ -9,8 +9,8 @@ import Testing
 struct AgentTests {
     /// A login for polkit whose caller is told by `script`: the probe is `"$@"`.
     private func start(_ fixture: Fixture, _ script: String) throws -> Program {
-        try fixture.stage.writeService("polkit-1", "auth required pam_signet.so\n")
-        return try fixture.stage.start(
+        try fixture.host.writeService("polkit-1", "auth required pam_signet.so\n")
+        return try fixture.host.start(
             ["/bin/sh", "-c", script, "sh", "\(Layout.products)/PAMModuleProbe"],
             environment: [
                 "PROBE_SERVICE": "polkit-1", "PROBE_USER": "alice", "PROBE_STEPS": "auth",

@@ -41,7 +41,7 @@ struct EndingTests {
         #expect(lines.filter { $0.hasPrefix("auth ") }.map { Int($0.dropFirst(5)) } == wanted)
         let shown = lines.filter { $0.hasPrefix("error ") }.count
         #expect(shown == 2 * (reasons.count - silent.count))
-        let alarms = fixture.stage.journal.entries.filter {
+        let alarms = fixture.host.journal.entries.filter {
             $0.message.contains("the proof is no longer valid")
         }
         #expect(alarms.count == 2 * 2)
@@ -65,7 +65,7 @@ struct EndingTests {
     @Test("why a credential was destroyed is told, though no key is registered any more")
     func invalidated() throws {
         let fixture = try Fixture(isRegistered: false)
-        try fixture.stage.write(Fixture.offPath, "")
+        try fixture.host.write(Fixture.offPath, "")
         let probe = try fixture.start()
         let visit = try fixture.visit()
         _ = try visit.authenticate()
@@ -82,7 +82,7 @@ struct EndingTests {
     @Test("an assertion without a registered key is refused")
     func proofWithoutKey() throws {
         let fixture = try Fixture(isRegistered: false)
-        try fixture.stage.write(Fixture.offPath, "")
+        try fixture.host.write(Fixture.offPath, "")
         let probe = try fixture.start()
         let visit = try fixture.visit()
         try visit.prove(fixture.proof(for: visit.authenticate()))
@@ -92,7 +92,7 @@ struct EndingTests {
     @Test("who has nothing registered, is not known, or comes from afar is declined in silence")
     func silentlyDeclined() throws {
         let fixture = try Fixture(isRegistered: false)
-        try fixture.stage.write("/var/lib/signet/keys/0.pub", fixture.line(account: "root"))
+        try fixture.host.write("/var/lib/signet/keys/0.pub", fixture.line(account: "root"))
         let runs: [(String, [String: String])] = [
             ("alice", [:]), ("nobody-of-this-name", [:]), ("root", ["PROBE_RHOST": "example.org"]),
         ]
@@ -101,7 +101,7 @@ struct EndingTests {
             #expect(try probe.lines() == ["auth 9", "left mapped=0 threads=1 files=0 signals=0"])
         }
         #expect(!fixture.hasVisit)
-        #expect(fixture.stage.journal.entries.allSatisfy { !$0.message.contains("fingerprint") })
+        #expect(fixture.host.journal.entries.allSatisfy { !$0.message.contains("fingerprint") })
     }
 
     @Test("no error and no denial lets the line behind it stand in for the touch")
@@ -109,7 +109,7 @@ struct EndingTests {
         // PAM_IGNORE from the first line would leave the second one alone to decide.
         let stack = "auth required pam_signet.so\nauth required pam_permit.so"
         let fixture = try Fixture(stack: stack)
-        try fixture.stage.write("/var/lib/signet/keys/0.pub", fixture.line(account: "root"))
+        try fixture.host.write("/var/lib/signet/keys/0.pub", fixture.line(account: "root"))
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin != nil }
         let count = reasons.count + 4
         let probe = try fixture.start([String](repeating: "auth", count: count))
@@ -165,7 +165,7 @@ struct EndingTests {
     @Test("PAM_SILENT is honoured, but not of sudo")
     func silence() throws {
         let fixture = try Fixture()
-        try fixture.stage.writeService("sudo", "auth required pam_signet.so")
+        try fixture.host.writeService("sudo", "auth required pam_signet.so")
         for (service, isShown) in [("probe", false), ("sudo", true)] {
             let probe = try fixture.start(service: service, environment: ["PROBE_SILENT": "1"])
             let visit = try fixture.visit()
@@ -201,12 +201,12 @@ struct EndingTests {
         ])
     func badOptions(_ options: String) throws {
         let fixture = try Fixture(stack: "auth required pam_signet.so \(options)")
-        try fixture.stage.writeService(
+        try fixture.host.writeService(
             "lenient", "auth sufficient pam_signet.so \(options)\nauth required pam_permit.so")
         #expect(try fixture.start().codes() == [Fixture.Code.serviceError])
         #expect(try fixture.start(service: "lenient").codes() == [0])
         #expect(!fixture.hasVisit)
-        try fixture.stage.journal.expect("the option") { $0.message.contains("option '") }
+        try fixture.host.journal.expect("the option") { $0.message.contains("option '") }
     }
 
     @Test("options reach the daemon")
@@ -232,7 +232,7 @@ struct EndingTests {
         let lines = try fixture.start(["acct", "open", "close"]).lines()
         for line in lines.prefix(3) { #expect(!line.hasSuffix(" 0"), "\(line)") }
         for type in ["account", "session"] {
-            try fixture.stage.journal.expect(type) { $0.message.contains("remove its '\(type)'") }
+            try fixture.host.journal.expect(type) { $0.message.contains("remove its '\(type)'") }
         }
     }
 }

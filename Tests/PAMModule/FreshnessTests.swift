@@ -29,7 +29,7 @@ struct FreshnessTests {
         let lines = try probe.lines()
         #expect(lines.contains("auth \(Fixture.Code.authError)"), "\(lines)")
         #expect(lines.contains { $0.hasPrefix("error ") && $0.contains(text) }, "\(lines)")
-        try fixture.stage.journal.expect("an alert") { $0.priority == 1 }
+        try fixture.host.journal.expect("an alert") { $0.priority == 1 }
     }
 
     @Test("a denial of the confirmation is told, and lets nobody in, whatever its reason")
@@ -140,17 +140,17 @@ struct FreshnessTests {
     @Test("a key that is exchanged, removed or switched off meanwhile lets nobody in")
     func keyChanged() throws {
         let changes: [(Fixture) throws -> Void] = [
-            { try $0.stage.write(Fixture.keyPath, $0.line(key: try P256PrivateKey.generate())) },
-            { try $0.stage.write(Fixture.keyPath, $0.line(account: "bob")) },
-            { try $0.stage.write(Fixture.keyPath, [UInt8]($0.line().dropLast(2))) },
+            { try $0.host.write(Fixture.keyPath, $0.line(key: try P256PrivateKey.generate())) },
+            { try $0.host.write(Fixture.keyPath, $0.line(account: "bob")) },
+            { try $0.host.write(Fixture.keyPath, [UInt8]($0.line().dropLast(2))) },
             { fixture in
                 fixture.credential.flipBit(ofByte: 0)
-                try fixture.stage.write(Fixture.keyPath, fixture.line())
+                try fixture.host.write(Fixture.keyPath, fixture.line())
             },
             { try $0.removeKey() },
             {
                 try $0.removeKey()
-                try $0.stage.write(Fixture.offPath, "")
+                try $0.host.write(Fixture.offPath, "")
             },
         ]
         for change in changes {
@@ -205,6 +205,6 @@ struct FreshnessTests {
 
 extension Fixture {
     fileprivate func removeKey() throws {
-        try #require(unsafe unlink(stage.path(Fixture.keyPath)) == 0)
+        try #require(unsafe unlink(host.path(Fixture.keyPath)) == 0)
     }
 }

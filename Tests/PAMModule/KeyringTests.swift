@@ -51,7 +51,7 @@ struct KeyringTests {
         let lines = try probe.lines()
         #expect(lines.contains("auth \(Fixture.Code.authError)"))
         #expect(!lines.contains { $0.contains(Self.secret) })
-        try fixture.stage.journal.expect("an alert") {
+        try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("an unrequested password arrived")
         }
     }
@@ -75,7 +75,7 @@ struct KeyringTests {
         #expect(!lines.contains { $0.contains(Self.secret) })
 
         let off = try self.fixture(isRegistered: false)
-        try off.stage.write(Fixture.offPath, "")
+        try off.host.write(Fixture.offPath, "")
         let refused = try off.start()
         let visit = try off.visit()
         try visit.prove(off.proof(for: visit.authenticate()), password: Self.secret)

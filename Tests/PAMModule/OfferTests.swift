@@ -85,7 +85,7 @@ struct OfferTests {
         try visit.prove(fixture.proof(for: visit.authenticate()))
         #expect(try probe.lines().contains("establish 0") && !fixture.hasVisit)
         let off = try self.fixture()
-        try off.stage.write(Fixture.offPath, [])
+        try off.host.write(Fixture.offPath, [])
         let second = try off.start(["auth", "establish"])
         let asked = try off.visit()
         _ = try asked.authenticate()

@@ -16,7 +16,7 @@ struct PlaceTests {
     }
 
     private func shell(_ fixture: Fixture, _ line: String) throws -> Terminal {
-        let terminal = try fixture.stage.terminal(["bash", "-i"], as: Stage.alice)
+        let terminal = try fixture.host.terminal(["bash", "-i"], as: HostFixture.alice)
         try terminal.expect("$ ")
         try terminal.sendLine(line)
         return terminal
@@ -169,8 +169,8 @@ struct PlaceTests {
     func lie() throws {
         let fixture = try fixture("")
         for tty in ["/dev/tty1", "/dev/null", "/etc/passwd", "/nonexistent", ":0", "../dev/tty"] {
-            let terminal = try fixture.stage.terminal(
-                ["\(Layout.products)/PAMModuleProbe"], as: Stage.root,
+            let terminal = try fixture.host.terminal(
+                ["\(Layout.products)/PAMModuleProbe"], as: HostFixture.root,
                 environment: [
                     "PROBE_SERVICE": "probe", "PROBE_USER": "alice", "PROBE_STEPS": "auth",
                     "PROBE_TTY": tty,

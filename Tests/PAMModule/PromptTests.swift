@@ -29,7 +29,7 @@ struct PromptTests {
     private func sudo(
         _ fixture: Fixture, _ words: String = "sudo echo in-\\\\side"
     ) throws -> (Terminal, Visit, AuthenticateRequest) {
-        let terminal = try fixture.stage.terminal(["bash", "-i"], as: Stage.alice)
+        let terminal = try fixture.host.terminal(["bash", "-i"], as: HostFixture.alice)
         try terminal.expect("$ ")
         try terminal.sendLine(words)
         let (visit, request) = try begin(fixture)
@@ -66,9 +66,9 @@ struct PromptTests {
     func password() throws {
         let fixture = try fixture()
         let (terminal, visit, _) = try sudo(fixture, "sudo echo in-side")
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         let before = try terminal.expect("in-side")
-        #expect(!before.contains("assword") && !before.contains(Stage.alice.password))
+        #expect(!before.contains("assword") && !before.contains(HostFixture.alice.password))
         #expect(try visit.hasEnded())
         // sudo sets credentials as root.
         let report = try fixture.visit().request().content as? PasswordAcceptedRequest
@@ -101,7 +101,7 @@ struct PromptTests {
         try terminal.expect("[sudo] password for alice: ")
         // Until here the daemon was there: it is the typing that led on.
         #expect(try visit.hasEnded())
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("in-side")
     }
 
@@ -187,7 +187,7 @@ struct PromptTests {
         if end == "reader" { try visit?.send(.denial(Denial(.readerRemoved))) }
         if end == "daemon" { visit = nil }
         try terminal.expect("password for alice")
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("in-side")
         if end == "time" { #expect(try visit?.hasEnded() == true) }
         try expectShell(terminal)
@@ -200,13 +200,13 @@ struct PromptTests {
         ])
     func killed(_ signal: Int32) throws {
         let fixture = try fixture()
-        let terminal = try fixture.stage.terminal(["bash", "-i"], as: Stage.bob)
+        let terminal = try fixture.host.terminal(["bash", "-i"], as: HostFixture.bob)
         try terminal.expect("$ ")
         try terminal.sendLine("su alice -c 'echo in-side'")
         let (visit, _) = try begin(fixture)
         try terminal.expect(Self.or)
         try terminal.send("half-secret")
-        for process in fixture.stage.processes(named: "su") { kill(process, signal) }
+        for process in fixture.host.processes(named: "su") { kill(process, signal) }
         #expect(try visit.hasEnded())
         try expectShell(terminal)
         #expect(!terminal.transcript.contains("half-secret"))
@@ -228,7 +228,7 @@ struct PromptTests {
         ])
     func leftAlone(_ words: String) throws {
         let fixture = try fixture()
-        let terminal = try fixture.stage.terminal(["bash", "-i"], as: Stage.alice)
+        let terminal = try fixture.host.terminal(["bash", "-i"], as: HostFixture.alice)
         try terminal.expect("$ ")
         try terminal.sendLine("\(words); echo don\"e\"")
         try terminal.expect("done")
@@ -241,7 +241,7 @@ struct PromptTests {
         arguments: ["touch", "password", "^C"])
     func su(_ way: String) throws {
         let fixture = try fixture()
-        let terminal = try fixture.stage.terminal(["bash", "-i"], as: Stage.bob)
+        let terminal = try fixture.host.terminal(["bash", "-i"], as: HostFixture.bob)
         try terminal.expect("$ ")
         try terminal.sendLine("su alice -c 'echo in-side'")
         let (visit, request) = try begin(fixture)
@@ -250,7 +250,7 @@ struct PromptTests {
         #expect(request.requester == "bob")
         switch way {
         case "touch": try visit.prove(fixture.proof(for: request))
-        case "password": try terminal.sendLine(Stage.alice.password)
+        case "password": try terminal.sendLine(HostFixture.alice.password)
         default: try terminal.control(.c)
         }
         if way != "^C" { try terminal.expect("in-side\r") }
@@ -260,22 +260,22 @@ struct PromptTests {
     @Test("login lets in by touch and by password", arguments: ["touch", "password"])
     func login(_ way: String) throws {
         let fixture = try fixture()
-        let terminal = try fixture.stage.terminal(["login", "alice"], as: Stage.root)
+        let terminal = try fixture.host.terminal(["login", "alice"], as: HostFixture.root)
         let (visit, request) = try begin(fixture)
         try terminal.expect(Self.or)
         if way == "password" {
-            try terminal.sendLine(Stage.alice.password)
+            try terminal.sendLine(HostFixture.alice.password)
         } else {
             try visit.prove(fixture.proof(for: request))
         }
-        try terminal.expect("alice@stage")
+        try terminal.expect("alice@linux")
         try expectShell(terminal)
     }
 
     @Test("^C ends login")
     func interruptedLogin() throws {
         let fixture = try fixture()
-        let terminal = try fixture.stage.terminal(["login", "alice"], as: Stage.root)
+        let terminal = try fixture.host.terminal(["login", "alice"], as: HostFixture.root)
         let (visit, _) = try begin(fixture)
         try terminal.expect(Self.or)
         try terminal.control(.c)
@@ -286,7 +286,7 @@ struct PromptTests {
     @Test("where the application ignores ^C, the prompt goes on")
     func ignoredInterrupt() throws {
         let fixture = try fixture()
-        let terminal = try fixture.stage.terminal(["bash", "-i"], as: Stage.bob)
+        let terminal = try fixture.host.terminal(["bash", "-i"], as: HostFixture.bob)
         try terminal.expect("$ ")
         try terminal.sendLine("(trap '' INT; exec su alice -c 'echo in-side')")
         let (visit, request) = try begin(fixture)

@@ -26,7 +26,7 @@ struct ServerLoginTests {
                 auth optional pam_exec.so stdout /usr/bin/env
                 """)
         server = try P256PrivateKey.generate()
-        try fixture.stage.run(["mkdir", "-p", "-m", "755", "/etc/signet"])
+        try fixture.host.run(["mkdir", "-p", "-m", "755", "/etc/signet"])
         try write()
     }
 
@@ -34,7 +34,7 @@ struct ServerLoginTests {
         let point = (key ?? server).publicPoint
         let line = try #require(SSHPublicKey(point: point)).line(comment: [])
         let key = String(decoding: line, as: UTF8.self)
-        try fixture.stage.write(
+        try fixture.host.write(
             Self.path,
             """
             url = https://id.example.org
@@ -145,7 +145,7 @@ struct ServerLoginTests {
             return assertion
         }
         #expect(bare == Fixture.Code.authError)
-        try fixture.stage.journal.expect("an alert") {
+        try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("verdict is missing")
         }
     }
@@ -168,7 +168,7 @@ struct ServerLoginTests {
             return try proof(for: request, lines(), verdict)
         }
         #expect(code == Fixture.Code.authError, "\(Self.alterations[index].0)")
-        try fixture.stage.journal.expect("an alert") {
+        try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("verdict does not approve")
         }
     }
@@ -215,7 +215,7 @@ struct ServerLoginTests {
         try write(key: try P256PrivateKey.generate())
         #expect(
             try code { try proof(for: $0, lines(), verdict(for: $0)) } == Fixture.Code.authError)
-        try fixture.stage.journal.expect("an alert") {
+        try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("not signed with the server's key")
         }
     }
@@ -314,7 +314,7 @@ struct ServerLoginTests {
         try write("accounts = @nowhere")
         #expect(try fixture.start().codes() == [Fixture.Code.authError])
         #expect(!fixture.hasVisit)
-        try fixture.stage.journal.expect("an alert") {
+        try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("group")
         }
     }
@@ -327,11 +327,11 @@ struct ServerLoginTests {
             "rm corp && mkdir corp", "truncate -s 2049 corp",
         ])
     func untrusted(_ command: String) throws {
-        let done = try fixture.stage.run(["/bin/sh", "-c", "cd /etc/signet && \(command)"])
+        let done = try fixture.host.run(["/bin/sh", "-c", "cd /etc/signet && \(command)"])
         #expect(done.succeeded, "\(done)")
         #expect(try fixture.start().codes() == [Fixture.Code.authError])
         #expect(!fixture.hasVisit)
-        try fixture.stage.journal.expect("an alert") {
+        try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("the server file is not trusted")
         }
     }
@@ -346,11 +346,11 @@ struct ServerLoginTests {
             ("sed -i s/nistp256/nistp384/ corp", 3), ("echo 'accounts =' >>corp", 5),
         ])
     func mistaken(_ command: String, _ line: Int) throws {
-        let done = try fixture.stage.run(["/bin/sh", "-c", "cd /etc/signet && \(command)"])
+        let done = try fixture.host.run(["/bin/sh", "-c", "cd /etc/signet && \(command)"])
         #expect(done.succeeded, "\(done)")
         #expect(try fixture.start().codes() == [Fixture.Code.serviceError])
         #expect(!fixture.hasVisit)
-        try fixture.stage.journal.expect("an alert") {
+        try fixture.host.journal.expect("an alert") {
             $0.priority == 1
                 && $0.message.contains(line > 0 ? "line \(line) of" : "is missing or incomplete")
         }

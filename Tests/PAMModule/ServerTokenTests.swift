@@ -37,7 +37,7 @@ extension ServerLoginTests {
         }
         #expect(unasked.contains("auth 0"))
         #expect(!unasked.contains { $0.contains("SIGNET_TOKEN") })
-        #expect(!fixture.stage.journal.entries.contains { $0.message.contains("eyJ") })
+        #expect(!fixture.host.journal.entries.contains { $0.message.contains("eyJ") })
     }
 
     @Test("a token's file is named where the daemon has written it")

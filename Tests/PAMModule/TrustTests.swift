@@ -25,11 +25,11 @@ struct TrustTests {
     @Test("a key's file that anybody but root may have changed is refused", arguments: spoilings)
     func spoiltKey(_ command: String) throws {
         let fixture = try Fixture()
-        let done = try fixture.stage.run(["/bin/sh", "-c", "cd /var/lib/signet/keys && \(command)"])
+        let done = try fixture.host.run(["/bin/sh", "-c", "cd /var/lib/signet/keys && \(command)"])
         #expect(done.succeeded, "\(done)")
         #expect(try fixture.start().codes() == [Fixture.Code.authError])
         #expect(!fixture.hasVisit)
-        try fixture.stage.journal.expect("an alert") { $0.priority == 1 }
+        try fixture.host.journal.expect("an alert") { $0.priority == 1 }
     }
 
     @Test("a point that is not on the curve is no key")
@@ -38,7 +38,7 @@ struct TrustTests {
         let point = [4] + [UInt8](repeating: 7, count: 64)
         let key = try #require(SSHPublicKey(point: point))
         let comment = "signet:alice:" + String(repeating: "5a", count: 16)
-        try fixture.stage.write(Fixture.keyPath, key.line(comment: [UInt8](comment.utf8)))
+        try fixture.host.write(Fixture.keyPath, key.line(comment: [UInt8](comment.utf8)))
         let probe = try fixture.start()
         let visit = try fixture.visit()
         try visit.prove(fixture.proof(for: visit.authenticate()))
@@ -54,11 +54,11 @@ struct TrustTests {
         ])
     func spoiltSocket(_ command: String) throws {
         let fixture = try Fixture()
-        let done = try fixture.stage.run(["/bin/sh", "-c", "cd /run/signet && \(command)"])
+        let done = try fixture.host.run(["/bin/sh", "-c", "cd /run/signet && \(command)"])
         #expect(done.succeeded, "\(done)")
         #expect(try fixture.start().codes() == [Fixture.Code.authError])
         #expect(!fixture.hasVisit)
-        try fixture.stage.journal.expect("an alert") { $0.priority == 1 }
+        try fixture.host.journal.expect("an alert") { $0.priority == 1 }
     }
 
     @Test("a daemon that is not root is refused before it is asked anything")
@@ -70,10 +70,10 @@ struct TrustTests {
             bind($s, sockaddr_un("\(Fixture.socketPath)")) or die;
             $> = 4243; listen($s, 5) or die; $| = 1; print "listening\\n"; sleep 60;
             """
-        let daemon = try fixture.stage.start(["perl", "-e", script])
+        let daemon = try fixture.host.start(["perl", "-e", script])
         try daemon.expect("listening")
         #expect(try fixture.start().codes() == [Fixture.Code.authError])
-        try fixture.stage.journal.expect("an alert") {
+        try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("not root")
         }
     }
@@ -211,7 +211,7 @@ struct TrustTests {
         let lines = try probe.lines()
         #expect(lines.filter { $0.hasPrefix("auth") } == ["auth 0", "auth 9", "auth 7"])
         #expect(lines.last == "left mapped=0 threads=1 files=0 signals=0")
-        try fixture.stage.journal.expect("a step") { $0.priority == 7 }
+        try fixture.host.journal.expect("a step") { $0.priority == 7 }
     }
 
     @Test("where no file can be opened any more, nobody is let in")

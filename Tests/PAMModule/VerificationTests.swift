@@ -124,7 +124,7 @@ struct VerificationTests {
         VerificationTests.alterations[index].1(&statement)
         try visit.prove(fixture.assertion(statement.encoded()))
         #expect(try probe.lines().contains("auth \(Fixture.Code.authError)"))
-        try fixture.stage.journal.expect("an alert") { $0.priority == 1 }
+        try fixture.host.journal.expect("an alert") { $0.priority == 1 }
     }
 
     @Test("another's key, another use, and a key that only claims to be the account's are refused")

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The process of the readers with one virtual reader, started by the first who connects.
-private final class ReaderStage {
+private final class ReaderProcessFixture {
     let scratch: Scratch
     let program: TestSupport.Program
     var socket: String { scratch.path + "/reader.sock" }
@@ -97,20 +97,20 @@ struct ReaderProgramTests {
                 finger: .rightIndex, account: "alice", reader: id, limit: .seconds(30),
                 replaces: false)))
 
-    private func isAlive(_ stage: ReaderStage) throws -> Bool {
-        try stage.connect().answers(to: Self.list).last == .done
+    private func isAlive(_ fixture: ReaderProcessFixture) throws -> Bool {
+        try fixture.connect().answers(to: Self.list).last == .done
     }
 
     @Test("names its readers, and enrols what it is told to")
     func serves() throws {
-        let stage = try ReaderStage()
-        let replies = try stage.connect().answers(to: Self.list)
+        let fixture = try ReaderProcessFixture()
+        let replies = try fixture.connect().answers(to: Self.list)
         guard case .reader(let reader)? = replies.first else {
             Issue.record("\(replies)")
             return
         }
         #expect(reader.id == Self.id && replies.last == .done)
-        let client = try stage.connect()
+        let client = try fixture.connect()
         try client.send(Self.scan)
         var parts: [UInt8] = []
         while let reply = try client.next() {
@@ -120,7 +120,7 @@ struct ReaderProgramTests {
                 let isNext =
                     if case .stage(let done, let total) = event.kind { done < total } else { false }
                 if isNext || event.kind == .fingerNeeded, parts.isEmpty {
-                    try stage.reader.send(.scan("one"))
+                    try fixture.reader.send(.scan("one"))
                 }
             case .template(let part, _): parts += part
             case .contents(let identity):
@@ -136,7 +136,7 @@ struct ReaderProgramTests {
 
     @Test("ends a connection that says what is none of its frames, and serves the next")
     func nonsense() throws {
-        let stage = try ReaderStage()
+        let fixture = try ReaderProcessFixture()
         let request = try Self.list.encoded()
         let nonsense: [[UInt8]] = [
             [0], Array(request.dropLast()), request + [0], [9] + request.dropFirst(),
@@ -145,26 +145,26 @@ struct ReaderProgramTests {
             try ReaderQuestion.template(part: [1], isLast: true).encoded(),
         ]
         for frame in nonsense {
-            let client = try stage.connect()
+            let client = try fixture.connect()
             try client.send(frame)
             #expect(try client.next() == nil)
         }
-        let twice = try stage.connect()
+        let twice = try fixture.connect()
         try twice.send(Self.scan)
         try twice.send(Self.list)
         while let reply = try twice.next() { #expect(reply != .done) }
-        #expect(try isAlive(stage))
+        #expect(try isAlive(fixture))
     }
 
     @Test("takes no template but those that belong to a request, and no more bytes than one has")
     func templates() throws {
-        let stage = try ReaderStage()
+        let fixture = try ReaderProcessFixture()
         let request = ReaderQuestion.request(.canUse(reader: Self.id))
-        let broken = try stage.connect()
+        let broken = try fixture.connect()
         try broken.send(request)
         try broken.send(.template(part: [1, 2, 3], isLast: true))
         #expect(try broken.next() == nil)
-        let endless = try stage.connect()
+        let endless = try fixture.connect()
         try endless.send(request)
         let part = ReaderQuestion.template(
             part: Array(repeating: 1, count: 16_000), isLast: false)
@@ -172,14 +172,14 @@ struct ReaderProgramTests {
         var poured = 0
         while poured < 80, try endless.pour(part) { poured += 1 }
         #expect(try endless.next() == nil)
-        #expect(try isAlive(stage))
+        #expect(try isAlive(fixture))
     }
 
     @Test("ends a scan as soon as its connection is closed")
     func cancelled() throws {
-        let stage = try ReaderStage()
+        let fixture = try ReaderProcessFixture()
         do {
-            let client = try stage.connect()
+            let client = try fixture.connect()
             try client.send(Self.scan)
             while let reply = try client.next() {
                 if case .examine = reply { try client.send(.judged(isAccepted: true)) }
@@ -187,7 +187,7 @@ struct ReaderProgramTests {
             }
         }
         let begin = ContinuousClock.now
-        let next = try stage.connect()
+        let next = try fixture.connect()
         try next.send(Self.scan)
         while let reply = try next.next() {
             if case .examine = reply { try next.send(.judged(isAccepted: true)) }
@@ -199,8 +199,8 @@ struct ReaderProgramTests {
 
     @Test("does not scan a reader whose prints were refused")
     func refused() throws {
-        let stage = try ReaderStage()
-        let client = try stage.connect()
+        let fixture = try ReaderProcessFixture()
+        let client = try fixture.connect()
         try client.send(Self.scan)
         while let reply = try client.next() {
             if case .examine = reply { try client.send(.judged(isAccepted: false)) }
@@ -214,9 +214,9 @@ struct ReaderProgramTests {
 
     @Test("answers nobody but root")
     func others() throws {
-        let stage = try ReaderStage()
+        let fixture = try ReaderProcessFixture()
         try #require(
-            unsafe chmod(stage.scratch.path, 0o755) == 0 && chmod(stage.socket, 0o666) == 0)
+            unsafe chmod(fixture.scratch.path, 0o755) == 0 && chmod(fixture.socket, 0o666) == 0)
         let outcome = try TestSupport.Program(
             Command([
                 "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "python3", "-c",
@@ -231,17 +231,17 @@ struct ReaderProgramTests {
                 except ConnectionResetError:
                     said = b""
                 sys.exit(1 if said else 0)
-                """, stage.socket,
+                """, fixture.socket,
             ])
         ).expectEnd()
         #expect(outcome.succeeded, "\(outcome)")
-        #expect(try isAlive(stage))
+        #expect(try isAlive(fixture))
     }
 
     @Test("ends when nothing was asked for a while, and not before")
     func idle() throws {
-        let stage = try ReaderStage(idle: 300)
-        let client = try stage.connect()
+        let fixture = try ReaderProcessFixture(idle: 300)
+        let client = try fixture.connect()
         try client.send(Self.scan)
         while let reply = try client.next() {
             if case .examine = reply { try client.send(.judged(isAccepted: true)) }
@@ -249,7 +249,7 @@ struct ReaderProgramTests {
         }
         let timer = try BootTimer(after: .milliseconds(700))
         #expect(wait(for: timer.descriptor.number, or: -1, until: .now + .seconds(5)) == .readable)
-        #expect(stage.program.ended == nil)
+        #expect(fixture.program.ended == nil)
         withExtendedLifetime(client) {}
     }
 }

@@ -20,7 +20,7 @@ final class ChildProcess: Sendable {
 
     /// Starts it; -1 as a standard descriptor stands for the terminal.
     init(_ command: Command, terminal: String?, standard: (Int32, Int32, Int32)) throws(TestFault) {
-        let group = try command.stage?.makeGroup(command.place)
+        let group = try command.host?.makeGroup(command.place)
         let result = Self.spawn(command, group: group, terminal: terminal, standard: standard)
         guard result > 0 else {
             let subject = command.arguments.joined(separator: " ")
@@ -34,7 +34,7 @@ final class ChildProcess: Sendable {
             throw .system(call: "pidfd_open", subject: "\(result)", code: -opened)
         }
         handle = Descriptor(owning: opened)
-        command.stage?.owns(self)
+        command.host?.owns(self)
     }
 
     deinit {
@@ -94,7 +94,7 @@ final class ChildProcess: Sendable {
                     unsafe plan.environment = environment
                     unsafe plan.directory = directory
                     unsafe plan.standard = standard
-                    unsafe plan.stage = command.stage?.handle ?? -1
+                    unsafe plan.host = command.host?.handle ?? -1
                     if let account = command.account {
                         unsafe plan.changes_user = 1
                         unsafe plan.uid = account.uid

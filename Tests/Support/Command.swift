@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Somebody that programs can be run as.
 package struct Account: Sendable, Equatable {
-    /// The name in the stage's `/etc/passwd`.
+    /// The name in the fixture's `/etc/passwd`.
     package let name: String
     /// User id, and the id of the group of the same name.
     package let uid: UInt32
     /// What `passwd` was told.
     package let password: String
 
-    /// The home directory on the stage.
+    /// The home directory in the fixture.
     package var home: String { uid == 0 ? "/root" : "/home/\(name)" }
 
-    /// An account of the stage with these properties.
+    /// An account of the fixture with these properties.
     package init(name: String, uid: UInt32, password: String) {
         self.name = name
         self.uid = uid
@@ -19,7 +19,7 @@ package struct Account: Sendable, Equatable {
     }
 }
 
-/// What to run, as whom, with what, and where: on a stage, or on the machine itself.
+/// What to run, as whom, with what, and where: in a fixture, or on the machine itself.
 package struct Command: Sendable {
     /// The program (a path, or a name that is looked up in the usual places) and its arguments.
     package var arguments: [String]
@@ -29,26 +29,26 @@ package struct Command: Sendable {
     package var environment: [String: String]
     /// Where it starts.
     package var directory: String
-    /// What has started it, on a stage.
-    package var place: StagePlace
-    let stage: Stage?
+    /// What has started it, in a fixture.
+    package var place: FixturePlace
+    let host: HostFixture?
     /// A socket that it connects to instead of running a program; see `DaemonClient`.
     var connects: String?
 
     /// A command on the machine itself, with the test's own ids.
     package init(_ arguments: [String], environment: [String: String] = [:]) {
-        self.init(arguments, account: nil, environment: environment, stage: nil)
+        self.init(arguments, account: nil, environment: environment, host: nil)
     }
 
     init(
-        _ arguments: [String], account: Account?, environment: [String: String], stage: Stage?,
-        place: StagePlace? = nil
+        _ arguments: [String], account: Account?, environment: [String: String], host: HostFixture?,
+        place: FixturePlace? = nil
     ) {
         self.arguments = arguments
         self.place = place ?? .session(of: account?.uid == 0 ? nil : account)
         self.account = account
-        self.stage = stage
-        directory = stage == nil ? "/" : account?.home ?? "/"
+        self.host = host
+        directory = host == nil ? "/" : account?.home ?? "/"
         var all = [
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "LANG": "C.UTF-8",

@@ -18,11 +18,12 @@ package final class DaemonClient: Sendable {
         try self.init(PacketSocket.connect(to: path), path: path, process: nil, leash: nil)
     }
 
-    /// Has a process on a stage connect to the daemon there, which goes when this does.
+    /// Has a process in a fixture connect to the daemon there, which goes when this does.
     package convenience init(
-        path: String, on stage: Stage, as account: Account = Stage.root, in place: StagePlace? = nil
+        path: String, on host: HostFixture, as account: Account = HostFixture.root,
+        in place: FixturePlace? = nil
     ) throws {
-        var command = stage.command([], as: account, in: place)
+        var command = host.command([], as: account, in: place)
         command.connects = path
         let ends = try PacketSocket.pair()
         let far = ends.second.descriptor.number

@@ -2,7 +2,7 @@
 import CTestSupport
 import Glibc
 
-/// One record that a program on a stage wrote to the journal or to syslog.
+/// One record that a program in a fixture wrote to the journal or to syslog.
 package struct JournalEntry: Sendable {
     /// The fields as they were sent; of a syslog line PRIORITY, SYSLOG_FACILITY,
     /// SYSLOG_IDENTIFIER, SYSLOG_PID and MESSAGE.
@@ -20,7 +20,7 @@ package struct JournalEntry: Sendable {
     package subscript(name: String) -> String? { fields[name] }
 }
 
-/// What programs on a stage logged: the receiving end of `/run/systemd/journal/socket` (native
+/// What programs in a fixture logged: the receiving end of `/run/systemd/journal/socket` (native
 /// protocol) and of `/dev/log` (RFC 3164, as syslog(3) writes it).
 package final class Journal: Sendable {
     private let collector: Collector
@@ -33,7 +33,7 @@ package final class Journal: Sendable {
     /// All entries until now, as they came.
     package var entries: [JournalEntry] { collector.chunks.map(Self.entry) }
 
-    /// Waits for the first entry, of all since the stage stands, that `isWanted` accepts.
+    /// Waits for the first entry, of all since the fixture stands, that `isWanted` accepts.
     @discardableResult
     package func expect(
         _ awaited: String, within limit: Duration = .patience,

@@ -2,12 +2,12 @@
 import Glibc
 
 /// The real GNOME Keyring behind the login, and a session in which it can be looked at.
-extension SignetStage {
+extension SignetFixture {
     /// Installs it: `login` unlocks it with the password that it was given, `passwd` changes it.
     ///
     /// The stack counts failed passwords too, as faillock(8) tells.
     package func installKeyring(options: String = "") throws {
-        try stage.writeService(
+        try host.writeService(
             "login",
             """
             auth required pam_faillock.so preauth silent deny=3
@@ -22,7 +22,7 @@ extension SignetStage {
             session optional pam_gnome_keyring.so auto_start
 
             """)
-        try stage.writeService(
+        try host.writeService(
             "passwd",
             """
             password required pam_unix.so sha512
@@ -30,8 +30,8 @@ extension SignetStage {
             password optional pam_signet.so
 
             """)
-        try stage.write("/usr/local/bin/desktop", Self.desktop, mode: 0o755)
-        try stage.write("/usr/local/bin/keyring", Self.keyring, mode: 0o755)
+        try host.write("/usr/local/bin/desktop", Self.desktop, mode: 0o755)
+        try host.write("/usr/local/bin/keyring", Self.keyring, mode: 0o755)
     }
 
     /// What a desktop does: a bus, and the keyring daemon that the login has started joins it.
@@ -60,12 +60,12 @@ extension SignetStage {
 
     /// Ends what a session left running: the next login starts a keyring of its own, locked.
     package func endKeyrings() {
-        for pid in stage.processes(named: "gnome-keyring-d") { _ = Glibc.kill(pid, SIGKILL) }
+        for pid in host.processes(named: "gnome-keyring-d") { _ = Glibc.kill(pid, SIGKILL) }
     }
 
     /// How often alice's password failed, as faillock(8) has counted.
     package func failedPasswords() throws -> Int {
-        let outcome = try stage.run(["faillock", "--user", "alice"])
+        let outcome = try host.run(["faillock", "--user", "alice"])
         return outcome.output.split(separator: "\n").count { $0.hasSuffix(" V") }
     }
 }

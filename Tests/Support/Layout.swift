@@ -90,7 +90,7 @@ package enum Layout {
         return try directory(of: matching(pattern))
     }
 
-    /// Directories to be seen on a stage, none inside another, none that is seen anyway.
+    /// Directories to be seen in a fixture, none inside another, none that is seen anyway.
     static func seen(adding more: [String]) -> [String] {
         let wanted = Set([package, products, runtime].compactMap(\.self) + more)
         return wanted.sorted().filter { path in

@@ -195,7 +195,7 @@ package final class PostgreSQLServer: Sendable {
         return outcome
     }
 
-    /// Starts one of PostgreSQL's programs, as unpacked by `Tests/Stage/programs`. It may look
+    /// Starts one of PostgreSQL's programs, as unpacked by `Tests/HostFixture/programs`. It may look
     /// everywhere, as the project may be in a private directory, and do nothing more than others.
     private func run(_ arguments: [String]) throws(TestFault) -> Program {
         let programs = "\(Layout.package)/.build/programs"

@@ -18,7 +18,7 @@ package final class SoftwareTPM: Sendable {
     private let process = Mutex<Program?>(nil)
     let ownerPassword = Mutex<[UInt8]>([])
 
-    /// Starts one. Its sockets are in `directory`, a stage's for example (`stage.path("/run")`,
+    /// Starts one. Its sockets are in `directory`, a fixture's for example (`host.path("/run")`,
     /// seen there as `/run/tpm`), and otherwise in a private one.
     package init(socketsIn directory: String? = nil) throws(TestFault) {
         scratch = try Scratch()

@@ -47,7 +47,7 @@ package final class TPMInterposer: Sendable {
     private let stopper: Mutex<Descriptor?>
 
     /// Stands in front of a TPM, which may be stopped, replaced and started meanwhile. Its sockets
-    /// are in `directory`, a stage's for example (`stage.path("/run")`, seen there as
+    /// are in `directory`, a fixture's for example (`host.path("/run")`, seen there as
     /// `/run/tpm-bus`), and otherwise in a private one.
     package init(_ tpm: SoftwareTPM, socketsIn directory: String? = nil) throws(TestFault) {
         scratch = try Scratch()

@@ -28,7 +28,7 @@ package final class Terminal: Sendable {
         package let makesSignals: Bool
     }
 
-    /// The slave's path, the same inside a stage and outside.
+    /// The slave's path, the same inside a fixture and outside.
     package let path: String
     private let command: Command
     private let child: ChildProcess

@@ -13,8 +13,8 @@ package enum TestFault: Error, CustomStringConvertible {
     case deadline(awaited: String, transcript: String)
     /// The other end was closed before what was awaited came.
     case closed(awaited: String, transcript: String)
-    /// The stage could not be set up: what its script said.
-    case noStage(String)
+    /// The fixture could not be set up: what its script said.
+    case noFixture(String)
     /// A TPM refused a command of the test's own: its name, and the response code.
     case refused(command: String, code: UInt32)
 
@@ -26,8 +26,8 @@ package enum TestFault: Error, CustomStringConvertible {
             "waited in vain for \(awaited); what came:\n\(transcript)"
         case .closed(let awaited, let transcript):
             "it ended before \(awaited); what came:\n\(transcript)"
-        case .noStage(let text):
-            "the stage could not be set up: \(text)"
+        case .noFixture(let text):
+            "the fixture could not be set up: \(text)"
         case .refused(let command, let code):
             "the TPM refused \(command): code 0x\(String(code, radix: 16))"
         }

@@ -74,7 +74,7 @@ package struct VirtualReader: Sendable {
         try sendWhenOpen(command.bytes, to: path, within: limit)
     }
 
-    /// The file with which it is not found again, by a daemon of testbench's.
+    /// The file with which it is not found again, by a daemon of testfixture's.
     package var unpluggedMark: String { path + ".unplugged" }
     /// The reader that is found in its place, where there is a file of that name.
     package var other: VirtualReader { VirtualReader(path: path + ".other") }

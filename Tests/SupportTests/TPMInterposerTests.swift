@@ -181,17 +181,17 @@ struct TPMInterposerTests {
         try tpm.run(random)
     }
 
-    @Test("it and the TPM can be where programs on a stage look for them")
-    func stage() throws {
-        let stage = try Stage()
-        let tpm = try SoftwareTPM(socketsIn: stage.path("/run"))
-        let bus = try TPMInterposer(tpm, socketsIn: stage.path("/run"))
+    @Test("it and the TPM can be where programs in a fixture look for them")
+    func host() throws {
+        let host = try HostFixture()
+        let tpm = try SoftwareTPM(socketsIn: host.path("/run"))
+        let bus = try TPMInterposer(tpm, socketsIn: host.path("/run"))
         for socket in ["/run/tpm", "/run/tpm.ctrl", "/run/tpm-bus", "/run/tpm-bus.ctrl"] {
-            #expect(try stage.run(["test", "-S", socket]).succeeded)
+            #expect(try host.run(["test", "-S", socket]).succeeded)
         }
         try TPMClient(path: bus.path).run(random)
         try tpm.replace()
-        try TPMClient(path: stage.path("/run/tpm-bus")).run(random)
+        try TPMClient(path: host.path("/run/tpm-bus")).run(random)
         #expect(bus.count(of: .getRandom) == 2)
     }
 }

@@ -6,16 +6,16 @@ import Testing
 
 @Suite("a request that nobody in front of a terminal may have made", .timeLimit(.minutes(5)))
 struct BackgroundTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
     }
 
     /// Runs sudo without any terminal.
-    private func sudo(in place: StagePlace? = nil) throws -> Program {
-        try stage.start(["sh", "-c", "exec sudo -k id -un 2>&1"], as: Stage.alice, in: place)
+    private func sudo(in place: FixturePlace? = nil) throws -> Program {
+        try host.start(["sh", "-c", "exec sudo -k id -un 2>&1"], as: HostFixture.alice, in: place)
     }
 
     @Test("of a program at a seat is asked for a touch: it may have windows")
@@ -24,9 +24,9 @@ struct BackgroundTests {
         // What it shows comes with its end: it writes to no terminal.
         signet.touchBlindly(Touch.alice) { program.ended != nil }
         let output = try program.expectEnd().output
-        #expect(output.contains("\(SignetStage.invitation) to confirm: sudo id -un [-k] (alice)"))
+        #expect(output.contains("\(SignetFixture.invitation) to confirm: sudo id -un [-k] (alice)"))
         #expect(output.contains("root\n"))
-        let decision = try stage.journal.expect("the decision") {
+        let decision = try host.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "allow"
         }
         #expect(decision["SIGNET_PRESENCE"] == "noTerminal")
@@ -36,25 +36,25 @@ struct BackgroundTests {
     @Test("of a program in a terminal's background, whose streams are files, waits for no touch")
     func streamsElsewhere() throws {
         let line = "su alice -c true </dev/null >/run/su.log 2>&1 & wait $!; echo over."
-        let terminal = try stage.terminal(["bash", "-c", "set -m; " + line], as: Stage.bob)
+        let terminal = try host.terminal(["bash", "-c", "set -m; " + line], as: HostFixture.bob)
         try terminal.expect("over.")
         try terminal.expectEnd()
-        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
     }
 
     @Test("that goes there while a finger is awaited does not get the touch")
     func sentAway() throws {
         try signet.writeServices(options: "prompt=finger")
-        let terminal = try stage.terminal(["bash", "--norc", "-i"], as: Stage.alice)
+        let terminal = try host.terminal(["bash", "--norc", "-i"], as: HostFixture.alice)
         try terminal.expect("$ ")
         try terminal.sendLine("sudo id -un")
-        try terminal.expect(SignetStage.invitation)
+        try terminal.expect(SignetFixture.invitation)
         try terminal.send("\u{1A}")
         try terminal.expect("Stopped")
         try terminal.sendLine("bg")
         try terminal.expect("sudo id -un &")
         try signet.touch(Touch.alice)
-        try stage.journal.expect("the signature") {
+        try host.journal.expect("the signature") {
             $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "allow"
         }
         // It asks for the password, and stops for that.
@@ -66,14 +66,14 @@ struct BackgroundTests {
 
     @Test("of a program at no seat waits for no touch")
     func noSeat() throws {
-        try stage.changeSession(of: Stage.alice, ["SEAT": ""])
+        try host.changeSession(of: HostFixture.alice, ["SEAT": ""])
         try expectPassword(try sudo())
     }
 
     @Test(
         "of a program outside of sessions waits for no touch",
-        arguments: [StagePlace.unit("cron.service"), .nothing])
-    func nowhere(_ place: StagePlace) throws {
+        arguments: [FixturePlace.unit("cron.service"), .nothing])
+    func nowhere(_ place: FixturePlace) throws {
         try expectPassword(try sudo(in: place))
     }
 

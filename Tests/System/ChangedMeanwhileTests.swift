@@ -9,11 +9,11 @@ import Testing
 /// confirmed, where the machine is fast enough, so that the change itself is what refuses it.
 @Suite("while a program was stopped with a proof in its hands", .timeLimit(.minutes(5)))
 struct ChangedMeanwhileTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
     }
 
     /// A program that has verified its proof and is stopped before it asks whether that is still good.
@@ -40,7 +40,7 @@ struct ChangedMeanwhileTests {
     @Test("fingerprint login was switched off", arguments: AlicesProgram.allCases)
     func disabled(_ program: AlicesProgram) throws {
         let terminal = try stopped(program)
-        let answer = try stage.run([
+        let answer = try host.run([
             try Built.program("signet"), "disable", "--account", "alice",
         ])
         #expect(answer.succeeded, "\(answer.errors)")
@@ -64,7 +64,7 @@ struct ChangedMeanwhileTests {
     @Test("another user came to the seat", arguments: AlicesProgram.allCases)
     func switched(_ program: AlicesProgram) throws {
         let terminal = try stopped(program)
-        try stage.show(.session(of: Stage.bob))
+        try host.show(.session(of: HostFixture.bob))
         try expectExpired(program, on: terminal)
         try signet.expectReceipts(granted: [false])
     }
@@ -74,14 +74,14 @@ struct ChangedMeanwhileTests {
         try signet.writeServices(options: "max-tries=5")
         let terminal = try stopped(program)
         // Once the proof is void, others may ask for a finger.
-        let next = try signet.asking(.sudo, in: SignetStage.elsewhere)
+        let next = try signet.asking(.sudo, in: SignetFixture.elsewhere)
         try signet.touch(Touch.nobody)
         try next.expect("did not match")
         try signet.mismatch(3, on: next)
         try next.expectInvitation()
         try signet.touch(Touch.nobody)
         try next.expect("too many failed scans")
-        #expect(try signet.status(Stage.alice).lock == .forNow)
+        #expect(try signet.status(HostFixture.alice).lock == .forNow)
         try expectExpired(program, on: terminal, "too many failed scans")
         try signet.expectReceipts(granted: [false])
         next.hangUp()
@@ -90,7 +90,7 @@ struct ChangedMeanwhileTests {
     @Test("a lockout was written", arguments: AlicesProgram.allCases)
     func lockedBeside(_ program: AlicesProgram) throws {
         let terminal = try stopped(program)
-        try signet.setFailures(20, of: Stage.alice)
+        try signet.setFailures(20, of: HostFixture.alice)
         try expectExpired(program, on: terminal, "too many failed scans")
         try signet.expectReceipts(granted: [false])
     }

@@ -7,16 +7,16 @@ import Testing
 
 @Suite("the command signet, with the daemon", .timeLimit(.minutes(5)))
 struct CommandTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage()
-        try signet.enroll(Stage.bob, as: Touch.bob)
+        signet = try SignetFixture()
+        try signet.enroll(HostFixture.bob, as: Touch.bob)
     }
 
     private func signet(_ arguments: String...) throws -> Terminal {
-        try stage.terminal([try Built.program("signet")] + arguments, as: Stage.alice)
+        try host.terminal([try Built.program("signet")] + arguments, as: HostFixture.alice)
     }
 
     private func givePassword(_ password: String, to terminal: Terminal) throws {
@@ -30,11 +30,11 @@ struct CommandTests {
     /// Not on a terminal, where lines are drawn again: each line here is one event.
     private func enrollAlice() throws {
         let program = try Program(
-            stage.command(
+            host.command(
                 [try Built.program("signet"), "enroll", "right-index", "--password-stdin"],
-                as: Stage.alice),
-            input: Stage.alice.password + "\n")
-        let invitation = SignetStage.invitation + "\n"
+                as: HostFixture.alice),
+            input: HostFixture.alice.password + "\n")
+        let invitation = SignetFixture.invitation + "\n"
         try program.expect(invitation)
         try signet.touch(Touch.alice)
         try program.expect(invitation + invitation)
@@ -43,14 +43,14 @@ struct CommandTests {
             try program.expect("stage \(stage) of 5\n")
         }
         #expect(try program.expectEnd().succeeded)
-        #expect(!program.output.contains(Stage.alice.password))
+        #expect(!program.output.contains(HostFixture.alice.password))
     }
 
     @Test("while it has a password to ask for, nobody but root reads its memory")
     func memory() throws {
         let terminal = try signet("enable")
         try terminal.expect("Password of alice: ")
-        let running = stage.processes(named: "signet")
+        let running = host.processes(named: "signet")
         #expect(!running.isEmpty)
         for process in running {
             // What root owns below /proc belongs to a process that leaves no core; proc(5).
@@ -58,12 +58,12 @@ struct CommandTests {
             #expect(unsafe lstat("/proc/\(process)/environ", &status) == 0)
             #expect(status.st_uid == 0)
         }
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         _ = try terminal.expectEnd()
     }
 
     private func touchesSudo() throws {
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         try signet.touch(Touch.alice)
         try terminal.expect("root\r\n")
@@ -81,19 +81,19 @@ struct CommandTests {
     @Test("a wrong password enrols nothing, and no finger is asked for")
     func wrongPassword() throws {
         let terminal = try signet("enroll", "right-index")
-        try givePassword(Stage.root.password, to: terminal)
+        try givePassword(HostFixture.root.password, to: terminal)
         try terminal.expect("wrong")
         terminal.hangUp()
         try terminal.expectEnd()
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
-        #expect(try signet.status(Stage.alice).prints == 0)
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
+        #expect(try signet.status(HostFixture.alice).prints == 0)
     }
 
     @Test("bob's finger cannot be enrolled for alice")
     func taken() throws {
         let terminal = try signet("enroll", "right-index")
-        try givePassword(Stage.alice.password, to: terminal)
-        try terminal.expect(SignetStage.invitation)
+        try givePassword(HostFixture.alice.password, to: terminal)
+        try terminal.expect(SignetFixture.invitation)
         // Whose finger it is, is not told before the end, and then neither.
         try signet.touch(Touch.bob)
         try terminal.expect("0 of 5")
@@ -101,40 +101,40 @@ struct CommandTests {
         try signet.touch(Touch.bob)
         try terminal.expect("the finger was not enrolled")
         #expect(try terminal.expectEnd() != .exited(0))
-        #expect(try signet.status(Stage.alice).prints == 0)
+        #expect(try signet.status(HostFixture.alice).prints == 0)
     }
 
     @Test("disable, enable and unlock want the password, and do what they say")
     func toggle() throws {
         try enrollAlice()
         let off = try signet("disable")
-        try givePassword(Stage.alice.password, to: off)
+        try givePassword(HostFixture.alice.password, to: off)
         #expect(try off.expectEnd() == .exited(0))
-        let plain = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let plain = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try plain.passBySudosPrompt()
         #expect(!plain.transcript.contains("reader"))
 
         let on = try signet("enable")
-        try givePassword(Stage.alice.password, to: on)
+        try givePassword(HostFixture.alice.password, to: on)
         #expect(try on.expectEnd() == .exited(0))
         try touchesSudo()
 
         // What the touch leaves to write is on disk before this answer.
-        #expect(try signet.status(Stage.alice).lock == .open)
-        try signet.setFailures(20, of: Stage.alice)
+        #expect(try signet.status(HostFixture.alice).lock == .open)
+        try signet.setFailures(20, of: HostFixture.alice)
         let unlock = try signet("unlock")
         try givePassword("wrong", to: unlock)
         try unlock.expect("wrong")
-        #expect(try signet.status(Stage.alice).lock == .untilPassword)
-        try givePassword(Stage.alice.password, to: unlock)
+        #expect(try signet.status(HostFixture.alice).lock == .untilPassword)
+        try givePassword(HostFixture.alice.password, to: unlock)
         #expect(try unlock.expectEnd() == .exited(0))
-        #expect(try signet.status(Stage.alice).lock == .open)
+        #expect(try signet.status(HostFixture.alice).lock == .open)
     }
 
     @Test("disable while a finger is awaited holds for the touch that comes then")
     func disabledMeanwhile() throws {
         try enrollAlice()
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         _ = try signet.ask(.disable(account: "alice"))
         try signet.touch(Touch.alice)
@@ -146,13 +146,13 @@ struct CommandTests {
     func delete() throws {
         try enrollAlice()
         let terminal = try signet("delete", "right-index")
-        try givePassword(Stage.alice.password, to: terminal)
+        try givePassword(HostFixture.alice.password, to: terminal)
         #expect(try terminal.expectEnd() == .exited(0))
-        let sudo = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let sudo = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try sudo.passBySudosPrompt()
-        #expect(!sudo.transcript.contains(SignetStage.invitation))
-        #expect(try signet.status(Stage.alice).prints == 0)
-        #expect(try signet.status(Stage.bob).prints == 1)
+        #expect(!sudo.transcript.contains(SignetFixture.invitation))
+        #expect(try signet.status(HostFixture.alice).prints == 0)
+        #expect(try signet.status(HostFixture.bob).prints == 1)
     }
 }
 
@@ -160,9 +160,9 @@ struct CommandTests {
 struct OtherReaderTests {
     @Test("one that compares with a single print and keeps none lets in, and refuses")
     func verifyOnly() throws {
-        let signet = try SignetStage(readers: [.text])
-        try signet.enroll(Stage.alice, as: Touch.alice, on: .text)
-        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let signet = try SignetFixture(readers: [.text])
+        try signet.enroll(HostFixture.alice, as: Touch.alice, on: .text)
+        let terminal = try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         try signet.touch(Touch.bob, on: .text)
         try terminal.expect("the finger did not match")
@@ -174,11 +174,11 @@ struct OtherReaderTests {
 
     @Test("a restart of the daemon leaves the fingers as they were")
     func restart() throws {
-        let signet = try SignetStage(readers: [.text])
-        try signet.enroll(Stage.alice, as: Touch.alice, on: .text)
+        let signet = try SignetFixture(readers: [.text])
+        try signet.enroll(HostFixture.alice, as: Touch.alice, on: .text)
         try signet.kill()
         try signet.start()
-        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         try signet.touch(Touch.alice, on: .text)
         try terminal.expect("root\r\n")
@@ -192,38 +192,38 @@ struct StackLineTests {
         "an option that is unknown, malformed or repeated is logged, and the password works",
         arguments: ["sesame", "timeout=0", "timeout=9999", "max-tries=x", "debug debug"])
     func options(options: String) throws {
-        let signet = try SignetStage.inhabited(options: options)
-        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let signet = try SignetFixture.inhabited(options: options)
+        let terminal = try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.passBySudosPrompt()
         #expect(!terminal.transcript.contains("reader"))
-        try signet.stage.journal.expect("the refused option") {
+        try signet.host.journal.expect("the refused option") {
             $0.priority == 3 && $0.message.contains("is unknown, malformed or repeated")
         }
     }
 
     @Test("another socket of root's may be named, and one that is not there is told")
     func socket() throws {
-        let signet = try SignetStage.inhabited(options: "socket=/run/elsewhere.sock")
-        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let signet = try SignetFixture.inhabited(options: "socket=/run/elsewhere.sock")
+        let terminal = try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expect("the fingerprint service does not answer: use the password")
         try terminal.passBySudosPrompt()
     }
 
     @Test("as the only one, required: a touch lets in, the password and no touch do not")
     func alone() throws {
-        let signet = try SignetStage.inhabited()
-        try signet.stage.writeService(
+        let signet = try SignetFixture.inhabited()
+        try signet.host.writeService(
             "sudo", "auth required pam_signet.so\naccount required pam_permit.so\n")
-        let allowed = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let allowed = try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try allowed.expectInvitation()
         try signet.touch(Touch.alice)
         try allowed.expect("root\r\n")
         #expect(try allowed.expectEnd() == .exited(0))
-        try signet.stage.writeService(
+        try signet.host.writeService(
             "sudo", "auth required pam_signet.so timeout=5\naccount required pam_permit.so\n")
-        let refused = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let refused = try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try refused.expectInvitation()
-        try refused.sendLine(Stage.alice.password)
+        try refused.sendLine(HostFixture.alice.password)
         #expect(try refused.expectEnd(within: .seconds(30)) == .exited(1))
         #expect(!refused.transcript.contains("root\r\n"))
     }

@@ -7,16 +7,16 @@ import Testing
 /// What is confirmed is seen, and is what runs; or no finger is asked for.
 @Suite("a command line that hides what runs", .timeLimit(.minutes(5)))
 struct ConfirmedLineTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
     }
 
     /// The last line of this name in alice's receipts.
     private func receipt(_ name: String) throws -> String? {
-        let text = try stage.read("\(SignetStage.state(of: Stage.alice))/receipts")
+        let text = try host.read("\(SignetFixture.state(of: HostFixture.alice))/receipts")
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
         return lines.last { $0.hasPrefix("\(name): ") }.map { String($0.dropFirst(name.count + 2)) }
     }
@@ -24,7 +24,7 @@ struct ConfirmedLineTests {
     /// SHA-256 of words that each end with NUL, as stock programs make it.
     private func digest(_ words: [String]) throws -> String {
         let line = "printf '%s\\0' \"$@\" | openssl dgst -sha256 -binary | basenc --base64url"
-        let outcome = try stage.run(["sh", "-c", line, "sh"] + words)
+        let outcome = try host.run(["sh", "-c", line, "sh"] + words)
         return String(outcome.output.prefix { $0 != "=" && $0 != "\n" })
     }
 
@@ -32,11 +32,11 @@ struct ConfirmedLineTests {
     func assignments() throws {
         let assignments = zip(0..., "abcdefgh").map { "V\($0)=\($1)" }
         let words = ["sudo"] + assignments + ["sh", "-c", "EVIL", "apt-get", "update"]
-        let terminal = try stage.terminal(words, as: Stage.alice)
+        let terminal = try host.terminal(words, as: HostFixture.alice)
         let purpose =
             "sudo sh -c EVIL apt-get update [\(assignments.joined(separator: " "))]"
-        try terminal.expect("\(SignetStage.invitation) to confirm: \(purpose) (alice, pts/")
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expect("\(SignetFixture.invitation) to confirm: \(purpose) (alice, pts/")
+        try terminal.expect(SignetFixture.orPassword)
         try signet.touch(Touch.alice)
         try terminal.expect("EVIL: not found")
         #expect(try terminal.expectEnd() == .exited(127))
@@ -48,11 +48,11 @@ struct ConfirmedLineTests {
     func flood() throws {
         let assignments = (0..<64).map { "V\($0)=" + String(repeating: "x", count: 200) }
         let words = ["sudo"] + assignments + ["sh", "-c", "EVIL", "apt-get", "update"]
-        let terminal = try stage.terminal(words, as: Stage.alice)
+        let terminal = try host.terminal(words, as: HostFixture.alice)
         try terminal.expect("to confirm: sudo sh -c EVIL apt-get update [V0=xxx")
         try terminal.expect(" … ")
         try terminal.expect("xxx] (alice, pts/")
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expect(SignetFixture.orPassword)
         try signet.touch(Touch.alice)
         try terminal.expect("EVIL: not found")
         try terminal.expectEnd()
@@ -63,8 +63,8 @@ struct ConfirmedLineTests {
     func differing() throws {
         func confirmed(_ middle: String) throws -> (purpose: String?, digest: String?) {
             let word = String(repeating: "a", count: 400)
-            let terminal = try stage.terminal(
-                ["sudo", "true", word + middle + word], as: Stage.alice)
+            let terminal = try host.terminal(
+                ["sudo", "true", word + middle + word], as: HostFixture.alice)
             try terminal.expectInvitation()
             try signet.touch(Touch.alice)
             #expect(try terminal.expectEnd() == .exited(0))
@@ -83,13 +83,13 @@ struct ConfirmedLineTests {
             ["bash", "-c", "exec -a lt-sudoedit sudo /usr/bin/id -un"],
         ])
     func unclear(_ words: [String]) throws {
-        let terminal = try stage.terminal(words, as: Stage.alice)
+        let terminal = try host.terminal(words, as: HostFixture.alice)
         try terminal.expect("it is unclear what a fingerprint would confirm here")
         try terminal.expect("password for alice: ")
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
-        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
         if words[0] == "sudo" {
-            try terminal.sendLine(Stage.alice.password)
+            try terminal.sendLine(HostFixture.alice.password)
             try terminal.expect("root\r\n")
             #expect(try terminal.expectEnd() == .exited(0))
         }
@@ -97,12 +97,12 @@ struct ConfirmedLineTests {
 
     @Test("of su with two commands gets no touch, but the password")
     func su() throws {
-        let terminal = try stage.terminal(
-            ["su", "alice", "-c", "echo one", "-c", "echo two"], as: Stage.alice)
+        let terminal = try host.terminal(
+            ["su", "alice", "-c", "echo one", "-c", "echo two"], as: HostFixture.alice)
         try terminal.expect("it is unclear what a fingerprint would confirm here")
         try terminal.expect("Password: ")
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
-        try terminal.sendLine(Stage.alice.password)
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("two\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
     }

@@ -9,27 +9,27 @@ import Testing
 struct DaemonLifeTests {
     private static let configuration = "/etc/signet/signet.conf"
 
-    private func sudo(on signet: SignetStage) throws -> Terminal {
-        try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+    private func sudo(on signet: SignetFixture) throws -> Terminal {
+        try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
     }
 
     @Test("a login starts it at its socket, and it ends when nobody asks for anything any more")
     func activation() throws {
-        let signet = try SignetStage(readers: [.text])
-        try signet.enroll(Stage.alice, as: Touch.alice, on: .text)
+        let signet = try SignetFixture(readers: [.text])
+        try signet.enroll(HostFixture.alice, as: Touch.alice, on: .text)
         try signet.stop()
-        try signet.stage.write(Self.configuration, "[daemon]\nidle-exit = 1s\n")
-        let activator = try signet.stage.start(
-            ["systemd-socket-activate", "--seqpacket", "-l", SignetStage.socket]
-                + SignetStage.command(for: [.text]), in: SignetStage.unit)
-        try activator.expectError("Listening on \(SignetStage.socket)")
+        try signet.host.write(Self.configuration, "[daemon]\nidle-exit = 1s\n")
+        let activator = try signet.host.start(
+            ["systemd-socket-activate", "--seqpacket", "-l", SignetFixture.socket]
+                + SignetFixture.command(for: [.text]), in: SignetFixture.unit)
+        try activator.expectError("Listening on \(SignetFixture.socket)")
         let terminal = try sudo(on: signet)
         try terminal.expectInvitation()
         try signet.touch(Touch.alice, on: .text)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
         #expect(try activator.expectEnd().ending == .exited(0))
-        #expect(try signet.failures(of: Stage.alice) == 0)
+        #expect(try signet.failures(of: HostFixture.alice) == 0)
     }
 
     @Test("no variable of its environment gives the installed daemon a reader")
@@ -39,14 +39,14 @@ struct DaemonLifeTests {
             "FP_DRIVERS_WHITELIST=virtual_device",
         ]
         // The driver that serves the tests, so that the variables are the right ones.
-        let signet = try SignetStage(readers: [.text])
+        let signet = try SignetFixture(readers: [.text])
         #expect(try signet.drivers() == ["virtual_device"])
         try signet.stop()
-        let activator = try signet.stage.start(
-            ["systemd-socket-activate", "--seqpacket", "-l", SignetStage.socket]
+        let activator = try signet.host.start(
+            ["systemd-socket-activate", "--seqpacket", "-l", SignetFixture.socket]
                 + variables.flatMap { ["-E", $0] }
-                + [try Built.program("signetd")], in: SignetStage.unit)
-        try activator.expectError("Listening on \(SignetStage.socket)")
+                + [try Built.program("signetd")], in: SignetFixture.unit)
+        try activator.expectError("Listening on \(SignetFixture.socket)")
         // This machine may have readers of its own.
         #expect(try signet.drivers().allSatisfy { !$0.hasPrefix("virtual") })
         activator.signal(SIGTERM)
@@ -55,27 +55,27 @@ struct DaemonLifeTests {
 
     @Test("a mistake in the configuration is told with file and line, and logins go on")
     func badConfiguration() throws {
-        let signet = try SignetStage.inhabited()
+        let signet = try SignetFixture.inhabited()
         try signet.stop()
-        try signet.stage.write(Self.configuration, "[touch]\ntimeout = 20s\nfrobnicate = 1\n")
+        try signet.host.write(Self.configuration, "[touch]\ntimeout = 20s\nfrobnicate = 1\n")
         try signet.start()
-        let fault = try #require(try signet.status(Stage.alice).configurationFault)
+        let fault = try #require(try signet.status(HostFixture.alice).configurationFault)
         #expect(String(decoding: fault, as: UTF8.self).contains("\(Self.configuration):3"))
-        try signet.stage.journal.expect("the fault") {
+        try signet.host.journal.expect("the fault") {
             $0.priority == 3 && $0.message.contains("\(Self.configuration):3")
         }
         let terminal = try sudo(on: signet)
         try terminal.expectInvitation()
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
     @Test("where nobody may wait, the second login is told who is served, and the password works")
     func fullQueue() throws {
-        let signet = try SignetStage.inhabited()
+        let signet = try SignetFixture.inhabited()
         try signet.stop()
-        try signet.stage.write(Self.configuration, "[touch]\nwaiting = 0\n")
+        try signet.host.write(Self.configuration, "[touch]\nwaiting = 0\n")
         try signet.start()
         let first = try sudo(on: signet)
         try first.expectInvitation()
@@ -84,15 +84,15 @@ struct DaemonLifeTests {
         try second.expect("sudo id -un (alice, \(name)) is using the reader, and the queue is full")
         try second.passBySudosPrompt()
         try signet.expectDenial("queueFull")
-        try first.sendLine(Stage.alice.password)
+        try first.sendLine(HostFixture.alice.password)
         try first.expect("root\r\n")
     }
 
     @Test("its time limit holds, whatever the module asks for")
     func shorterLimit() throws {
-        let signet = try SignetStage.inhabited(options: "timeout=60")
+        let signet = try SignetFixture.inhabited(options: "timeout=60")
         try signet.stop()
-        try signet.stage.write(Self.configuration, "[touch]\ntimeout = 1s\n")
+        try signet.host.write(Self.configuration, "[touch]\ntimeout = 1s\n")
         try signet.start()
         let terminal = try sudo(on: signet)
         try terminal.expect("no fingerprint was read in time")
@@ -102,9 +102,9 @@ struct DaemonLifeTests {
 
     @Test("a second daemon does not take the first one's socket")
     func second() throws {
-        let signet = try SignetStage.inhabited()
-        let second = try signet.stage.run(
-            SignetStage.command(for: []), in: SignetStage.unit)
+        let signet = try SignetFixture.inhabited()
+        let second = try signet.host.run(
+            SignetFixture.command(for: []), in: SignetFixture.unit)
         #expect(second.ending == .exited(1))
         let terminal = try sudo(on: signet)
         try terminal.expectInvitation()
@@ -114,7 +114,7 @@ struct DaemonLifeTests {
     }
 }
 
-extension SignetStage {
+extension SignetFixture {
     /// The drivers of the readers that the daemon has.
     fileprivate func drivers() throws -> [String] {
         try connect().answers(to: .readers).compactMap { answer in

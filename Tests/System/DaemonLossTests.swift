@@ -7,19 +7,19 @@ import Testing
 
 @Suite("without a daemon that does its duty", .timeLimit(.minutes(5)))
 struct DaemonLossTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private static let silent = "the fingerprint service does not answer: use the password"
 
     /// The module's, for what ends with it.
     private static let limit = Duration.seconds(4)
 
     init() throws {
-        signet = try SignetStage.inhabited(options: "timeout=4")
+        signet = try SignetFixture.inhabited(options: "timeout=4")
     }
 
     private func sudo() throws -> Terminal {
-        try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
     }
 
     @Test("that was stopped, or died, the password works at once", arguments: [SIGTERM, SIGKILL])
@@ -50,7 +50,7 @@ struct DaemonLossTests {
         expectReturn(since: begun, of: "a daemon stopped before")
         try terminal.passBySudosPrompt()
         signet.resume()
-        #expect(try signet.status(Stage.alice).lock == .open)
+        #expect(try signet.status(HostFixture.alice).lock == .open)
     }
 
     @Test("that stands still while a finger is awaited, the module returns when the time is up")
@@ -77,7 +77,7 @@ struct DaemonLossTests {
         try terminal.expect("no fingerprint was read in time")
         expectReturn(since: begun, of: "no touch")
         try terminal.passBySudosPrompt()
-        #expect(try signet.failures(of: Stage.alice) == 0)
+        #expect(try signet.failures(of: HostFixture.alice) == 0)
     }
 
     /// From the start of sudo on: the whole program, its start included, on a machine that is busy.
@@ -122,8 +122,8 @@ struct DaemonLossTests {
     func impostor(ownsSocket: Bool) throws {
         try signet.stop()
         if ownsSocket { try signet.shell("chown bob /run/signet") }
-        let listener = try stage.start(
-            ["perl", "-e", Self.impostor, SignetStage.socket, ownsSocket ? "1" : ""])
+        let listener = try host.start(
+            ["perl", "-e", Self.impostor, SignetFixture.socket, ownsSocket ? "1" : ""])
         try listener.expect("listening")
         // A directory of root's, with bob's socket in it.
         if ownsSocket { try signet.shell("chown root /run/signet") }
@@ -149,15 +149,15 @@ struct DaemonLossTests {
 
 @Suite("without a reader that does its duty", .timeLimit(.minutes(5)))
 struct ReaderLossTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
     }
 
     private func sudo() throws -> Terminal {
-        try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
     }
 
     @Test("there is none: a line that says so, and the password at once")
@@ -170,7 +170,7 @@ struct ReaderLossTests {
         try terminal.passBySudosPrompt()
         #expect(!terminal.transcript.contains("swipe"))
         try signet.expectDenial("noReader")
-        #expect(try signet.failures(of: Stage.alice) == 0)
+        #expect(try signet.failures(of: HostFixture.alice) == 0)
     }
 
     @Test("it is unplugged while a finger is awaited")
@@ -181,7 +181,7 @@ struct ReaderLossTests {
         try terminal.expect("the fingerprint reader was unplugged")
         try terminal.passBySudosPrompt()
         try signet.expectDenial("readerRemoved")
-        #expect(try signet.failures(of: Stage.alice) == 0)
+        #expect(try signet.failures(of: HostFixture.alice) == 0)
         let next = try sudo()
         try next.passBySudosPrompt()
     }
@@ -204,7 +204,7 @@ struct ReaderLossTests {
         try terminal.expect(text)
         try terminal.passBySudosPrompt()
         try signet.expectDenial(reason)
-        #expect(try signet.failures(of: Stage.alice) == 0)
+        #expect(try signet.failures(of: HostFixture.alice) == 0)
 
         let next = try sudo()
         try next.expectInvitation()

@@ -6,7 +6,7 @@ import Testing
 @Suite("the demo", .timeLimit(.minutes(5)))
 struct DemoTests {
     private func demo(_ arguments: String...) throws -> Program {
-        try Program(Command([Built.program("testbench"), "demo"] + arguments))
+        try Program(Command([Built.program("testfixture"), "demo"] + arguments))
     }
 
     @Test("goes as expected in every scene")
@@ -14,7 +14,7 @@ struct DemoTests {
         let outcome = try demo().expectEnd(within: .seconds(240))
         #expect(outcome.ending == .exited(0), "\(outcome.output)\(outcome.errors)")
         #expect(outcome.output.contains("scenes, all as expected"))
-        #expect(!outcome.output.contains(Stage.alice.password))
+        #expect(!outcome.output.contains(HostFixture.alice.password))
     }
 
     @Test("leaves nothing behind when it is stopped in the middle", arguments: [SIGINT, SIGTERM])
@@ -35,11 +35,11 @@ struct DemoTests {
     func refused() throws {
         let word = try demo("x").expectEnd()
         #expect(word.ending == .exited(2))
-        #expect(word.errors.contains("usage: testbench demo"))
+        #expect(word.errors.contains("usage: testfixture demo"))
 
-        let program = try Built.program("testbench")
-        let stage = try Stage()
-        let outcome = try stage.run([program, "demo"], as: Stage.alice)
+        let program = try Built.program("testfixture")
+        let host = try HostFixture()
+        let outcome = try host.run([program, "demo"], as: HostFixture.alice)
         #expect(outcome.ending == .exited(2))
         #expect(outcome.errors.contains("the demo needs root"))
     }

@@ -5,23 +5,23 @@ import TestSupport
 import Testing
 
 /// Real lightdm, its PAM stacks as Debian has them, on a real X server without a screen; the person
-/// at it is played through a greeter without pictures, Tests/Stage/greeter.pl.
+/// at it is played through a greeter without pictures, Tests/HostFixture/greeter.pl.
 @Suite("lightdm", .timeLimit(.minutes(5)), .notingCells)
 struct DisplayManagerTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private let manager: LightDM
     private var screen: TestSupport.Program { manager.said }
 
     init() throws {
-        signet = try SignetStage.debian(options: "max-tries=2")
+        signet = try SignetFixture.debian(options: "max-tries=2")
         manager = try LightDM(on: signet)
         try manager.expectSaid("connected")
     }
 
     /// Has the greeter do something.
     private func `do`(_ command: String) throws {
-        try stage.write("/run/command", command + "\n")
+        try host.write("/run/command", command + "\n")
         try signet.shell("cat /run/command >/run/greeter/commands")
     }
 
@@ -35,11 +35,11 @@ struct DisplayManagerTests {
     func finger() throws {
         shows(.lightdm, .finger)
         try `do`("user alice")
-        try screen.expect("info: \(SignetStage.invitation) (alice, :4242)")
+        try screen.expect("info: \(SignetFixture.invitation) (alice, :4242)")
         try signet.touch(Touch.alice)
         try expectSession()
         #expect(!screen.output.contains("hidden:"))
-        let decision = try stage.journal.expect("the decision") {
+        let decision = try host.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate"
         }
         #expect(decision["SIGNET_SERVICE"] == "lightdm")
@@ -54,8 +54,8 @@ struct DisplayManagerTests {
     /// Gives the password at the prompt, with no touch asked for before.
     private func passByPassword() throws {
         try expectPrompt()
-        #expect(!screen.output.contains(SignetStage.invitation))
-        try `do`("answer \(Stage.alice.password)")
+        #expect(!screen.output.contains(SignetFixture.invitation))
+        try `do`("answer \(HostFixture.alice.password)")
         try expectSession()
     }
 
@@ -64,13 +64,13 @@ struct DisplayManagerTests {
         shows(.lightdm, .wrongFinger, .fingerThenPassword)
         try `do`("user alice")
         for (count, stranger) in [Touch.bob, Touch.nobody].enumerated() {
-            try screen.expect("info: \(SignetStage.invitation)", times: count + 1)
+            try screen.expect("info: \(SignetFixture.invitation)", times: count + 1)
             try signet.touch(stranger)
             try screen.expect("the finger did not match", times: count + 1)
         }
         try expectPrompt()
         #expect(!screen.output.contains("authenticated:"))
-        try `do`("answer \(Stage.alice.password)")
+        try `do`("answer \(HostFixture.alice.password)")
         try expectSession()
     }
 
@@ -81,7 +81,7 @@ struct DisplayManagerTests {
         try `do`("user alice")
         try screen.expect("error: no fingerprint was read in time")
         try expectPrompt()
-        try `do`("answer \(Stage.bob.password)")
+        try `do`("answer \(HostFixture.bob.password)")
         // PAM_AUTH_ERR, as pam_unix has it.
         try screen.expect("authenticated: 7")
         try `do`("start")
@@ -91,7 +91,7 @@ struct DisplayManagerTests {
         try `do`("user alice")
         try screen.expect("error: no fingerprint was read in time", times: 2)
         try expectPrompt(times: 2)
-        try `do`("answer \(Stage.alice.password)")
+        try `do`("answer \(HostFixture.alice.password)")
         try expectSession()
     }
 
@@ -99,11 +99,11 @@ struct DisplayManagerTests {
     func cancelled() throws {
         shows(.lightdm, .cancelled)
         try `do`("user alice")
-        try screen.expect("info: \(SignetStage.invitation) (alice")
+        try screen.expect("info: \(SignetFixture.invitation) (alice")
         try `do`("cancel")
         try signet.expectDenial("cancelled")
         try `do`("user bob")
-        try screen.expect("info: \(SignetStage.invitation) (bob")
+        try screen.expect("info: \(SignetFixture.invitation) (bob")
         try signet.touch(Touch.bob)
         try screen.expect("authenticated: 0")
     }
@@ -128,11 +128,11 @@ struct DisplayManagerTests {
     @Test("locked out, the password is asked for, and lifts it")
     func lockedOut() throws {
         shows(.lightdm, .lockedOut)
-        try signet.setFailures(20, of: Stage.alice)
+        try signet.setFailures(20, of: HostFixture.alice)
         try `do`("user alice")
         try screen.expect("fingerprint login is locked for alice")
         try passByPassword()
-        #expect(try signet.status(Stage.alice).lock == .open)
+        #expect(try signet.status(HostFixture.alice).lock == .open)
     }
 
     @Test(
@@ -154,17 +154,17 @@ struct DisplayManagerTests {
         shows(.lightdm, isTouch ? .finger : .password)
         let example = String(
             decoding: try Layout.read("\(Layout.package)/pam/examples/lightdm"), as: UTF8.self)
-        try stage.writeService(
+        try host.writeService(
             "lightdm", example + "@include common-account\n@include common-session\n")
         try `do`("user alice")
         try expectPrompt()
-        #expect(!screen.output.contains(SignetStage.invitation))
+        #expect(!screen.output.contains(SignetFixture.invitation))
         if isTouch {
             try `do`("answer ")
-            try screen.expect("info: \(SignetStage.invitation) (alice")
+            try screen.expect("info: \(SignetFixture.invitation) (alice")
             try signet.touch(Touch.alice)
         } else {
-            try `do`("answer \(Stage.alice.password)")
+            try `do`("answer \(HostFixture.alice.password)")
         }
         try expectSession()
     }
@@ -175,7 +175,7 @@ struct DisplayManagerTests {
             decoding: try Layout.read("\(Layout.package)/pam/examples/lightdm-finger"),
             as: UTF8.self)
         #expect(example.contains("pam_signet.so timeout=10 delay=500 keyring\n"))
-        try stage.writeService(
+        try host.writeService(
             "lightdm",
             example.replacing("delay=500", with: options)
                 + "@include common-account\n@include common-session\n")
@@ -187,7 +187,7 @@ struct DisplayManagerTests {
         try putFingerFirst()
         let begun = ContinuousClock.now
         try `do`("user alice")
-        try screen.expect("info: \(SignetStage.invitation) (alice")
+        try screen.expect("info: \(SignetFixture.invitation) (alice")
         #expect(ContinuousClock.now - begun >= .milliseconds(500))
         try signet.touch(Touch.alice)
         try expectSession()
@@ -200,18 +200,18 @@ struct DisplayManagerTests {
         try putFingerFirst("delay=5000 debug")
         let begun = ContinuousClock.now
         try `do`("user alice")
-        try stage.journal.expect("the module at work") { $0.message.contains("signet-module") }
+        try host.journal.expect("the module at work") { $0.message.contains("signet-module") }
         try `do`("cancel")
         try manager.expectLogged("Terminated with signal 15")
         #expect(ContinuousClock.now - begun < .seconds(4))
         try putFingerFirst()
         try `do`("user bob")
-        try screen.expect("info: \(SignetStage.invitation) (bob")
+        try screen.expect("info: \(SignetFixture.invitation) (bob")
         try signet.touch(Touch.bob)
         try screen.expect("authenticated: 0")
         #expect(!screen.output.contains("(alice"))
         #expect(
-            !stage.journal.entries.contains {
+            !host.journal.entries.contains {
                 $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_ACCOUNT"] == "alice"
             })
     }

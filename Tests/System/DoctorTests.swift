@@ -39,18 +39,18 @@ private struct Checkup {
 
 @Suite("signet doctor", .timeLimit(.minutes(10)))
 struct DoctorTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
         // What the commands of findings call.
         try signet.shell("ln -s \(try Built.program("signet")) /usr/local/bin/signet")
         try signet.shell("cp -a /var/lib/signet /root/state")
     }
 
-    private func examine(as account: Account = Stage.root) throws -> Checkup {
-        try Checkup(stage.run(["signet", "doctor", "--json"], as: account, within: .seconds(60)))
+    private func examine(as account: Account = HostFixture.root) throws -> Checkup {
+        try Checkup(host.run(["signet", "doctor", "--json"], as: account, within: .seconds(60)))
     }
 
     private func expectSound(_ sourceLocation: SourceLocation = #_sourceLocation) throws {
@@ -105,11 +105,11 @@ struct DoctorTests {
 
     @Test("finds a module that is gone, writable, or of another version")
     func module() throws {
-        let path = "\(stage.moduleDirectory)/pam_signet.so"
+        let path = "\(host.moduleDirectory)/pam_signet.so"
         func find(_ line: String, _ code: String, _ subject: String?) throws {
             try signet.shell(line)
             #expect(try examine().finding(code, subject) != nil, "\(line)")
-            try stage.installModule(Built.module())
+            try host.installModule(Built.module())
             try expectSound()
         }
         try find("chmod 666 \(path)", "file-writable", path)
@@ -150,23 +150,23 @@ struct DoctorTests {
         try signet.start(readers: [.text])
         #expect(try examine().finding("prints-elsewhere", "alice") != nil)
         try signet.stop()
-        try stage.write("/etc/signet/signet.conf", "[vault]\nkind = tpm\n")
+        try host.write("/etc/signet/signet.conf", "[vault]\nkind = tpm\n")
         try signet.start()
         #expect(try examine().finding("vault-trouble", "tpm") != nil)
         try signet.stop()
-        try stage.write("/etc/signet/signet.conf", "[reader]\nignore = virtual_device_storage:0\n")
+        try host.write("/etc/signet/signet.conf", "[reader]\nignore = virtual_device_storage:0\n")
         try signet.start()
         #expect(try examine().finding("no-reader", nil) != nil)
     }
 
     @Test("tells an ordinary user what may be seen, and what it did not look at")
     func ordinary() throws {
-        let checkup = try examine(as: Stage.alice)
+        let checkup = try examine(as: HostFixture.alice)
         #expect(checkup.complaints == [])
         #expect(checkup.finding("needs-root", nil) != nil)
         #expect(checkup.ending == .exited(0))
         try signet.shell("chmod 777 /var/lib/signet/keys")
-        #expect(try examine(as: Stage.alice).finding("file-writable", nil) != nil)
+        #expect(try examine(as: HostFixture.alice).finding("file-writable", nil) != nil)
     }
 
     @Test("is not held up by files that never end, links in circles and names that are no text")
@@ -179,7 +179,7 @@ struct DoctorTests {
             printf 'auth required pam_signet.so\\033[2J\\n' > "$(printf '/etc/pam.d/\\377\\033[2J')"
             mkfifo /etc/signet/signet.conf.d /var/lib/signet/keys/1.pub /etc/nologin
             """)
-        let outcome = try stage.run(["signet", "doctor"], within: .seconds(30))
+        let outcome = try host.run(["signet", "doctor"], within: .seconds(30))
         #expect(!outcome.output.contains("\u{1B}"))
         #expect(outcome.output.contains("danger") || outcome.output.contains("fault"))
     }
@@ -189,7 +189,7 @@ struct DoctorTests {
         let clock = ContinuousClock()
         // The quickest of some: others run on this machine too.
         let times = try (0..<4).map { _ in
-            try clock.measure { _ = try stage.run(["signet", "doctor"]) }
+            try clock.measure { _ = try host.run(["signet", "doctor"]) }
         }
         #expect(try #require(times.min()) < .seconds(1), "\(times)")
     }

@@ -8,15 +8,15 @@ import Testing
 /// What a user does to keep another's finger from working.
 @Suite("bob cannot keep alice's finger from working", .timeLimit(.minutes(5)))
 struct FairnessTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
     }
 
     private func sudo() throws -> Terminal {
-        try stage.terminal(AlicesProgram.sudo.command, as: Stage.alice)
+        try host.terminal(AlicesProgram.sudo.command, as: HostFixture.alice)
     }
 
     private func touch(for terminal: Terminal) throws {
@@ -35,24 +35,25 @@ struct FairnessTests {
 
     @Test("by three su for her, which get no touch and take no place")
     func refused() throws {
-        try stage.show(.session(of: Stage.bob))
+        try host.show(.session(of: HostFixture.bob))
         let others = try (0..<3).map { _ in
-            try stage.terminal(["su", "alice"], as: Stage.bob)
+            try host.terminal(["su", "alice"], as: HostFixture.bob)
         }
         for other in others { try other.expect("Password: ") }
         try signet.expectDenial("otherRequester")
-        try stage.show(.session(of: Stage.alice))
+        try host.show(.session(of: HostFixture.alice))
         try expectServed()
-        for other in others { #expect(!other.transcript.contains(SignetStage.invitation)) }
+        for other in others { #expect(!other.transcript.contains(SignetFixture.invitation)) }
     }
 
     @Test("by three su for her where they may ask: they take his share, and her turn is the next")
     func share() throws {
-        try stage.write("/etc/signet/signet.conf", "[login]\nothers = warn\n")
+        try host.write("/etc/signet/signet.conf", "[login]\nothers = warn\n")
         try signet.stop()
         try signet.start()
         func su() throws -> Terminal {
-            try stage.terminal(["su", "alice"], as: Stage.bob, in: .session(of: Stage.alice))
+            try host.terminal(
+                ["su", "alice"], as: HostFixture.bob, in: .session(of: HostFixture.alice))
         }
         let first = try su()
         try first.expectInvitation()
@@ -66,25 +67,25 @@ struct FairnessTests {
         try fourth.expect("Password: ")
         let own = try sudo()
         try own.expect("waiting: ")
-        try own.expect(SignetStage.orPassword)
+        try own.expect(SignetFixture.orPassword)
         try first.control(.c)
         try first.expectEnd()
         try own.expectInvitation()
-        for other in waiting { #expect(!other.transcript.contains(SignetStage.invitation)) }
+        for other in waiting { #expect(!other.transcript.contains(SignetFixture.invitation)) }
         try touch(for: own)
-        for other in waiting { #expect(!other.transcript.contains("alice@stage$")) }
+        for other in waiting { #expect(!other.transcript.contains("alice@linux$")) }
     }
 
     @Test("by an enrolment at which nobody touches the reader: it makes room after 15 s")
     func idleEnrolment() throws {
-        try stage.show(.session(of: Stage.bob))
+        try host.show(.session(of: HostFixture.bob))
         let begin = ContinuousClock.now
-        let enrolment = try stage.terminal(
-            [try Built.program("signet"), "enroll", "left-index"], as: Stage.bob)
+        let enrolment = try host.terminal(
+            [try Built.program("signet"), "enroll", "left-index"], as: HostFixture.bob)
         try enrolment.expect("Password of bob: ")
-        try enrolment.sendLine(Stage.bob.password)
-        try enrolment.expect(SignetStage.invitation)
-        try stage.show(.session(of: Stage.alice))
+        try enrolment.sendLine(HostFixture.bob.password)
+        try enrolment.expect(SignetFixture.invitation)
+        try host.show(.session(of: HostFixture.alice))
         let terminal = try sudo()
         try terminal.expect("waiting: ")
         try enrolment.expect("stopped because another request was waiting", within: .seconds(60))
@@ -112,23 +113,23 @@ struct FairnessTests {
         """
 
     private static func connecting(_ count: Int) -> [String] {
-        ["perl", "-e", crowd, SignetStage.socket, "\(count)"]
+        ["perl", "-e", crowd, SignetFixture.socket, "\(count)"]
     }
 
     /// Nothing of his may keep others but root from the daemon either: the command is alice's own.
     private func expectAnswered() throws {
-        let status = try stage.run([try Built.program("signet"), "status"], as: Stage.alice)
+        let status = try host.run([try Built.program("signet"), "status"], as: HostFixture.alice)
         #expect(status.succeeded, "\(status.output)\(status.errors)")
     }
 
     @Test("by connections of his own and of six of his subordinate uids")
     func connections() throws {
-        try stage.write("/etc/subuid", "bob:100000:65536\n")
-        let place = StagePlace.session(of: Stage.bob)
-        var crowds = [try stage.start(Self.connecting(100), as: Stage.bob)]
+        try host.write("/etc/subuid", "bob:100000:65536\n")
+        let place = FixturePlace.session(of: HostFixture.bob)
+        var crowds = [try host.start(Self.connecting(100), as: HostFixture.bob)]
         for uid in 100_000..<100_006 {
             crowds.append(
-                try stage.start(
+                try host.start(
                     ["setpriv", "--reuid=\(uid)", "--regid=\(uid)", "--clear-groups"]
                         + Self.connecting(100), in: place))
         }
@@ -148,7 +149,8 @@ struct FairnessTests {
                 connect($end, pack_sockaddr_un($ARGV[0]));
             }
             """
-        let hammer = try stage.start(["perl", "-e", line, SignetStage.socket], as: Stage.bob)
+        let hammer = try host.start(
+            ["perl", "-e", line, SignetFixture.socket], as: HostFixture.bob)
         try hammer.expect("begun\n")
         try expectServed()
         #expect(hammer.ended == nil)
@@ -161,7 +163,7 @@ struct FairnessTests {
         var crowds: [TestSupport.Program] = []
         // A process may have a thousand descriptors, and the queue holds more.
         repeat {
-            crowds.append(try stage.start(Self.connecting(900), as: Stage.bob))
+            crowds.append(try host.start(Self.connecting(900), as: HostFixture.bob))
             try crowds.last?.expect("\n")
         } while crowds.last?.output == "held\n" && crowds.count < 20
         #expect(crowds.last?.output == "full\n")

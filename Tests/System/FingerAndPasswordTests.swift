@@ -8,11 +8,11 @@ import Testing
 /// the login password: that must count for nothing here.
 @Suite("finger and password, both", .timeLimit(.minutes(5)))
 struct FingerAndPasswordTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
         try signet.installKeyring()
         try signet.enableKeyring()
         try install("login")
@@ -34,11 +34,11 @@ struct FingerAndPasswordTests {
             session optional pam_gnome_keyring.so auto_start
 
             """ : "@include common-account\n"
-        try stage.writeService(service, change(example) + rest)
+        try host.writeService(service, change(example) + rest)
     }
 
     private func sudo() throws -> Terminal {
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expect("password for alice: ")
         return terminal
     }
@@ -46,7 +46,7 @@ struct FingerAndPasswordTests {
     /// Types a password, and waits until the finger is asked for.
     private func type(_ password: String, on terminal: Terminal) throws {
         try terminal.sendLine(password)
-        try terminal.expect(SignetStage.invitation)
+        try terminal.expect(SignetFixture.invitation)
     }
 
     private func expectRefusal(by terminal: Terminal) throws {
@@ -57,11 +57,11 @@ struct FingerAndPasswordTests {
     @Test("sudo lets in who typed the password and touched")
     func both() throws {
         let terminal = try sudo()
-        try type(Stage.alice.password, on: terminal)
+        try type(HostFixture.alice.password, on: terminal)
         try signet.touch(Touch.alice)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
-        #expect(!stage.journal.entries.contains { $0["SIGNET_CHANGE"] == "released" })
+        #expect(!host.journal.entries.contains { $0["SIGNET_CHANGE"] == "released" })
     }
 
     @Test("a touch without the password is refused", arguments: ["", "wrong"])
@@ -79,7 +79,7 @@ struct FingerAndPasswordTests {
     @Test("the password without a touch is refused", arguments: [Touch.bob, Touch.nobody])
     func passwordAlone(finger: String) throws {
         let terminal = try sudo()
-        try type(Stage.alice.password, on: terminal)
+        try type(HostFixture.alice.password, on: terminal)
         for _ in 0..<3 { try signet.touch(finger) }
         try expectRefusal(by: terminal)
     }
@@ -91,7 +91,7 @@ struct FingerAndPasswordTests {
         try signet.stop()
         if hasDaemon { try signet.start(readers: []) }
         let terminal = try sudo()
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try expectRefusal(by: terminal)
     }
 
@@ -99,7 +99,7 @@ struct FingerAndPasswordTests {
     func typedLate() throws {
         let terminal = try sudo()
         try type("wrong", on: terminal)
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try signet.touch(Touch.alice)
         try expectRefusal(by: terminal)
     }
@@ -110,9 +110,9 @@ struct FingerAndPasswordTests {
             let lines = example.split(separator: "\n").filter { $0.hasPrefix("auth") }
             return lines.reversed().joined(separator: "\n") + "\n"
         }
-        for password in [Stage.alice.password, "wrong"] {
-            let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
-            try terminal.expect(SignetStage.invitation)
+        for password in [HostFixture.alice.password, "wrong"] {
+            let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
+            try terminal.expect(SignetFixture.invitation)
             try signet.touch(Touch.alice)
             try terminal.expect("password for alice: ")
             try terminal.sendLine(password)
@@ -126,17 +126,17 @@ struct FingerAndPasswordTests {
 
     @Test("login opens the keyring with the password that was typed, and takes both")
     func keyring() throws {
-        let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
+        let terminal = try host.terminal(["login", "alice"], as: HostFixture.root)
         try terminal.expect("assword: ")
-        try type(Stage.alice.password, on: terminal)
+        try type(HostFixture.alice.password, on: terminal)
         try signet.touch(Touch.alice)
         try signet.openDesktop(terminal)
         #expect(try signet.keyringState(terminal) == "open")
         try signet.leave(terminal)
-        #expect(!stage.journal.entries.contains { $0["SIGNET_CHANGE"] == "released" })
+        #expect(!host.journal.entries.contains { $0["SIGNET_CHANGE"] == "released" })
 
         for (password, finger) in [("wrong", Touch.alice), ("", Touch.alice)] {
-            let refused = try stage.terminal(["login", "alice"], as: Stage.root)
+            let refused = try host.terminal(["login", "alice"], as: HostFixture.root)
             try refused.expect("assword: ")
             try type(password, on: refused)
             try signet.touch(finger)
@@ -152,17 +152,17 @@ struct FingerAndPasswordTests {
         try install("login") { _ in
             "auth required pam_signet.so keyring\nauth required pam_unix.so nodelay \(options)\n"
         }
-        let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
+        let terminal = try host.terminal(["login", "alice"], as: HostFixture.root)
         try terminal.expectInvitation()
         try signet.touch(Touch.alice)
-        try terminal.expect("alice@stage$ ")
+        try terminal.expect("alice@linux$ ")
         #expect(!terminal.transcript.contains("assword: \r"))
         // Without the word it is asked for.
         guard options != "use_first_pass" else { return }
         try install("login") { _ in
             "auth required pam_signet.so\nauth required pam_unix.so nodelay \(options)\n"
         }
-        let asked = try stage.terminal(["login", "alice"], as: Stage.root)
+        let asked = try host.terminal(["login", "alice"], as: HostFixture.root)
         try asked.expectInvitation()
         try signet.touch(Touch.alice)
         try asked.expect("Password: ")

@@ -9,12 +9,12 @@ import Testing
 /// with nobody who could answer a prompt. gdm itself, its greeter and GNOME Shell do not run here.
 @Suite("gdm-fingerprint", .timeLimit(.minutes(5)), .notingCells)
 struct FingerprintStackTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.debian()
-        try signet.stage.install(
+        signet = try SignetFixture.debian()
+        try signet.host.install(
             "\(Layout.package)/pam/examples/gdm-fingerprint", at: "/etc/pam.d/gdm-fingerprint",
             mode: 0o644)
         try signet.shell(
@@ -22,7 +22,7 @@ struct FingerprintStackTests {
     }
 
     private func worker() throws -> TestSupport.Program {
-        try stage.start([
+        try host.start([
             "pamtester", "-I", "tty=/dev/tty1", "gdm-fingerprint", "alice", "authenticate",
             "acct_mgmt", "setcred(PAM_ESTABLISH_CRED)", "open_session", "close_session",
         ])
@@ -43,7 +43,7 @@ struct FingerprintStackTests {
         signet.touchBlindly(Touch.alice) { worker.ended != nil }
         let outcome = try worker.expectEnd()
         #expect(outcome.succeeded, "\(outcome)")
-        #expect(outcome.output.contains("\(SignetStage.invitation) (alice, tty1)"))
+        #expect(outcome.output.contains("\(SignetFixture.invitation) (alice, tty1)"))
         #expect(outcome.output.contains("successfully opened a session"))
     }
 
@@ -76,7 +76,7 @@ struct FingerprintStackTests {
     @Test("locked out, it ends at once")
     func lockedOut() throws {
         shows(.gdm, .lockedOut)
-        try signet.setFailures(20, of: Stage.alice)
+        try signet.setFailures(20, of: HostFixture.alice)
         try expectRefusal(worker())
         try signet.expectDenial("lockedUntilPassword")
     }
@@ -97,11 +97,11 @@ struct FingerprintStackTests {
         try signet.shell("grep -q delay=500 \(line) && sed -i 's/=500/=5000 debug/' \(line)")
         let begun = ContinuousClock.now
         let worker = try worker()
-        try stage.journal.expect("the module at work") { $0.message.contains("signet-module") }
+        try host.journal.expect("the module at work") { $0.message.contains("signet-module") }
         worker.signal(SIGTERM)
         try worker.expectEnd()
         #expect(ContinuousClock.now - begun < .seconds(4))
-        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
 
         try signet.shell("sed -i 's/=5000/=500/' \(line)")
         let again = ContinuousClock.now

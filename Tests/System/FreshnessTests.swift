@@ -8,11 +8,11 @@ import Testing
 /// A touch is for the moment at which it is made: a program that is stopped in between cannot keep it.
 @Suite("a program that was stopped", .timeLimit(.minutes(5)))
 struct FreshnessTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
     }
 
     @Test(
@@ -65,10 +65,10 @@ struct FreshnessTests {
     @Test("with its whole session, by the control group, cannot use the touch later")
     func frozen() throws {
         let terminal = try signet.asking(.sudo)
-        try stage.freeze(.session(of: Stage.alice))
+        try host.freeze(.session(of: HostFixture.alice))
         try signet.touchForProof()
         try signet.serveNext(beside: terminal, .sudo)
-        try stage.freeze(.session(of: Stage.alice), false)
+        try host.freeze(.session(of: HostFixture.alice), false)
         try terminal.expect("was not confirmed in time")
         try signet.expectPassword(.sudo, on: terminal)
         try signet.expectReceipts(granted: [false, true])
@@ -83,8 +83,8 @@ struct FreshnessTests {
         terminal.suspend()
         try signet.writeServices(options: "")
         // It cannot show that another request waits, so that no finger is scanned for it any more.
-        let next = try stage.terminal(
-            AlicesProgram.sudo.command, as: Stage.alice, in: SignetStage.elsewhere)
+        let next = try host.terminal(
+            AlicesProgram.sudo.command, as: HostFixture.alice, in: SignetFixture.elsewhere)
         try signet.expectDenial("timedOut")
         try next.expectInvitation()
         try signet.touch(Touch.alice)

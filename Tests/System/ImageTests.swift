@@ -15,7 +15,7 @@ private final class PictureFinger: Sendable {
         finger = SyntheticFinger(seed: seed)
     }
 
-    func touch(_ signet: SignetStage) throws {
+    func touch(_ signet: SignetFixture) throws {
         let number = touches.withLock { touches in
             touches += 1
             return touches
@@ -30,15 +30,15 @@ private final class PictureFinger: Sendable {
 
 @Suite("pictures of fingers, compared by libfprint", .timeLimit(.minutes(5)))
 struct ImageTests {
-    private let signet: SignetStage
+    private let signet: SignetFixture
     private let alice = PictureFinger(seed: 11)
     private let stranger = PictureFinger(seed: 12)
 
     init() throws {
-        let signet = try SignetStage(readers: [.image])
+        let signet = try SignetFixture(readers: [.image])
         self.signet = signet
         let alice = alice
-        let answer = try signet.enroll(Stage.alice) { notice in
+        let answer = try signet.enroll(HostFixture.alice) { notice in
             if notice.kind == .touch { try alice.touch(signet) }
         }
         #expect(answer == .done(DoneAnswer(finger: .rightIndex, prints: 1, state: .valid)))
@@ -46,7 +46,7 @@ struct ImageTests {
 
     @Test("let alice through sudo, and nobody else")
     func sudo() throws {
-        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         try stranger.touch(signet)
         try terminal.expect("the finger did not match: 2 tries left", within: .seconds(30))

@@ -7,30 +7,30 @@ import Testing
 
 @Suite("fingers that fprintd knows", .timeLimit(.minutes(5)))
 struct ImportTests {
-    /// A stage with fprintd's store as the real one left it, and readers that have what it put there.
-    private func stage(_ kind: SignetStage.ReaderKind, _ driver: FprintdStore.Driver) throws
-        -> SignetStage
+    /// A fixture with fprintd's store as the real one left it, and readers that have what it put there.
+    private func host(_ kind: SignetFixture.ReaderKind, _ driver: FprintdStore.Driver) throws
+        -> SignetFixture
     {
-        let signet = try SignetStage(readers: [kind], running: false)
+        let signet = try SignetFixture(readers: [kind], running: false)
         try store(signet).add("alice", driver, .rightIndex)
         if kind == .storage {
-            try signet.stage.write("/run/readers/storage.prints", "alice right\n", mode: 0o600)
+            try signet.host.write("/run/readers/storage.prints", "alice right\n", mode: 0o600)
         }
         try signet.start()
         return signet
     }
 
-    private func store(_ signet: SignetStage) -> FprintdStore {
-        FprintdStore(path: signet.stage.path("/var/lib/fprint"))
+    private func store(_ signet: SignetFixture) -> FprintdStore {
+        FprintdStore(path: signet.host.path("/var/lib/fprint"))
     }
 
     /// What alice does and is told.
     private func takeOver(
-        _ signet: SignetStage, password: String = Stage.alice.password
+        _ signet: SignetFixture, password: String = HostFixture.alice.password
     ) throws -> Outcome {
-        try signet.stage.run(
+        try signet.host.run(
             [try Built.program("signet"), "import-fprintd", "--password-stdin"],
-            as: Stage.alice, input: password + "\n")
+            as: HostFixture.alice, input: password + "\n")
     }
 
     private func expectTakenOver(_ outcome: Outcome, from driver: FprintdStore.Driver) {
@@ -51,11 +51,13 @@ struct ImportTests {
 
     @Test(
         "let alice through sudo after import-fprintd, with no new scan",
-        arguments: [(SignetStage.ReaderKind.text, FprintdStore.Driver.text), (.storage, .storage)])
-    func sudo(kind: SignetStage.ReaderKind, driver: FprintdStore.Driver) throws {
-        let signet = try stage(kind, driver)
+        arguments: [
+            (SignetFixture.ReaderKind.text, FprintdStore.Driver.text), (.storage, .storage),
+        ])
+    func sudo(kind: SignetFixture.ReaderKind, driver: FprintdStore.Driver) throws {
+        let signet = try host(kind, driver)
         expectTakenOver(try takeOver(signet), from: driver)
-        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         try signet.touch(Touch.nobody, on: kind)
         try terminal.expect("the finger did not match")
@@ -69,9 +71,9 @@ struct ImportTests {
 
     @Test("let her through where libfprint compares pictures")
     func image() throws {
-        let signet = try stage(.image, .image)
+        let signet = try host(.image, .image)
         expectTakenOver(try takeOver(signet), from: .image)
-        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         for (seed, said) in [(UInt64(12), "the finger did not match"), (11, "root\r\n")] {
             try terminal.expectInvitation()
             let picture = SyntheticFinger(seed: seed).impression(9, quality: .careful)
@@ -86,7 +88,7 @@ struct ImportTests {
 
     @Test("with a damaged and a foreign file among them: told of each, the rest works")
     func damaged() throws {
-        let signet = try stage(.text, .text)
+        let signet = try host(.text, .text)
         let place = "alice/virtual_device/0"
         try store(signet).write(Array("FP3 and then nothing".utf8), at: "\(place)/2")
         try store(signet).write([], at: "\(place)/notes")
@@ -96,21 +98,21 @@ struct ImportTests {
         #expect(outcome.output.contains("not imported: it is damaged, or not a print"))
         #expect(
             outcome.output.contains("not imported: fprintd does not use such a name for prints"))
-        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
     @Test("stay fprintd's without the right password, and where nothing is there it is said")
     func refused() throws {
-        let signet = try stage(.text, .text)
-        #expect(try takeOver(signet, password: Stage.bob.password).ending == .exited(5))
-        #expect(try signet.status(Stage.alice).prints == 0)
-        let nothing = try signet.stage.run(
+        let signet = try host(.text, .text)
+        #expect(try takeOver(signet, password: HostFixture.bob.password).ending == .exited(5))
+        #expect(try signet.status(HostFixture.alice).prints == 0)
+        let nothing = try signet.host.run(
             [try Built.program("signet"), "import-fprintd", "--password-stdin"],
-            as: Stage.bob, input: Stage.bob.password + "\n")
+            as: HostFixture.bob, input: HostFixture.bob.password + "\n")
         #expect(nothing.ending == .exited(1))
         #expect(nothing.output.contains("fprintd has stored no fingerprints of bob"))
     }

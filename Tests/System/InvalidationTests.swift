@@ -7,9 +7,9 @@ import Testing
 
 @Suite("fingers that changed behind the daemon's back", .timeLimit(.minutes(5)))
 struct InvalidationTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
-    private static let state = SignetStage.state(of: Stage.alice)
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
+    private static let state = SignetFixture.state(of: HostFixture.alice)
     private static let prints = state + "/prints"
     private static let kept = "/root/kept"
 
@@ -30,8 +30,8 @@ struct InvalidationTests {
     }
 
     init() throws {
-        signet = try SignetStage.inhabited()
-        try signet.enroll(Stage.alice, .leftIndex, as: "alice's other")
+        signet = try SignetFixture.inhabited()
+        try signet.enroll(HostFixture.alice, .leftIndex, as: "alice's other")
     }
 
     @Test(
@@ -60,11 +60,11 @@ struct InvalidationTests {
                 cause: .printDamaged, text: "a stored fingerprint was damaged or altered"),
             Change(
                 what: "left alone, and the key cut off",
-                line: "truncate -s 100 \(SignetStage.state(of: Stage.alice))/credential",
+                line: "truncate -s 100 \(SignetFixture.state(of: HostFixture.alice))/credential",
                 cause: .credentialDamaged, text: "the stored key was damaged or altered"),
         ])
     func destroys(change: Change) throws {
-        try signet.shell("cp -a \(SignetStage.state(of: Stage.alice)) \(Self.kept)")
+        try signet.shell("cp -a \(SignetFixture.state(of: HostFixture.alice)) \(Self.kept)")
         if change.cause == .fingerAdded {
             let answer = try signet.ask(
                 .delete(account: "alice", finger: .leftIndex))
@@ -80,30 +80,30 @@ struct InvalidationTests {
             cp -a \(Self.kept)/prints \(Self.kept)/account \(Self.state)/
             """)
         try expectDestroyed(change)
-        let status = try signet.status(Stage.alice)
+        let status = try signet.status(HostFixture.alice)
         #expect(status.state == .invalidated)
         #expect(status.cause == change.cause)
-        let said = try stage.run([try Built.program("signet"), "status"], as: Stage.alice)
+        let said = try host.run([try Built.program("signet"), "status"], as: HostFixture.alice)
         #expect(said.output.contains(change.text))
         #expect(!said.succeeded)
 
-        try stage.journal.expect("the key's end") {
+        try host.journal.expect("the key's end") {
             $0["SIGNET_CHANGE"] == "destroyed" && $0["SIGNET_ACCOUNT"] == "alice"
         }
     }
 
     private func expectDestroyed(_ change: Change) throws {
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expect("fingerprint login is off for alice: \(change.text)")
         try terminal.expect(change.wayOn)
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
         try terminal.passBySudosPrompt()
-        #expect(throws: TestFault.self) { try stage.read("/var/lib/signet/keys/4242.pub") }
+        #expect(throws: TestFault.self) { try host.read("/var/lib/signet/keys/4242.pub") }
     }
 
     @Test("changed while a finger is awaited: the touch that comes then is not accepted")
     func meanwhile() throws {
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         try signet.shell("rm \"$(ls \(Self.prints)/* | head -1)\"")
         try signet.touch(Touch.alice)
@@ -115,11 +115,11 @@ struct InvalidationTests {
 
     @Test("a lockout's record that cannot be read keeps the finger out until the password")
     func damagedLockout() throws {
-        try signet.shell("echo x >\(SignetStage.state(of: Stage.alice))/lockout")
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try signet.shell("echo x >\(SignetFixture.state(of: HostFixture.alice))/lockout")
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expect("fingerprint login is locked for alice")
         try terminal.passBySudosPrompt()
-        #expect(try signet.status(Stage.alice).lock == .open)
+        #expect(try signet.status(HostFixture.alice).lock == .open)
     }
 
     @Test("another machine's secret opens nothing: told, and the password works")
@@ -128,7 +128,7 @@ struct InvalidationTests {
         try signet.shell(
             "rm /var/lib/signet/private/host-secret")
         try signet.start()
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expect("this machine's secret is not the one the key was sealed with")
         try terminal.passBySudosPrompt()
     }
@@ -137,10 +137,10 @@ struct InvalidationTests {
     func anothersPrint() throws {
         try signet.shell(
             """
-            cp \(SignetStage.state(of: Stage.bob))/prints/* \
+            cp \(SignetFixture.state(of: HostFixture.bob))/prints/* \
             \(Self.prints)/00112233445566778899aabbccddeeff
             """)
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         try signet.touch(Touch.bob)
         try terminal.expect("the finger did not match")
@@ -148,13 +148,13 @@ struct InvalidationTests {
         try signet.touch(Touch.alice)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
-        #expect(try signet.status(Stage.alice).damaged == 0)
+        #expect(try signet.status(HostFixture.alice).damaged == 0)
     }
 
     @Test("signet enable turns it on again when the damaged finger was deleted")
     func enable() throws {
         try signet.shell("rm \"$(ls \(Self.prints)/* | head -1)\"")
-        #expect(try signet.status(Stage.alice).state == .invalidated)
+        #expect(try signet.status(HostFixture.alice).state == .invalidated)
         let alice: AccountName = "alice"
         guard case .denial(let refused) = try signet.ask(.enable(account: alice)) else {
             Issue.record("a key was made for what is left")
@@ -170,19 +170,20 @@ struct InvalidationTests {
 
     @Test("the old key, put back beside its fingers, is not accepted after a new one was issued")
     func oldKey() throws {
-        try signet.shell("cp -a \(SignetStage.state(of: Stage.alice)) \(Self.kept)")
+        try signet.shell("cp -a \(SignetFixture.state(of: HostFixture.alice)) \(Self.kept)")
         _ = try signet.ask(.enable(account: "alice"))
         try signet.shell(
-            "cp -a \(Self.kept)/credential \(SignetStage.state(of: Stage.alice))/credential")
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+            "cp -a \(Self.kept)/credential \(SignetFixture.state(of: HostFixture.alice))/credential"
+        )
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.passBySudosPrompt()
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
     }
 
     @Test("bob's public key in the place of alice's is refused, with an alert")
     func anothersKey() throws {
         try signet.shell("cp /var/lib/signet/keys/4243.pub /var/lib/signet/keys/4242.pub")
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.passBySudosPrompt()
         try signet.expectAlert("the registered key's file is not trusted")
     }
@@ -196,9 +197,9 @@ struct InvalidationTests {
         ])
     func untrustedKey(line: String) throws {
         try signet.shell("cd /var/lib/signet/keys && { \(line); }")
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.passBySudosPrompt()
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
         try signet.expectAlert("the registered key's file is not trusted")
     }
 }

@@ -7,17 +7,17 @@ import Testing
 /// Beside sudo, su and login as Debian has them (TerminalProgramTests): what is no row of the table.
 @Suite("a job that asks for a touch", .timeLimit(.minutes(5)))
 struct JobControlTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
-    private static let prompt = "alice@stage$ "
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
+    private static let prompt = "alice@linux$ "
 
     init() throws {
-        signet = try SignetStage.inhabited(options: "background=refuse", allowsOthers: true)
+        signet = try SignetFixture.inhabited(options: "background=refuse", allowsOthers: true)
     }
 
     /// Alice's shell, which has job control and is given a line.
     private func shell(_ line: String) throws -> Terminal {
-        let terminal = try stage.terminal(["bash", "-i"], as: Stage.alice)
+        let terminal = try host.terminal(["bash", "-i"], as: HostFixture.alice)
         try terminal.expect(Self.prompt)
         try terminal.sendLine(line)
         return terminal
@@ -51,7 +51,7 @@ struct JobControlTests {
         if isTouch {
             try signet.touch(Touch.alice)
         } else {
-            try terminal.sendLine(Stage.alice.password)
+            try terminal.sendLine(HostFixture.alice.password)
         }
         try terminal.expect(Asking.pamtester.line.inside)
         try expectSoundShell(terminal)
@@ -67,7 +67,7 @@ struct JobControlTests {
         try terminal.sendLine("bg; wait; jobs")
         try terminal.expect(" &\r\n")
         try terminal.expect("Stopped")
-        let requests = stage.journal.entries.count { $0["SIGNET_VERB"] == "authenticate" }
+        let requests = host.journal.entries.count { $0["SIGNET_VERB"] == "authenticate" }
         #expect(requests == 1)
         try terminal.sendLine("fg")
         try expectPassword(program, on: terminal)
@@ -78,7 +78,7 @@ struct JobControlTests {
     func background() throws {
         let terminal = try shell(Asking.pamtester.line.command + " & wait; jobs")
         try terminal.expect("Stopped")
-        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
         try terminal.sendLine("fg")
         try expectPassword(.pamtester, on: terminal)
         #expect(!terminal.transcript.contains("reader"))
@@ -99,7 +99,7 @@ struct JobControlTests {
 
     @Test("^Z with no shell behind it, as at a console's login, stops nothing and asks anew")
     func withoutShell() throws {
-        let terminal = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
+        let terminal = try host.terminal(["login", "alice"], as: HostFixture.root, in: .console)
         try terminal.expectInvitation()
         try terminal.send("half a passw")
         try terminal.control(.z)

@@ -6,15 +6,15 @@ import Testing
 
 @Suite("the keyring opens by touch", .timeLimit(.minutes(5)))
 struct KeyringTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     /// A keyring that a login with the password has made and that holds an item; alice lets a touch
     /// open it.
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
         try signet.installKeyring()
-        let terminal = try login(byPassword: Stage.alice.password)
+        let terminal = try login(byPassword: HostFixture.alice.password)
         try terminal.sendLine("keyring keep owl && echo 'ke''pt'")
         try terminal.expect("kept")
         #expect(try signet.keyringState(terminal) == "open")
@@ -25,7 +25,7 @@ struct KeyringTests {
     // MARK: alice's sessions
 
     private func login(byPassword password: String) throws -> Terminal {
-        let terminal = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
+        let terminal = try host.terminal(["login", "alice"], as: HostFixture.root, in: .console)
         try terminal.expectInvitation()
         try terminal.sendLine(password)
         try signet.openDesktop(terminal)
@@ -33,7 +33,7 @@ struct KeyringTests {
     }
 
     private func loginByTouch() throws -> Terminal {
-        let terminal = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
+        let terminal = try host.terminal(["login", "alice"], as: HostFixture.root, in: .console)
         try terminal.expectInvitation()
         try signet.touch(Touch.alice)
         try signet.openDesktop(terminal)
@@ -47,7 +47,7 @@ struct KeyringTests {
         try terminal.sendLine("keyring show")
         try terminal.expect("item: owl")
         try signet.leave(terminal)
-        try stage.journal.expect("the release") {
+        try host.journal.expect("the release") {
             $0["SIGNET_CHANGE"] == "released" && $0["SIGNET_REASON"] == "to login"
         }
         try signet.enableKeyring(isOn: false)
@@ -62,13 +62,13 @@ struct KeyringTests {
         let terminal = try loginByTouch()
         try terminal.sendLine("passwd")
         try terminal.expect("urrent password: ")
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("New password: ")
         try terminal.sendLine(new)
         try terminal.expect("new password: ")
         try terminal.sendLine(new)
         try terminal.expect("updated successfully")
-        #expect(try signet.status(Stage.alice).keyring == .on)
+        #expect(try signet.status(HostFixture.alice).keyring == .on)
         try signet.leave(terminal)
         let again = try loginByTouch()
         #expect(!again.transcript.contains("the login password has changed"))
@@ -89,13 +89,13 @@ struct KeyringTests {
             try signet.leave(terminal)
         }
         #expect(try signet.failedPasswords() == 0)
-        #expect(try signet.status(Stage.alice).keyring == .passwordChanged)
+        #expect(try signet.status(HostFixture.alice).keyring == .passwordChanged)
         try signet.leave(try login(byPassword: "a third password"))
     }
 
     @Test("sudo never gets the password, whatever its line asks for")
     func sudo() throws {
-        try stage.writeService(
+        try host.writeService(
             "sudo",
             """
             auth required pam_signet.so keyring
@@ -103,30 +103,30 @@ struct KeyringTests {
             @include common-account
 
             """)
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         try signet.touch(Touch.alice)
         // pam_exec has to ask: nothing was handed on.
         try terminal.expect("assword")
         try terminal.sendLine("nothing")
         try terminal.expect("root\r\n")
-        #expect(!terminal.transcript.contains(Stage.alice.password))
+        #expect(!terminal.transcript.contains(HostFixture.alice.password))
     }
 }
 
 @Suite("a service of the network, and the login password", .timeLimit(.minutes(5)))
 struct NetworkKeyringTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
         try signet.enableKeyring()
     }
 
     /// As OpenVPN's plugin does it: root asks, for somebody far away, without PAM_RHOST and terminal.
     private func connect() throws -> Outcome {
-        let service = try stage.start(["pamtester", "openvpn", "alice", "authenticate"])
+        let service = try host.start(["pamtester", "openvpn", "alice", "authenticate"])
         signet.touchBlindly(Touch.alice) { service.ended != nil }
         return try service.expectEnd()
     }
@@ -135,7 +135,7 @@ struct NetworkKeyringTests {
         "gets none, though its stack asks for it",
         arguments: ["pam_signet.so keyring", "pam_signet.so"])
     func notGiven(module: String) throws {
-        try stage.writeService(
+        try host.writeService(
             "openvpn",
             """
             auth required \(module)
@@ -145,20 +145,20 @@ struct NetworkKeyringTests {
             """)
         let outcome = try connect()
         #expect(!outcome.succeeded)
-        #expect(!(outcome.output + outcome.errors).contains(Stage.alice.password))
-        #expect(!stage.journal.entries.contains { $0["SIGNET_CHANGE"] == "released" })
+        #expect(!(outcome.output + outcome.errors).contains(HostFixture.alice.password))
+        #expect(!host.journal.entries.contains { $0["SIGNET_CHANGE"] == "released" })
     }
 }
 
 @Suite("KWallet opens by touch", .timeLimit(.minutes(5)))
 struct WalletTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     /// A stand-in for kwalletd5, which would bring a desktop along: it keeps the key it was given.
     init() throws {
-        signet = try SignetStage.inhabited()
-        try stage.writeService(
+        signet = try SignetFixture.inhabited()
+        try host.writeService(
             "login",
             """
             auth [success=1 conv_err=die default=ignore] pam_signet.so keyring
@@ -170,24 +170,25 @@ struct WalletTests {
             session optional pam_kwallet5.so auto_start force_run kwalletd=/usr/local/bin/kwalletd5
 
             """)
-        try stage.write(
+        try host.write(
             "/usr/local/bin/kwalletd5",
             "#!/bin/sh\nhead -c 56 <&\"$2\" | sha256sum >/home/alice/key\n", mode: 0o755)
-        try stage.run(["mkfifo", "/home/alice/key"], as: Stage.alice)
+        try host.run(["mkfifo", "/home/alice/key"], as: HostFixture.alice)
     }
 
     @Test("the key that pam_kwallet5 hands on is the same after a touch as after the password")
     func sameKey() throws {
         var keys: Set<String> = []
         for isTouch in [false, true] {
-            let terminal = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
+            let terminal = try host.terminal(
+                ["login", "alice"], as: HostFixture.root, in: .console)
             try terminal.expectInvitation()
             if isTouch {
                 try signet.touch(Touch.alice)
             } else {
-                try terminal.sendLine(Stage.alice.password)
+                try terminal.sendLine(HostFixture.alice.password)
             }
-            try terminal.expect("alice@stage$ ")
+            try terminal.expect("alice@linux$ ")
             try terminal.sendLine("echo \"key: $(cat key)\"; exit")
             try terminal.expect("key: ")
             // In what was typed it is a dollar sign.

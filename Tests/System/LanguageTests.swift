@@ -14,7 +14,7 @@ private enum German {
 private let debian = "/etc/default/locale"
 private let systemd = "/etc/locale.conf"
 
-extension Stage {
+extension HostFixture {
     /// Installs the catalogue of a language, as `make install` does.
     fileprivate func installCatalogue(_ language: String) throws {
         let directory = "/usr/local/share/locale/\(language)/LC_MESSAGES"
@@ -25,20 +25,20 @@ extension Stage {
 
 @Suite("sudo in the system's language", .timeLimit(.minutes(5)))
 struct SudoLanguageTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private let catalogue = "/usr/local/share/locale/de/LC_MESSAGES/signet.mo"
 
     /// In German; French is there too, and wanted by nobody but the caller's environment.
     init() throws {
-        signet = try SignetStage.inhabited(options: "max-tries=2 debug")
-        try stage.installCatalogue("de")
-        try stage.installCatalogue("fr")
-        try stage.write(debian, "# the system's\nLANG=\"de_DE.UTF-8\"\n")
+        signet = try SignetFixture.inhabited(options: "max-tries=2 debug")
+        try host.installCatalogue("de")
+        try host.installCatalogue("fr")
+        try host.write(debian, "# the system's\nLANG=\"de_DE.UTF-8\"\n")
     }
 
     private func sudo(_ environment: [String: String] = [:]) throws -> Terminal {
-        try stage.terminal(["sudo", "id", "-un"], as: Stage.alice, environment: environment)
+        try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice, environment: environment)
     }
 
     private func touch(_ terminal: Terminal) throws {
@@ -50,14 +50,14 @@ struct SudoLanguageTests {
     /// English, and a touch lets in.
     private func expectEnglish(_ comment: Comment) throws {
         let terminal = try sudo()
-        let shown = try terminal.expect(SignetStage.orPassword)
-        #expect(shown.contains("\(SignetStage.invitation) to confirm: sudo id -un"), comment)
+        let shown = try terminal.expect(SignetFixture.orPassword)
+        #expect(shown.contains("\(SignetFixture.invitation) to confirm: sudo id -un"), comment)
         try touch(terminal)
     }
 
     @Test("a German system asks in German, the locale not installed; the journal is English")
     func german() throws {
-        let locales = try stage.run(["locale", "-a"])
+        let locales = try host.run(["locale", "-a"])
         #expect(!locales.output.contains("de_DE"))
         let terminal = try sudo()
         try terminal.expect(German.invitation)
@@ -65,20 +65,20 @@ struct SudoLanguageTests {
         try signet.touch(Touch.nobody)
         try terminal.expect("der Finger wurde nicht erkannt: noch ein Versuch")
         try terminal.expect(German.orPassword)
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
-        let line = try stage.journal.expect("the module's line") {
+        let line = try host.journal.expect("the module's line") {
             $0.message.contains("the password is used instead")
         }
         #expect(line.message.contains("pam_signet"))
-        let german = stage.journal.entries.filter { $0.message.contains("Passwort") }
+        let german = host.journal.entries.filter { $0.message.contains("Passwort") }
         #expect(german.isEmpty)
     }
 
     @Test("systemd's file comes first, and says it as Debian's does")
     func files() throws {
-        try stage.write(systemd, "LANG=fr_FR.UTF-8\n")
+        try host.write(systemd, "LANG=fr_FR.UTF-8\n")
         let terminal = try sudo()
         try terminal.expect("faites glisser votre doigt sur le lecteur pour confirmer\u{A0}: sudo")
         try terminal.expect("ou tapez le mot de passe\u{A0}: ")
@@ -87,10 +87,10 @@ struct SudoLanguageTests {
 
     @Test("nothing in the caller's environment makes it read another place or speak otherwise")
     func environment() throws {
-        try stage.run(["mkdir", "-p", "/tmp/x/LC_MESSAGES", "/tmp/x/fr/LC_MESSAGES"])
+        try host.run(["mkdir", "-p", "/tmp/x/LC_MESSAGES", "/tmp/x/fr/LC_MESSAGES"])
         for place in ["/tmp/x", "/tmp/x/fr"] {
             let planted = ["or type the password: ": "planted: "]
-            try stage.write("\(place)/LC_MESSAGES/signet.mo", CatalogueFile.made(of: planted))
+            try host.write("\(place)/LC_MESSAGES/signet.mo", CatalogueFile.made(of: planted))
         }
         let hostile = [
             "LANG": "fr_FR.UTF-8", "LC_ALL": "fr_FR.UTF-8", "LC_MESSAGES": "fr_FR.UTF-8",
@@ -102,9 +102,9 @@ struct SudoLanguageTests {
         try german.expect(German.invitation)
         try german.expect(German.orPassword)
         try touch(german)
-        try stage.run(["rm", debian])
+        try host.run(["rm", debian])
         let english = try sudo(hostile)
-        try english.expect(SignetStage.orPassword)
+        try english.expect(SignetFixture.orPassword)
         try touch(english)
         for terminal in [german, english] {
             #expect(!terminal.transcript.contains("planted"))
@@ -119,7 +119,7 @@ struct SudoLanguageTests {
             "LANG=C.UTF-8", String(repeating: "LANG=de_DE.UTF-8\n", count: 1_000),
         ]
         for text in texts {
-            try stage.write(debian, text)
+            try host.write(debian, text)
             try expectEnglish("\(text.prefix(40))")
         }
         for ruin in [
@@ -144,7 +144,7 @@ struct SudoLanguageTests {
             try signet.shell(ruin)
             try expectEnglish("\(ruin)")
             try signet.shell("chmod 755 /usr/local/share; rm -rf \(catalogue)")
-            try stage.installCatalogue("de")
+            try host.installCatalogue("de")
         }
         let terminal = try sudo()
         try terminal.expect(German.invitation)
@@ -154,17 +154,18 @@ struct SudoLanguageTests {
 
 @Suite("the command in its caller's language")
 struct CommandLanguageTests {
-    private let stage: Stage
+    private let host: HostFixture
 
     init() throws {
-        stage = try Stage()
-        try stage.installCatalogue("de")
-        try stage.installCatalogue("ja")
+        host = try HostFixture()
+        try host.installCatalogue("de")
+        try host.installCatalogue("ja")
     }
 
     private func firstLine(_ environment: [String: String]) throws -> String {
         let program = try Built.program("signet")
-        let outcome = try stage.run([program, "help"], as: Stage.alice, environment: environment)
+        let outcome = try host.run(
+            [program, "help"], as: HostFixture.alice, environment: environment)
         #expect(outcome.succeeded)
         return outcome.output.split(separator: "\n").first.map(String.init) ?? ""
     }

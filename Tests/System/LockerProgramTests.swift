@@ -8,22 +8,22 @@ import Testing
 /// Real i3lock on a real X server without a screen, with the stack of pam/examples.
 @Suite("i3lock", .timeLimit(.minutes(5)), .notingCells)
 struct LockerProgramTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private let screen: Screen
 
     init() throws {
-        signet = try SignetStage.debian()
+        signet = try SignetFixture.debian()
         let example = "\(Layout.package)/pam/examples/i3lock"
-        try signet.stage.install(example, at: "/etc/pam.d/i3lock", mode: 0o644)
+        try signet.host.install(example, at: "/etc/pam.d/i3lock", mode: 0o644)
         screen = try Screen(on: signet)
     }
 
     /// Locks alice's screen; a change of the module's options counts from then on.
     private func lock(options: String = "timeout=10 max-tries=1") throws -> TestSupport.Program {
         try signet.shell("sed -i 's/timeout=10/\(options)/' /etc/pam.d/i3lock")
-        let locker = try stage.start(
-            ["i3lock", "--nofork"], as: Stage.alice, environment: Screen.environment)
+        let locker = try host.start(
+            ["i3lock", "--nofork"], as: HostFixture.alice, environment: Screen.environment)
         // It takes the keyboard when its window is there.
         try screen.expectWindow("i3lock")
         return locker
@@ -43,7 +43,7 @@ struct LockerProgramTests {
             return locker.ended != nil
         }
         try expectUnlocked(locker)
-        let decision = try stage.journal.expect("the decision") {
+        let decision = try host.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate"
         }
         #expect(decision["SIGNET_PEER_UID"] == "4242")
@@ -54,9 +54,9 @@ struct LockerProgramTests {
     func password() throws {
         shows(.i3lock, .password)
         let locker = try lock()
-        try screen.type(Stage.alice.password)
+        try screen.type(HostFixture.alice.password)
         try expectUnlocked(locker)
-        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
     }
 
     @Test(
@@ -69,7 +69,7 @@ struct LockerProgramTests {
         signet.touchBlindly(stranger) { signet.hasDenied("noMatch") }
         try signet.expectDenial("noMatch")
         #expect(locker.ended == nil)
-        try screen.type(Stage.alice.password)
+        try screen.type(HostFixture.alice.password)
         try expectUnlocked(locker)
     }
 
@@ -77,9 +77,9 @@ struct LockerProgramTests {
     func wrongPassword() throws {
         shows(.i3lock, .wrongPassword)
         let locker = try lock(options: "timeout=4")
-        try screen.type(Stage.bob.password)
+        try screen.type(HostFixture.bob.password)
         // Whether the daemon's time is over first, or the module's.
-        try stage.journal.expect("a denial") {
+        try host.journal.expect("a denial") {
             $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "deny"
         }
         #expect(locker.ended == nil)
@@ -92,11 +92,11 @@ struct LockerProgramTests {
     private func passByPassword() throws {
         let locker = try lock()
         try screen.press("Return")
-        try stage.journal.expect("the refusal of no password") {
+        try host.journal.expect("the refusal of no password") {
             $0["SYSLOG_IDENTIFIER"] == "i3lock" && $0.message.contains("authentication failure")
         }
         #expect(locker.ended == nil)
-        try screen.type(Stage.alice.password)
+        try screen.type(HostFixture.alice.password)
         try expectUnlocked(locker)
     }
 
@@ -119,7 +119,7 @@ struct LockerProgramTests {
     @Test("locked out, the password unlocks the screen")
     func lockedOut() throws {
         shows(.i3lock, .lockedOut)
-        try signet.setFailures(20, of: Stage.alice)
+        try signet.setFailures(20, of: HostFixture.alice)
         try passByPassword()
         try signet.expectDenial("lockedUntilPassword")
     }

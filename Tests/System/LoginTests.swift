@@ -6,19 +6,19 @@ import Testing
 
 @Suite("su and login", .timeLimit(.minutes(5)))
 struct LoginTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited(options: "max-tries=2", allowsOthers: true)
+        signet = try SignetFixture.inhabited(options: "max-tries=2", allowsOthers: true)
     }
 
     private func suBob() throws -> Terminal {
-        try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.alice)
+        try host.terminal(["su", "bob", "-c", "id -un"], as: HostFixture.alice)
     }
 
     private func login(_ arguments: String...) throws -> Terminal {
-        try stage.terminal(["login"] + arguments, as: Stage.root, in: .console)
+        try host.terminal(["login"] + arguments, as: HostFixture.root, in: .console)
     }
 
     // MARK: su
@@ -26,8 +26,8 @@ struct LoginTests {
     @Test("su lets in by the other's finger")
     func suByTouch() throws {
         let terminal = try suBob()
-        try terminal.expect("\(SignetStage.invitation) to confirm: su bob -c 'id -un' (bob, ")
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expect("\(SignetFixture.invitation) to confirm: su bob -c 'id -un' (bob, ")
+        try terminal.expect(SignetFixture.orPassword)
         try signet.touch(Touch.bob)
         try terminal.expect("bob\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
@@ -37,7 +37,7 @@ struct LoginTests {
     func suByPassword() throws {
         let terminal = try suBob()
         try terminal.expectInvitation()
-        try terminal.sendLine(Stage.bob.password)
+        try terminal.sendLine(HostFixture.bob.password)
         try terminal.expect("bob\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
     }
@@ -48,7 +48,7 @@ struct LoginTests {
         let terminal = try suBob()
         try terminal.expect("no fingerprint was read in time")
         try terminal.expect("Password: ")
-        try terminal.sendLine(Stage.bob.password)
+        try terminal.sendLine(HostFixture.bob.password)
         try terminal.expect("bob\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
     }
@@ -62,20 +62,20 @@ struct LoginTests {
             try terminal.expect("the finger did not match")
         }
         try terminal.expect("Password: ")
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("Authentication failure")
         #expect(try terminal.expectEnd() == .exited(1))
 
         let typed = try suBob()
         try typed.expectInvitation()
-        try typed.sendLine(Stage.alice.password)
+        try typed.sendLine(HostFixture.alice.password)
         try typed.expect("Authentication failure")
         #expect(try typed.expectEnd() == .exited(1))
     }
 
     @Test("su by root asks for nothing")
     func suByRoot() throws {
-        let terminal = try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.root)
+        let terminal = try host.terminal(["su", "bob", "-c", "id -un"], as: HostFixture.root)
         try terminal.expect("bob\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
     }
@@ -87,7 +87,7 @@ struct LoginTests {
         let terminal = try login("alice")
         try terminal.expectInvitation()
         try signet.touch(Touch.alice)
-        try terminal.expect("alice@stage$ ")
+        try terminal.expect("alice@linux$ ")
         #expect(try terminal.mode().isCanonical || terminal.mode().makesSignals)
         try terminal.sendLine("tty; id -un; stty -a | grep -o ' echo '; exit")
         try terminal.expect("\(terminal.path)\r\nalice\r\n")
@@ -98,8 +98,8 @@ struct LoginTests {
     func loginByPassword() throws {
         let terminal = try login("alice")
         try terminal.expectInvitation()
-        try terminal.sendLine(Stage.alice.password)
-        try terminal.expect("alice@stage$ ")
+        try terminal.sendLine(HostFixture.alice.password)
+        try terminal.expect("alice@linux$ ")
         try terminal.sendLine("exit")
         try terminal.expectEnd()
 
@@ -107,8 +107,8 @@ struct LoginTests {
         let late = try login("alice")
         try late.expect("no fingerprint was read in time")
         try late.expect("Password: ")
-        try late.sendLine(Stage.alice.password)
-        try late.expect("alice@stage$ ")
+        try late.sendLine(HostFixture.alice.password)
+        try late.expect("alice@linux$ ")
         try late.sendLine("exit")
         try late.expectEnd()
     }
@@ -131,7 +131,7 @@ struct LoginTests {
         try terminal.expect("Login incorrect")
         terminal.hangUp()
         #expect(try terminal.expectEnd() != .exited(0))
-        #expect(!terminal.transcript.contains("alice@stage$ "))
+        #expect(!terminal.transcript.contains("alice@linux$ "))
     }
 
     @Test("an account that does not exist is asked for the password, like one without fingers")

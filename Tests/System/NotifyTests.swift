@@ -7,8 +7,8 @@ import Testing
 
 @Suite("notices on the desktop", .timeLimit(.minutes(5)))
 struct NotifyTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private let bus: Program
     private let screen: Program
     /// Hears all that goes over alice's bus.
@@ -20,11 +20,11 @@ struct NotifyTests {
     /// A desktop of alice's: an X server, a session bus, and dunst, which the bus starts.
     init() throws {
         // A reader that keeps no prints itself, since the daemon is started anew here.
-        signet = try SignetStage(readers: [.text], programs: Built.programs())
-        for (account, id) in [(Stage.alice, Touch.alice), (Stage.bob, Touch.bob)] {
+        signet = try SignetFixture(readers: [.text], programs: Built.programs())
+        for (account, id) in [(HostFixture.alice, Touch.alice), (HostFixture.bob, Touch.bob)] {
             try signet.enroll(account, as: id, on: .text)
         }
-        let stage = signet.stage
+        let host = signet.host
         try signet.shell(
             """
             install -d -m 700 -o alice /run/alice && install -d -m 1777 /tmp/.X11-unix
@@ -32,29 +32,30 @@ struct NotifyTests {
             install -D -m 755 \(try Built.program("signet-notify")) \
                 /usr/local/libexec/signet/signet-notify
             """)
-        screen = try stage.start(
+        screen = try host.start(
             ["Xvfb", ":7", "-displayfd", "1", "-nolisten", "tcp", "-nolisten", "local"],
-            as: Stage.alice)
+            as: HostFixture.alice)
         try screen.expect("7\n", within: .seconds(20))
-        bus = try stage.start(
+        bus = try host.start(
             [
                 "dbus-daemon", "--session", "--nofork", "--print-address=1",
                 "--address=\(Self.address)",
-            ], as: Stage.alice, environment: Self.environment)
+            ], as: HostFixture.alice, environment: Self.environment)
         try bus.expect("unix:path")
-        monitor = try stage.start(
-            ["dbus-monitor", "--session"], as: Stage.alice, environment: Self.environment)
+        monitor = try host.start(
+            ["dbus-monitor", "--session"], as: HostFixture.alice, environment: Self.environment)
         try monitor.expect("member=NameLost")
     }
 
     private func notifier() throws -> Program {
-        try stage.start(
-            ["/usr/local/bin/signet", "notify"], as: Stage.alice, environment: Self.environment)
+        try host.start(
+            ["/usr/local/bin/signet", "notify"], as: HostFixture.alice,
+            environment: Self.environment)
     }
 
     /// Something without a terminal that asks for a finger.
-    private func asking(_ account: Account = Stage.alice) throws -> Program {
-        try stage.start(["pamtester", "locker", account.name, "authenticate"], as: account)
+    private func asking(_ account: Account = HostFixture.alice) throws -> Program {
+        try host.start(["pamtester", "locker", account.name, "authenticate"], as: account)
     }
 
     @Test("say who asks where no terminal does, and go when the touch is over")
@@ -100,17 +101,17 @@ struct NotifyTests {
         try first.expect("successfully authenticated")
         try monitor.expect("member=NotificationClosed")
 
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         try signet.touch(Touch.alice, on: .text)
         try terminal.expect("root\r\n")
-        try stage.show(.session(of: Stage.bob))
-        let bobs = try asking(Stage.bob)
+        try host.show(.session(of: HostFixture.bob))
+        let bobs = try asking(HostFixture.bob)
         // Nothing tells here when the reader, which sudo has just let go, waits for bob.
         signet.touchBlindly(Touch.bob, on: .text) { bobs.ended != nil }
         try bobs.expect("successfully authenticated")
 
-        try stage.show(.session(of: Stage.alice))
+        try host.show(.session(of: HostFixture.alice))
         let last = try asking()
         try monitor.expect("member=Notify\n", times: 2)
         try signet.touch(Touch.alice, on: .text)
@@ -123,18 +124,19 @@ struct NotifyTests {
     func noBus() throws {
         var environment = Self.environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/run/alice/nothing"
-        let lonely = try stage.run(
-            ["/usr/local/bin/signet", "notify"], as: Stage.alice, environment: environment)
+        let lonely = try host.run(
+            ["/usr/local/bin/signet", "notify"], as: HostFixture.alice, environment: environment)
         #expect(lonely.ending == .exited(1))
         #expect(lonely.errors.hasPrefix("signet: the session bus cannot be used: "))
         let ran = "/run/alice/ran"
         for address in ["unixexec:path=/usr/bin/touch,argv1=\(ran)", "nonce", "tcp:port=1"] {
             environment["DBUS_SESSION_BUS_ADDRESS"] = address
-            let strange = try stage.run(
-                ["/usr/local/bin/signet", "notify"], as: Stage.alice, environment: environment)
+            let strange = try host.run(
+                ["/usr/local/bin/signet", "notify"], as: HostFixture.alice, environment: environment
+            )
             #expect(strange.ending == .exited(1), "\(address)")
         }
-        #expect(try stage.run(["test", "-e", ran]).ending == .exited(1))
+        #expect(try host.run(["test", "-e", ran]).ending == .exited(1))
 
         let notifier = try notifier()
         let asking = try asking()
@@ -148,9 +150,9 @@ struct NotifyTests {
     @Test("does not take another's word for the daemon's")
     func foreign() throws {
         try signet.stop()
-        let impostor = try stage.start(
+        let impostor = try host.start(
             ["systemd-socket-activate", "--seqpacket", "--listen", "/run/alice/socket", "cat"],
-            as: Stage.alice)
+            as: HostFixture.alice)
         defer { impostor.signal(SIGKILL) }
         try impostor.expectError("Listening on")
         try signet.shell("mv /run/alice/socket /run/signet/signetd.sock")

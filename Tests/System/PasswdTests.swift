@@ -7,16 +7,16 @@ import Testing
 /// Real passwd, with common-password as the profile makes it.
 @Suite("passwd", .timeLimit(.minutes(5)), .notingCells)
 struct PasswdTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private static let new = "quite another 42"
 
     init() throws {
-        signet = try SignetStage.debian(allowsOthers: true)
+        signet = try SignetFixture.debian(allowsOthers: true)
     }
 
     private func change(from password: String) throws -> Terminal {
-        let terminal = try stage.terminal(["passwd"], as: Stage.alice)
+        let terminal = try host.terminal(["passwd"], as: HostFixture.alice)
         try terminal.expect("urrent password: ")
         try terminal.sendLine(password)
         return terminal
@@ -31,9 +31,9 @@ struct PasswdTests {
         #expect(try terminal.expectEnd() == .exited(0))
         #expect(!terminal.transcript.contains("reader"))
         // It is the new one that counts.
-        let next = try stage.terminal(
-            ["su", "alice", "-c", "id -un"], as: Stage.bob,
-            in: .session(of: Stage.alice))
+        let next = try host.terminal(
+            ["su", "alice", "-c", "id -un"], as: HostFixture.bob,
+            in: .session(of: HostFixture.alice))
         try next.expect("assword: ")
         try next.sendLine(Self.new)
         try next.expect("alice\r\n")
@@ -43,20 +43,20 @@ struct PasswdTests {
     @Test("takes the old password and a new one, and asks for no touch")
     func password() throws {
         shows(.passwd, .password)
-        try expectChange(change(from: Stage.alice.password))
+        try expectChange(change(from: HostFixture.alice.password))
     }
 
     @Test("refuses a wrong old password, and changes nothing")
     func wrongPassword() throws {
         shows(.passwd, .wrongPassword)
-        let terminal = try change(from: Stage.bob.password)
+        let terminal = try change(from: HostFixture.bob.password)
         try terminal.expect("password unchanged")
         #expect(try terminal.expectEnd() != .exited(0))
-        let next = try stage.terminal(
-            ["su", "alice", "-c", "id -un"], as: Stage.bob,
-            in: .session(of: Stage.alice))
+        let next = try host.terminal(
+            ["su", "alice", "-c", "id -un"], as: HostFixture.bob,
+            in: .session(of: HostFixture.alice))
         try next.expectInvitation()
-        try next.sendLine(Stage.alice.password)
+        try next.sendLine(HostFixture.alice.password)
         try next.expect("alice\r\n")
     }
 
@@ -64,7 +64,7 @@ struct PasswdTests {
     func noDaemon(isSilent: Bool) throws {
         shows(.passwd, isSilent ? .daemonSilent : .daemonDown)
         if isSilent { signet.suspend() } else { try signet.stop() }
-        try expectChange(change(from: Stage.alice.password))
+        try expectChange(change(from: HostFixture.alice.password))
         signet.resume()
     }
 }

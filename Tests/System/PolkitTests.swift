@@ -8,22 +8,22 @@ import Testing
 /// Real polkitd on a private bus, its setuid helper, and its agent for terminals.
 @Suite("polkit", .timeLimit(.minutes(5)), .notingCells)
 struct PolkitTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private let bus: TestSupport.Program
     private let authority: TestSupport.Program
 
     init() throws {
-        signet = try SignetStage.debian(options: "max-tries=2", allowsOthers: true)
-        let stage = signet.stage
+        signet = try SignetFixture.debian(options: "max-tries=2", allowsOthers: true)
+        let host = signet.host
         try signet.addSystemAccounts("messagebus", "polkitd")
         bus = try signet.startBus()
         // Who may confirm for root: alice alone.
-        try stage.write(
-            "/etc/polkit-1/rules.d/10-stage.rules",
+        try host.write(
+            "/etc/polkit-1/rules.d/10-host.rules",
             "polkit.addAdminRule(function() { return ['unix-user:alice']; });\n")
         try signet.shell("chown -R polkitd /etc/polkit-1/rules.d")
-        authority = try stage.start(["/usr/lib/polkit-1/polkitd", "--replace"])
+        authority = try host.start(["/usr/lib/polkit-1/polkitd", "--replace"])
         try signet.shell(
             """
             until dbus-send --system --print-reply --dest=org.freedesktop.DBus / \
@@ -37,13 +37,13 @@ struct PolkitTests {
     /// The agent that pkexec brings along is refused by polkitd 122 whatever PAM says: it is root's,
     /// and the answer comes for alice. What is confirmed is confirmed for the shell.
     private func pkexec(
-        in place: StagePlace? = nil, then end: String = "exit $?"
+        in place: FixturePlace? = nil, then end: String = "exit $?"
     ) throws -> Terminal {
         let line = """
             mkfifo ready; pkttyagent --process $$ --notify-fd 3 3>ready &
             cat ready; pkexec --disable-internal-agent id -un; \(end)
             """
-        return try stage.terminal(["sh", "-c", line], as: Stage.alice, in: place)
+        return try host.terminal(["sh", "-c", line], as: HostFixture.alice, in: place)
     }
 
     /// Types at the agent's prompt, which shows and discards what comes before it is hidden.
@@ -59,7 +59,7 @@ struct PolkitTests {
         try terminal.expect("AUTHENTICATION COMPLETE")
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
-        #expect(!terminal.transcript.contains(Stage.alice.password))
+        #expect(!terminal.transcript.contains(HostFixture.alice.password))
     }
 
     private func expectRefusal(_ terminal: Terminal) throws {
@@ -71,8 +71,8 @@ struct PolkitTests {
 
     /// Gives the right password at the agent's prompt, with no touch asked for before.
     private func passByPassword(_ terminal: Terminal) throws {
-        try type(Stage.alice.password, on: terminal)
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        try type(HostFixture.alice.password, on: terminal)
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
         try expectWelcome(terminal)
     }
 
@@ -81,12 +81,12 @@ struct PolkitTests {
         shows(.pkexec, .finger, .restored)
         let terminal = try pkexec()
         try terminal.expect("AUTHENTICATING FOR org.freedesktop.policykit.exec")
-        try terminal.expect("\(SignetStage.invitation) (alice)")
+        try terminal.expect("\(SignetFixture.invitation) (alice)")
         try signet.touch(Touch.alice)
         try expectWelcome(terminal)
         let mode = try terminal.mode()
         #expect(mode.echoes && mode.isCanonical && mode.makesSignals)
-        let decision = try stage.journal.expect("the decision") {
+        let decision = try host.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate"
         }
         #expect(decision["SIGNET_SERVICE"] == "polkit-1")
@@ -98,11 +98,11 @@ struct PolkitTests {
         shows(.pkexec, .wrongFinger, .fingerThenPassword)
         let terminal = try pkexec()
         for stranger in [Touch.bob, Touch.nobody] {
-            try terminal.expect(SignetStage.invitation)
+            try terminal.expect(SignetFixture.invitation)
             try signet.touch(stranger)
             try terminal.expect("the finger did not match")
         }
-        try type(Stage.alice.password, on: terminal)
+        try type(HostFixture.alice.password, on: terminal)
         try expectWelcome(terminal)
     }
 
@@ -111,9 +111,9 @@ struct PolkitTests {
         shows(.pkexec, .password)
         try signet.installStacks(options: "timeout=5")
         let terminal = try pkexec()
-        try terminal.expect(SignetStage.invitation)
+        try terminal.expect(SignetFixture.invitation)
         try terminal.expect("no fingerprint was read in time")
-        try type(Stage.alice.password, on: terminal)
+        try type(HostFixture.alice.password, on: terminal)
         try expectWelcome(terminal)
     }
 
@@ -123,7 +123,7 @@ struct PolkitTests {
         try signet.installStacks(options: "timeout=5")
         let terminal = try pkexec()
         try terminal.expect("no fingerprint was read in time")
-        try type(Stage.bob.password, on: terminal)
+        try type(HostFixture.bob.password, on: terminal)
         try expectRefusal(terminal)
     }
 
@@ -131,7 +131,7 @@ struct PolkitTests {
     func cancelled() throws {
         shows(.pkexec, .cancelled, .restored)
         let terminal = try pkexec()
-        try terminal.expect(SignetStage.invitation)
+        try terminal.expect(SignetFixture.invitation)
         try terminal.control(.c)
         #expect(try terminal.expectEnd() != .exited(0))
         let mode = try terminal.mode()
@@ -157,7 +157,7 @@ struct PolkitTests {
     @Test("locked out, the password is asked for")
     func lockedOut() throws {
         shows(.pkexec, .lockedOut)
-        try signet.setFailures(20, of: Stage.alice)
+        try signet.setFailures(20, of: HostFixture.alice)
         let terminal = try pkexec()
         try terminal.expect("fingerprint login is locked for alice")
         try passByPassword(terminal)
@@ -179,8 +179,8 @@ struct PolkitTests {
     func together() throws {
         shows(.pkexec, .together)
         let terminal = try pkexec()
-        try terminal.expect(SignetStage.invitation)
-        let other = try stage.terminal(["su", "bob"], as: Stage.alice)
+        try terminal.expect(SignetFixture.invitation)
+        let other = try host.terminal(["su", "bob"], as: HostFixture.alice)
         try other.expect("waiting: polkit-1 (alice) is using the reader")
         try signet.touch(Touch.alice)
         try expectWelcome(terminal)
@@ -193,7 +193,7 @@ struct PolkitTests {
 
     @Test("an agent in a remote session gets no touch, and the password lets in")
     func remoteAgent() throws {
-        let terminal = try pkexec(in: .remoteSession(of: Stage.alice))
+        let terminal = try pkexec(in: .remoteSession(of: HostFixture.alice))
         try passByPassword(terminal)
         try signet.expectDenial("remoteSession")
     }
@@ -201,8 +201,8 @@ struct PolkitTests {
     @Test("an agent that dies while a finger is awaited gets nothing by the touch")
     func agentDies() throws {
         let terminal = try pkexec(then: "echo en\"\"ded; exec cat")
-        try terminal.expect(SignetStage.invitation)
-        try stage.kill(named: "pkttyagent")
+        try terminal.expect(SignetFixture.invitation)
+        try host.kill(named: "pkttyagent")
         try terminal.expect("ended")
         try signet.touch(Touch.alice)
         try signet.expectAlert("the proof is no longer valid")
@@ -213,11 +213,11 @@ struct PolkitTests {
     @Test("a helper whose agent nobody knows gets no touch")
     func unknownAgent() throws {
         // Its parent has gone, and whoever is it now has not started it.
-        let program = try stage.start(
+        let program = try host.start(
             ["sh", "-c", "{ echo 1; exec sleep 100; } | setsid -f \(Self.helper) alice"],
-            as: Stage.alice)
+            as: HostFixture.alice)
         try program.expect("PAM_PROMPT_ECHO_OFF Password: ")
-        #expect(!program.output.contains(SignetStage.invitation))
+        #expect(!program.output.contains(SignetFixture.invitation))
         try signet.expectDenial("notAtMachine")
         program.signal(SIGKILL)
     }
@@ -225,11 +225,11 @@ struct PolkitTests {
     // MARK: A helper that systemd starts, as polkit has it from 127 on
 
     private static let helper = "/usr/lib/polkit-1/polkit-agent-helper-1"
-    private static let unit = StagePlace.unit("polkit-agent-helper@1-9-4242.service")
+    private static let unit = FixturePlace.unit("polkit-agent-helper@1-9-4242.service")
 
     /// Debian's helper with the socket of an agent's as its standard input, and that agent.
     private func agent(
-        in place: StagePlace? = nil
+        in place: FixturePlace? = nil
     ) throws -> (agent: TestSupport.Program, helper: TestSupport.Program) {
         let start = """
             use Socket; $| = 1;
@@ -240,7 +240,7 @@ struct PolkitTests {
             open STDIN, "<&", $peer; open STDOUT, ">&", $peer;
             exec $ARGV[0], "alice";
             """
-        let helper = try stage.start(["perl", "-e", start, Self.helper], in: Self.unit)
+        let helper = try host.start(["perl", "-e", start, Self.helper], in: Self.unit)
         try helper.expect("ready\n")
         let ask = """
             use Socket; $| = 1;
@@ -248,15 +248,15 @@ struct PolkitTests {
             connect($helper, pack_sockaddr_un("/run/helper")) or die;
             syswrite $helper, "1\\n"; print while <$helper>;
             """
-        return (try stage.start(["perl", "-e", ask], as: Stage.alice, in: place), helper)
+        return (try host.start(["perl", "-e", ask], as: HostFixture.alice, in: place), helper)
     }
 
     @Test("an agent in front of the machine gets the touch")
     func localSocket() throws {
         let (agent, helper) = try agent()
-        try agent.expect("PAM_TEXT_INFO \(SignetStage.invitation)")
+        try agent.expect("PAM_TEXT_INFO \(SignetFixture.invitation)")
         try signet.touch(Touch.alice)
-        try stage.journal.expect("the decision") {
+        try host.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "allow"
         }
         // Whatever polkit says of the agent's cookie, which is made up.
@@ -267,13 +267,13 @@ struct PolkitTests {
     @Test(
         "an agent that is remote, or in no session, gets none",
         arguments: [
-            (StagePlace.remoteSession(of: Stage.alice), "remoteSession"),
+            (FixturePlace.remoteSession(of: HostFixture.alice), "remoteSession"),
             (.unit("cron.service"), "notAtMachine"),
         ])
-    func refusedSocket(_ place: StagePlace, _ reason: String) throws {
+    func refusedSocket(_ place: FixturePlace, _ reason: String) throws {
         let (agent, helper) = try agent(in: place)
         try agent.expect("PAM_PROMPT_ECHO_OFF Password: ")
-        #expect(!agent.output.contains(SignetStage.invitation))
+        #expect(!agent.output.contains(SignetFixture.invitation))
         try signet.expectDenial(reason)
         helper.signal(SIGKILL)
     }
@@ -281,7 +281,7 @@ struct PolkitTests {
     @Test("an agent that dies while a finger is awaited gets nothing by the touch there either")
     func diesBehindSocket() throws {
         let (agent, helper) = try agent()
-        try agent.expect("PAM_TEXT_INFO \(SignetStage.invitation)")
+        try agent.expect("PAM_TEXT_INFO \(SignetFixture.invitation)")
         agent.signal(SIGKILL)
         try agent.expectEnd()
         try signet.touch(Touch.alice)

@@ -9,15 +9,15 @@ import Testing
 /// Attacks on a touch by programs whose user is not in front of the machine, or is somebody else.
 @Suite("a touch is for who is there", .timeLimit(.minutes(5)))
 struct PresenceTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
     }
 
     private func configure(_ lines: String) throws {
-        try stage.write("/etc/signet/signet.conf", "[login]\n\(lines)\n")
+        try host.write("/etc/signet/signet.conf", "[login]\n\(lines)\n")
         try signet.stop()
         try signet.start()
     }
@@ -25,13 +25,13 @@ struct PresenceTests {
     /// Expects that the password is asked for and nothing was said of a reader, and leaves it.
     private func expectPassword(_ terminal: Terminal, _ reason: String) throws {
         try terminal.expect("assword")
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
         try signet.expectDenial(reason)
         try terminal.control(.c)
     }
 
-    private func sudo(in place: StagePlace? = nil) throws -> Terminal {
-        try stage.terminal(["sudo", "-k", "id", "-un"], as: Stage.alice, in: place)
+    private func sudo(in place: FixturePlace? = nil) throws -> Terminal {
+        try host.terminal(["sudo", "-k", "id", "-un"], as: HostFixture.alice, in: place)
     }
 
     private func expectServed(_ terminal: Terminal) throws {
@@ -45,43 +45,43 @@ struct PresenceTests {
 
     @Test("bob's su for alice gets no touch of hers, while her own sudo is served")
     func others() throws {
-        try stage.show(.session(of: Stage.bob))
-        let su = try stage.terminal(["su", "alice"], as: Stage.bob)
+        try host.show(.session(of: HostFixture.bob))
+        let su = try host.terminal(["su", "alice"], as: HostFixture.bob)
         try su.expect("Password: ")
         try signet.expectDenial("otherRequester")
         // She comes back to her session, and touches for herself.
-        try stage.show(.session(of: Stage.alice))
+        try host.show(.session(of: HostFixture.alice))
         try expectServed(sudo())
-        #expect(!su.transcript.contains("alice@stage$"))
-        #expect(su.transcript.contains(SignetStage.invitation) == false)
-        try su.sendLine(Stage.alice.password)
-        try su.expect("alice@stage$ ")
+        #expect(!su.transcript.contains("alice@linux$"))
+        #expect(su.transcript.contains(SignetFixture.invitation) == false)
+        try su.sendLine(HostFixture.alice.password)
+        try su.expect("alice@linux$ ")
         try su.sendLine("exit")
         try su.expectEnd()
     }
 
     @Test("bob's su from a session behind hers gets none, nor one of a user's own name for him")
     func behind() throws {
-        let su = try stage.terminal(["su", "alice"], as: Stage.bob)
+        let su = try host.terminal(["su", "alice"], as: HostFixture.bob)
         try expectPassword(su, "notAtMachine")
     }
 
     @Test("a program of bob's in alice's session gets none of hers")
     func inHerSession() throws {
-        let su = try stage.terminal(
-            ["su", "alice"], as: Stage.bob, in: .session(of: Stage.alice))
+        let su = try host.terminal(
+            ["su", "alice"], as: HostFixture.bob, in: .session(of: HostFixture.alice))
         try expectPassword(su, "otherRequester")
     }
 
     @Test("the administrator may allow it, and then the prompt names who asks")
     func warned() throws {
         try configure("others = warn")
-        try stage.show(.session(of: Stage.bob))
-        let su = try stage.terminal(["su", "alice"], as: Stage.bob)
-        try su.expect(SignetStage.invitation)
+        try host.show(.session(of: HostFixture.bob))
+        let su = try host.terminal(["su", "alice"], as: HostFixture.bob)
+        try su.expect(SignetFixture.invitation)
         try su.expect("bob")
         try signet.touch(Touch.alice)
-        try su.expect("alice@stage$ ")
+        try su.expect("alice@linux$ ")
         try su.sendLine("exit")
         try su.expectEnd()
     }
@@ -90,11 +90,11 @@ struct PresenceTests {
 
     @Test("a session that was left for another user's is asked for the password")
     func switchedAway() throws {
-        try stage.show(.session(of: Stage.bob))
+        try host.show(.session(of: HostFixture.bob))
         try expectPassword(sudo(), "notAtMachine")
-        try stage.show(.greeter)
+        try host.show(.greeter)
         try expectPassword(sudo(), "notAtMachine")
-        try stage.show(.session(of: Stage.alice))
+        try host.show(.session(of: HostFixture.alice))
         try expectServed(sudo())
     }
 
@@ -102,7 +102,7 @@ struct PresenceTests {
     func switchedMeanwhile() throws {
         let terminal = try sudo()
         try terminal.expectInvitation()
-        try stage.show(.session(of: Stage.bob))
+        try host.show(.session(of: HostFixture.bob))
         try signet.touch(Touch.alice)
         try terminal.expect("assword")
         #expect(!terminal.transcript.contains("root\r\n"))
@@ -113,39 +113,39 @@ struct PresenceTests {
         "a session that is closing, of another kind, or at no seat is asked for the password",
         arguments: [["STATE": "closing"], ["CLASS": "background"], ["SEAT": ""]])
     func otherSessions(_ change: [String: String]) throws {
-        try stage.changeSession(of: Stage.alice, change)
+        try host.changeSession(of: HostFixture.alice, change)
         try expectPassword(sudo(), "notAtMachine")
     }
 
     @Test("a program of the user's manager is served while the user is there, not when it lingers")
     func lingering() throws {
-        let manager = StagePlace.manager(of: Stage.alice)
+        let manager = FixturePlace.manager(of: HostFixture.alice)
         try expectServed(sudo(in: manager))
-        try stage.show(.session(of: Stage.bob))
+        try host.show(.session(of: HostFixture.bob))
         try expectPassword(sudo(in: manager), "notAtMachine")
-        try stage.logOut(Stage.alice)
+        try host.logOut(HostFixture.alice)
         try expectPassword(sudo(in: manager), "notAtMachine")
     }
 
     @Test(
         "cron, at, a service of the system, or a program of none get no touch by script's terminal",
         arguments: [
-            StagePlace.unit("cron.service"), .unit("atd.service"), .unit("run-u7.service"),
+            FixturePlace.unit("cron.service"), .unit("atd.service"), .unit("run-u7.service"),
             .nothing,
         ])
-    func script(_ place: StagePlace) throws {
-        let program = try stage.start(
-            ["script", "-qec", "sudo -k id -un", "/dev/null"], as: Stage.alice, in: place)
+    func script(_ place: FixturePlace) throws {
+        let program = try host.start(
+            ["script", "-qec", "sudo -k id -un", "/dev/null"], as: HostFixture.alice, in: place)
         try signet.expectDenial("notAtMachine")
-        #expect(!program.output.contains(SignetStage.invitation))
+        #expect(!program.output.contains(SignetFixture.invitation))
         program.signal(SIGKILL)
     }
 
     @Test("script's terminal in a remote session gives it none either")
     func remoteScript() throws {
-        let program = try stage.start(
-            ["script", "-qec", "sudo -k id -un", "/dev/null"], as: Stage.alice,
-            in: .remoteSession(of: Stage.alice))
+        let program = try host.start(
+            ["script", "-qec", "sudo -k id -un", "/dev/null"], as: HostFixture.alice,
+            in: .remoteSession(of: HostFixture.alice))
         try signet.expectDenial("remoteSession")
         program.signal(SIGKILL)
     }
@@ -154,8 +154,8 @@ struct PresenceTests {
         "a network service that names no host gets none, whatever terminal and user it names",
         arguments: [[], ["-I", "tty=/dev/tty1"], ["-I", "tty=/dev/tty1", "-I", "ruser=alice"]])
     func networkService(_ items: [String]) throws {
-        let terminal = try stage.terminal(
-            ["pamtester"] + items + ["locker", "alice", "authenticate"], as: Stage.root,
+        let terminal = try host.terminal(
+            ["pamtester"] + items + ["locker", "alice", "authenticate"], as: HostFixture.root,
             in: .unit("openvpn-server@home.service"))
         try expectPassword(terminal, "notAtMachine")
     }
@@ -164,13 +164,13 @@ struct PresenceTests {
 
     @Test("a login is served at the console that the screen shows, and at no other")
     func console() throws {
-        let hidden = try stage.terminal(
-            ["login", "alice"], as: Stage.root, in: .unit("getty@tty2.service"))
+        let hidden = try host.terminal(
+            ["login", "alice"], as: HostFixture.root, in: .unit("getty@tty2.service"))
         try expectPassword(hidden, "notAtMachine")
-        let shown = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
+        let shown = try host.terminal(["login", "alice"], as: HostFixture.root, in: .console)
         try shown.expectInvitation()
         try signet.touch(Touch.alice)
-        try shown.expect("alice@stage$ ")
+        try shown.expect("alice@linux$ ")
         try shown.sendLine("exit")
         try shown.expectEnd()
     }
@@ -179,29 +179,29 @@ struct PresenceTests {
         "a display manager's worker is served while its greeter or the account's session is shown")
     func displayManager() throws {
         func unlock() throws -> Terminal {
-            try stage.terminal(
-                ["pamtester", "locker", "alice", "authenticate"], as: Stage.root,
+            try host.terminal(
+                ["pamtester", "locker", "alice", "authenticate"], as: HostFixture.root,
                 in: .unit("gdm.service"))
         }
-        for screen in [Stage.Screen.greeter, .session(of: Stage.alice)] {
-            try stage.show(screen)
+        for screen in [HostFixture.Screen.greeter, .session(of: HostFixture.alice)] {
+            try host.show(screen)
             let terminal = try unlock()
-            try terminal.expect(SignetStage.invitation)
+            try terminal.expect(SignetFixture.invitation)
             try signet.touch(Touch.alice)
             try terminal.expect("successfully authenticated")
             try terminal.expectEnd()
         }
-        try stage.show(.session(of: Stage.bob))
+        try host.show(.session(of: HostFixture.bob))
         try expectPassword(unlock(), "notAtMachine")
     }
 
     // MARK: polkit from 127 on, whose helper systemd starts
 
     private func helper(
-        for agent: UInt32?, of account: Account? = Stage.alice,
-        in place: StagePlace = .unit("polkit-agent-helper@1-9-4242.service")
+        for agent: UInt32?, of account: Account? = HostFixture.alice,
+        in place: FixturePlace = .unit("polkit-agent-helper@1-9-4242.service")
     ) throws -> Answer {
-        let client = try DaemonClient(path: SignetStage.socket, on: stage, in: place)
+        let client = try DaemonClient(path: SignetFixture.socket, on: host, in: place)
         let request = AuthenticateRequest(
             account: "alice", challenge: .sample(repeating: 7),
             service: "polkit-1", timeoutMilliseconds: 10_000, maximumTries: 1,
@@ -213,11 +213,11 @@ struct PresenceTests {
         return try #require(answers.last)
     }
 
-    /// An agent in a place, and its number on the stage.
+    /// An agent in a place, and its number in the fixture.
     private func agent(
-        as account: Account = Stage.alice, in place: StagePlace? = nil
+        as account: Account = HostFixture.alice, in place: FixturePlace? = nil
     ) throws -> (TestSupport.Program, UInt32) {
-        let agent = try stage.start(
+        let agent = try host.start(
             ["sh", "-c", "echo $$.; exec sleep 1000"], as: account, in: place)
         try agent.expect(".\n")
         return (agent, try #require(UInt32(agent.output.dropLast(2))))
@@ -233,7 +233,7 @@ struct PresenceTests {
 
     @Test("its agent's session counts: local and in front, and the account's")
     func polkitAgent() throws {
-        for place in [nil, StagePlace.manager(of: Stage.alice)] {
+        for place in [nil, FixturePlace.manager(of: HostFixture.alice)] {
             let (agent, number) = try agent(in: place)
             guard case .assertion = try helper(for: number) else {
                 Issue.record("no assertion")
@@ -245,12 +245,12 @@ struct PresenceTests {
 
     @Test("an agent that is remote, lingers, is another's, unknown or has ended gets no touch")
     func polkitRefused() throws {
-        let (remote, first) = try agent(in: .remoteSession(of: Stage.alice))
+        let (remote, first) = try agent(in: .remoteSession(of: HostFixture.alice))
         expect(.remoteSession, try helper(for: first))
         let (cron, second) = try agent(in: .unit("cron.service"))
         expect(.notAtMachine, try helper(for: second))
-        let (bob, third) = try agent(as: Stage.bob, in: .session(of: Stage.alice))
-        expect(.otherRequester, try helper(for: third, of: Stage.bob))
+        let (bob, third) = try agent(as: HostFixture.bob, in: .session(of: HostFixture.alice))
+        expect(.otherRequester, try helper(for: third, of: HostFixture.bob))
         // By a descriptor that was handed on, or in a program that the number now stands for.
         expect(.otherRequester, try helper(for: third))
         expect(.notAtMachine, try helper(for: nil))
@@ -261,8 +261,8 @@ struct PresenceTests {
         expect(.notAtMachine, try helper(for: fourth))
         // In another unit, its number counts for nothing.
         let (agent, fifth) = try agent()
-        expect(.otherRequester, try helper(for: fifth, of: Stage.bob))
-        expect(.otherRequester, try helper(for: fifth, of: Stage.root))
+        expect(.otherRequester, try helper(for: fifth, of: HostFixture.bob))
+        expect(.otherRequester, try helper(for: fifth, of: HostFixture.root))
         expect(.notAtMachine, try helper(for: fifth, of: nil))
         expect(.notAtMachine, try helper(for: fifth, in: .unit("evil.service")))
         for program in [remote, cron, bob, agent] { program.signal(SIGKILL) }

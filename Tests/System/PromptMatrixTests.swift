@@ -13,7 +13,7 @@ enum Asking: String, CaseIterable, Sendable {
         switch self {
         case .sudo: ("sudo id -un", "root\r\n")
         case .su: ("su bob -c 'id -un'", "bob\r\n")
-        case .login: ("login alice", "alice@stage$ ")
+        case .login: ("login alice", "alice@linux$ ")
         case .pamtester:
             ("pamtester -Itty=$(tty) locker alice authenticate", "successfully authenticated")
         }
@@ -21,7 +21,7 @@ enum Asking: String, CaseIterable, Sendable {
 
     /// Whose finger and password it wants.
     var owner: (account: Account, finger: String) {
-        self == .su ? (Stage.bob, Touch.bob) : (Stage.alice, Touch.alice)
+        self == .su ? (HostFixture.bob, Touch.bob) : (HostFixture.alice, Touch.alice)
     }
 }
 
@@ -35,11 +35,11 @@ enum Happening: String, CaseIterable, Sendable {
 
 @Suite("password or finger at one prompt, in the real programs", .timeLimit(.minutes(5)))
 struct PromptMatrixTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited(allowsOthers: true)
+        signet = try SignetFixture.inhabited(allowsOthers: true)
     }
 
     /// The program, and behind it one that shows what is left to read. login hangs up whoever had the
@@ -47,10 +47,10 @@ struct PromptMatrixTests {
     private func begin(_ program: Asking) throws -> Terminal {
         let terminal: Terminal
         if program == .login {
-            terminal = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
+            terminal = try host.terminal(["login", "alice"], as: HostFixture.root, in: .console)
         } else {
             let line = "trap : INT; \(program.line.command); echo the-end; exec cat"
-            terminal = try stage.terminal(["sh", "-c", line], as: Stage.alice)
+            terminal = try host.terminal(["sh", "-c", line], as: HostFixture.alice)
         }
         try terminal.expectInvitation()
         #expect(try terminal.mode().echoes == false)
@@ -104,7 +104,7 @@ struct PromptMatrixTests {
         case .paste, .bracketedPaste:
             try expectRefusedPaste(terminal, program)
         }
-        #expect(throws: TestFault.self) { try stage.read("/tmp/typed") }
+        #expect(throws: TestFault.self) { try host.read("/tmp/typed") }
     }
 
     /// The first line is a wrong password; what comes behind it is nobody's.

@@ -7,17 +7,17 @@ import Testing
 
 @Suite("at the line where a touch is awaited", .timeLimit(.minutes(5)))
 struct PromptTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
-    private static let prompt = "alice@stage$ "
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
+    private static let prompt = "alice@linux$ "
 
     init() throws {
-        signet = try SignetStage.inhabited(allowsOthers: true)
+        signet = try SignetFixture.inhabited(allowsOthers: true)
     }
 
     /// Alice's shell, with a program in the foreground that awaits a touch.
     private func shell(running line: String) throws -> Terminal {
-        let terminal = try stage.terminal(["bash", "-i"], as: Stage.alice)
+        let terminal = try host.terminal(["bash", "-i"], as: HostFixture.alice)
         try terminal.expect(Self.prompt)
         try terminal.sendLine(line)
         try terminal.expectInvitation()
@@ -26,7 +26,7 @@ struct PromptTests {
 
     /// Whether a program of this name holds a signal back; proc(5).
     private func isHeldBack(_ signal: Int32, by name: String) -> Bool {
-        stage.processes(named: name).contains { process in
+        host.processes(named: name).contains { process in
             let status = (try? Layout.read("/proc/\(process)/status")) ?? []
             let line = String(decoding: status, as: UTF8.self).split(separator: "\n")
                 .first { $0.hasPrefix("SigBlk:\t") }
@@ -69,7 +69,7 @@ struct PromptTests {
         arguments: ["finger", "off"])
     func interruptMessage(prompt: String) throws {
         try signet.writeServices(options: "prompt=\(prompt) timeout=170")
-        let terminal = try stage.terminal(["bash", "-i"], as: Stage.alice)
+        let terminal = try host.terminal(["bash", "-i"], as: HostFixture.alice)
         try terminal.expect(Self.prompt)
         try terminal.sendLine("sudo id -un")
         if prompt == "off" {
@@ -80,7 +80,7 @@ struct PromptTests {
                 usleep(1_000)
             }
         } else {
-            try terminal.expect(SignetStage.invitation)
+            try terminal.expect(SignetFixture.invitation)
         }
         #expect(try terminal.mode().echoes)
         try terminal.control(.c)
@@ -94,7 +94,7 @@ struct PromptTests {
 
     @Test("^C leads sudo to its own prompt where the stack does not say conv_err=die")
     func interruptLenient() throws {
-        try stage.writeService(
+        try host.writeService(
             "sudo",
             """
             auth [success=done default=ignore] pam_signet.so
@@ -107,21 +107,21 @@ struct PromptTests {
         try terminal.control(.c)
         try terminal.expect("password for alice: ")
         // sudo has kept the signal, and ends of it even if the password is right.
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect(Self.prompt)
         try expectSoundShell(terminal)
     }
 
     @Test("a hang-up ends the program, and the daemon asks for no finger any more")
     func hangUp() throws {
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         terminal.hangUp()
         #expect(try terminal.expectEnd() != .exited(0))
         try signet.expectDenial("cancelled")
-        #expect(try signet.failures(of: Stage.alice) == 0)
+        #expect(try signet.failures(of: HostFixture.alice) == 0)
 
-        let next = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let next = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try next.expectInvitation()
         try signet.touch(Touch.alice)
         try next.expect("root\r\n")
@@ -139,34 +139,34 @@ struct PromptTests {
         } else {
             try terminal.expect("no fingerprint was read in time")
             try terminal.expect("password for alice: ")
-            try terminal.sendLine(Stage.alice.password)
+            try terminal.sendLine(HostFixture.alice.password)
             try terminal.expect("root\r\n")
         }
         try terminal.expect(Self.prompt)
         try terminal.sendLine("echo clean")
         try terminal.expect("echo clean\r\nclean\r\n")
         #expect(!terminal.transcript.contains("touch /tmp/typed"))
-        #expect(throws: TestFault.self) { try stage.read("/tmp/typed") }
+        #expect(throws: TestFault.self) { try host.read("/tmp/typed") }
     }
 }
 
 @Suite("two logins at once", .timeLimit(.minutes(5)))
 struct QueueTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited(allowsOthers: true)
+        signet = try SignetFixture.inhabited(allowsOthers: true)
     }
 
     @Test("the second is told of the first, waits, and has its turn then")
     func turn() throws {
-        let first = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let first = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try first.expectInvitation()
-        let second = try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.alice)
+        let second = try host.terminal(["su", "bob", "-c", "id -un"], as: HostFixture.alice)
         let name = first.path.dropFirst("/dev/".count)
         try second.expect("waiting: sudo id -un (alice, \(name)) is using the reader")
-        try second.expect(SignetStage.orPassword)
+        try second.expect(SignetFixture.orPassword)
         try signet.touch(Touch.alice)
         try first.expect("root\r\n")
         #expect(try first.expectEnd() == .exited(0))
@@ -178,12 +178,12 @@ struct QueueTests {
 
     @Test("somebody else who waits is told who is served, but not with which command")
     func other() throws {
-        let first = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let first = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try first.expectInvitation()
         let name = first.path.dropFirst("/dev/".count)
-        let second = try stage.terminal(
-            ["su", "alice", "-c", "id -un"], as: Stage.bob,
-            in: .session(of: Stage.alice))
+        let second = try host.terminal(
+            ["su", "alice", "-c", "id -un"], as: HostFixture.bob,
+            in: .session(of: HostFixture.alice))
         try second.expect("waiting: sudo (alice, \(name)) is using the reader")
         second.hangUp()
         first.hangUp()
@@ -192,12 +192,12 @@ struct QueueTests {
 
     @Test("whoever waits may type the password instead")
     func password() throws {
-        let first = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let first = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try first.expectInvitation()
-        let second = try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.alice)
+        let second = try host.terminal(["su", "bob", "-c", "id -un"], as: HostFixture.alice)
         try second.expect("is using the reader")
-        try second.expect(SignetStage.orPassword)
-        try second.sendLine(Stage.bob.password)
+        try second.expect(SignetFixture.orPassword)
+        try second.sendLine(HostFixture.bob.password)
         try second.expect("bob\r\n")
         #expect(try second.expectEnd() == .exited(0))
         try signet.touch(Touch.alice)
@@ -207,10 +207,10 @@ struct QueueTests {
 
     @Test("the second goes on when the first is killed")
     func killed() throws {
-        let first = try stage.terminal(
-            ["pamtester", "locker", "alice", "authenticate"], as: Stage.root)
-        try first.expect(SignetStage.invitation)
-        let second = try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.alice)
+        let first = try host.terminal(
+            ["pamtester", "locker", "alice", "authenticate"], as: HostFixture.root)
+        try first.expect(SignetFixture.invitation)
+        let second = try host.terminal(["su", "bob", "-c", "id -un"], as: HostFixture.alice)
         try second.expect("waiting: locker (alice) is using the reader")
         first.signal(SIGKILL)
         try second.expectInvitation()

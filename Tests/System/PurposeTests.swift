@@ -6,21 +6,21 @@ import Testing
 
 @Suite("what a touch at sudo and su confirms", .timeLimit(.minutes(5)))
 struct PurposeTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited(allowsOthers: true)
+        signet = try SignetFixture.inhabited(allowsOthers: true)
         for (service, login) in [("sudo", "sudo-i"), ("su", "su-l")] {
-            try stage.write("/etc/pam.d/\(login)", stage.read("/etc/pam.d/\(service)"))
+            try host.write("/etc/pam.d/\(login)", host.read("/etc/pam.d/\(service)"))
         }
     }
 
     /// What the prompt says, and then the receipt, after a touch.
     private func confirmed(_ words: [String], by finger: String = Touch.alice) throws -> String {
-        let terminal = try stage.terminal(words, as: Stage.alice)
-        try terminal.expect("\(SignetStage.invitation) to confirm: ")
-        let shown = try terminal.expect(SignetStage.orPassword)
+        let terminal = try host.terminal(words, as: HostFixture.alice)
+        try terminal.expect("\(SignetFixture.invitation) to confirm: ")
+        let shown = try terminal.expect(SignetFixture.orPassword)
         try signet.touch(finger)
         try terminal.expectEnd()
         return shown
@@ -28,7 +28,7 @@ struct PurposeTests {
 
     /// The purposes in the receipts of an account, as they stand there.
     private func receipts(of account: Account) throws -> [String] {
-        let text = try stage.read("\(SignetStage.state(of: account))/receipts")
+        let text = try host.read("\(SignetFixture.state(of: account))/receipts")
         return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap {
             $0.hasPrefix("purpose: ") ? String($0.dropFirst(9)) : nil
         }
@@ -46,13 +46,14 @@ struct PurposeTests {
     func sudo(_ call: String, _ line: String) throws {
         let words = call.split(separator: " ").map(String.init)
         #expect(try confirmed(words).hasPrefix("\(line) (alice, pts/"))
-        #expect(try receipts(of: Stage.alice).last == line)
+        #expect(try receipts(of: HostFixture.alice).last == line)
     }
 
     @Test("is sudoedit where sudo edits")
     func edits() throws {
-        let terminal = try stage.terminal(
-            ["sudoedit", "/etc/x"], as: Stage.alice, environment: ["SUDO_EDITOR": "/bin/true"])
+        let terminal = try host.terminal(
+            ["sudoedit", "/etc/x"], as: HostFixture.alice, environment: ["SUDO_EDITOR": "/bin/true"]
+        )
         try terminal.expect("to confirm: sudoedit /etc/x (alice, pts/")
         try signet.touch(Touch.alice)
         try terminal.expectEnd()
@@ -61,7 +62,7 @@ struct PurposeTests {
     @Test("is kept by sudo's own timestamp: the second command asks for nothing, -k asks again")
     func timestamp() throws {
         try signet.shell("sed -i s/timestamp_timeout=0/timestamp_timeout=5/ /etc/sudoers")
-        let terminal = try stage.terminal(["bash", "-i"], as: Stage.alice)
+        let terminal = try host.terminal(["bash", "-i"], as: HostFixture.alice)
         try terminal.expect("$ ")
         try terminal.sendLine("sudo id -un")
         try terminal.expectInvitation()
@@ -70,7 +71,7 @@ struct PurposeTests {
         try terminal.expect("$ ")
         try terminal.sendLine("sudo id -gn; echo a\"gain\"")
         let second = try terminal.expect("again\r\n")
-        #expect(second.contains("root\r\n") && !second.contains(SignetStage.invitation))
+        #expect(second.contains("root\r\n") && !second.contains(SignetFixture.invitation))
         try terminal.expect("$ ")
         try terminal.sendLine("sudo -k; sudo id -un")
         try terminal.expect("to confirm: sudo id -un (alice")
@@ -83,13 +84,13 @@ struct PurposeTests {
     func su() throws {
         let shown = try confirmed(["su", "-", "bob", "-c", "id -un"], by: Touch.bob)
         #expect(shown.hasPrefix("su - bob -c 'id -un' (bob, asked by alice, pts/"))
-        #expect(try receipts(of: Stage.bob).last == "su - bob -c 'id -un'")
+        #expect(try receipts(of: HostFixture.bob).last == "su - bob -c 'id -un'")
     }
 
     @Test("line ends, escape sequences and unseen characters cannot change what is shown")
     func hostile() throws {
         let hostile = "a\nroot: approved\u{1B}[2J\u{1B}]0;x\u{7}\u{202E}\u{2066}\u{200B}\u{FEFF}z"
-        let terminal = try stage.terminal(["sudo", "true", hostile], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "true", hostile], as: HostFixture.alice)
         try terminal.expectInvitation()
         let shown = terminal.transcript
         #expect(
@@ -112,10 +113,10 @@ struct PurposeTests {
 
     @Test("bytes that are no UTF-8 are shown as numbers")
     func notUTF8() throws {
-        let terminal = try stage.terminal(
-            ["bash", "-c", "exec sudo true $'\\xff\\xc3(\\xed\\xa0\\x80'"], as: Stage.alice)
+        let terminal = try host.terminal(
+            ["bash", "-c", "exec sudo true $'\\xff\\xc3(\\xed\\xa0\\x80'"], as: HostFixture.alice)
         try terminal.expect("sudo true '\\xff\\xc3(\\xed\\xa0\\x80' (alice")
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expect(SignetFixture.orPassword)
         try signet.touch(Touch.alice)
         #expect(try terminal.expectEnd() == .exited(0))
     }
@@ -123,11 +124,11 @@ struct PurposeTests {
     @Test("of 128 KB is cut in its middle: what runs and its end are seen, and the touch counts")
     func long() throws {
         let words = ["sudo", "true", String(repeating: "\u{1B}x", count: 65_000), "--at-the-end"]
-        let terminal = try stage.terminal(words, as: Stage.alice)
+        let terminal = try host.terminal(words, as: HostFixture.alice)
         try terminal.expect("to confirm: sudo true '\\x1bx")
         try terminal.expect(" … ")
         try terminal.expect(" --at-the-end (alice, pts/")
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expect(SignetFixture.orPassword)
         #expect(terminal.transcript.utf8.count < 4_096)
         try signet.touch(Touch.alice)
         #expect(try terminal.expectEnd() == .exited(0))

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("fingers on the reader that another system put there", .timeLimit(.minutes(5)))
 struct ReaderStorageTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private static let prints = "/run/readers/storage.prints"
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
     }
 
     /// What the reader keeps is changed while another system runs on this machine.
@@ -22,7 +22,7 @@ struct ReaderStorageTests {
     }
 
     private func expectTouch() throws {
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         try signet.touch(Touch.alice)
         try terminal.expect("root\r\n")
@@ -34,7 +34,7 @@ struct ReaderStorageTests {
         try expectTouch()
         try another("true")
         try expectTouch()
-        #expect(try signet.status(Stage.bob).state == .valid)
+        #expect(try signet.status(HostFixture.bob).state == .valid)
     }
 
     @Test(
@@ -48,17 +48,17 @@ struct ReaderStorageTests {
         try expectTouch()
         try another(line)
         for _ in 0..<2 {
-            let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+            let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
             try terminal.expect("fingerprint login is off for alice: \(text)")
             try terminal.expect("Run 'signet enable' to turn it on again")
             try terminal.passBySudosPrompt()
-            #expect(!terminal.transcript.contains(SignetStage.invitation))
+            #expect(!terminal.transcript.contains(SignetFixture.invitation))
         }
-        let said = try stage.run([try Built.program("signet"), "status"], as: Stage.alice)
+        let said = try host.run([try Built.program("signet"), "status"], as: HostFixture.alice)
         #expect(said.output.contains(text))
         let answer = try signet.ask(.enable(account: "alice"))
         #expect(answer == .done(DoneAnswer(prints: 1, state: .valid)))
-        let left = String(decoding: try stage.read(Self.prints), as: UTF8.self)
+        let left = String(decoding: try host.read(Self.prints), as: UTF8.self)
         if left.contains(Touch.alice) { try expectTouch() }
     }
 }

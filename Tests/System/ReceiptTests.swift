@@ -6,8 +6,8 @@ import Testing
 
 @Suite("receipts of logins", .timeLimit(.minutes(5)))
 struct ReceiptTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     /// The log's entries: receipts, each with the line that says that it was granted.
     private let entries: [String]
     /// The receipts themselves.
@@ -17,20 +17,20 @@ struct ReceiptTests {
 
     /// After three logins: two of alice's by sudo, one by login, and one of bob's.
     init() throws {
-        signet = try SignetStage.inhabited(allowsOthers: true)
+        signet = try SignetFixture.inhabited(allowsOthers: true)
         for (command, account, finger) in [
-            (["sudo", "id", "-un"], Stage.alice, Touch.alice),
-            (["sudo", "true", "second"], Stage.alice, Touch.alice),
-            (["su", "alice", "-c", "id -un"], Stage.bob, Touch.alice),
-            (["su", "bob", "-c", "id -un"], Stage.alice, Touch.bob),
+            (["sudo", "id", "-un"], HostFixture.alice, Touch.alice),
+            (["sudo", "true", "second"], HostFixture.alice, Touch.alice),
+            (["su", "alice", "-c", "id -un"], HostFixture.bob, Touch.alice),
+            (["su", "bob", "-c", "id -un"], HostFixture.alice, Touch.bob),
         ] {
-            let terminal = try signet.stage.terminal(
-                command, as: account, in: .session(of: Stage.alice))
+            let terminal = try signet.host.terminal(
+                command, as: account, in: .session(of: HostFixture.alice))
             try terminal.expectInvitation()
             try signet.touch(finger)
             #expect(try terminal.expectEnd() == .exited(0))
         }
-        let log = try signet.stage.read("\(SignetStage.state(of: Stage.alice))/receipts")
+        let log = try signet.host.read("\(SignetFixture.state(of: HostFixture.alice))/receipts")
         entries = Self.split(String(decoding: log, as: UTF8.self))
         try signet.shell(
             "cat /var/lib/signet/private/accounts/*/signers >/root/allowed_signers")
@@ -46,11 +46,11 @@ struct ReceiptTests {
         _ receipt: String, namespace: String = "login@signet", signer: String? = "alice"
     ) throws -> Outcome {
         let start = try #require(receipt.firstRange(of: Self.armour)).lowerBound
-        try stage.write("/root/signature", String(receipt[start...]))
+        try host.write("/root/signature", String(receipt[start...]))
         let arguments =
             signer.map { ["verify", "-f", "/root/allowed_signers", "-I", $0] }
             ?? ["check-novalidate"]
-        return try stage.run(
+        return try host.run(
             ["ssh-keygen", "-Y"] + arguments + ["-n", namespace, "-s", "/root/signature"],
             input: String(receipt[..<start]))
     }
@@ -113,9 +113,9 @@ struct ReceiptTests {
     @Test("signet log --verify accepts the chain, and refuses it with a receipt altered or removed")
     func chain() throws {
         let command = [try Built.program("signet"), "log", "--verify"]
-        let sound = try stage.run(command, as: Stage.alice)
+        let sound = try host.run(command, as: HostFixture.alice)
         #expect(sound.succeeded, "\(sound.output) \(sound.errors)")
-        let path = "\(SignetStage.state(of: Stage.alice))/receipts"
+        let path = "\(SignetFixture.state(of: HostFixture.alice))/receipts"
         let altered = [
             entries.joined().replacing("id -un", with: "id -uN"),
             entries.dropFirst().joined(),
@@ -128,11 +128,11 @@ struct ReceiptTests {
             entries.joined().replacing("granted: 2\n", with: "granted: 3\n"),
         ]
         for text in altered {
-            try stage.write(path, text, mode: 0o600)
-            #expect(!(try stage.run(command, as: Stage.alice).succeeded))
+            try host.write(path, text, mode: 0o600)
+            #expect(!(try host.run(command, as: HostFixture.alice).succeeded))
         }
-        try stage.write(path, entries.joined(), mode: 0o600)
-        #expect(try stage.run(command, as: Stage.alice).succeeded)
+        try host.write(path, entries.joined(), mode: 0o600)
+        #expect(try host.run(command, as: HostFixture.alice).succeeded)
     }
 }
 

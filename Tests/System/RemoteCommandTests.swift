@@ -7,27 +7,27 @@ import Testing
 /// `signet verify` and `signet enroll` want a finger of who is at the machine, as a login does.
 @Suite("a command that wants a finger", .timeLimit(.minutes(5)))
 struct RemoteCommandTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
     }
 
     /// Runs a command as alice to its end, with her password for whom it may concern.
-    private func run(_ arguments: [String], in place: StagePlace) throws -> Outcome {
-        try stage.run(
-            [try Built.program("signet")] + arguments, as: Stage.alice, in: place,
-            input: Stage.alice.password + "\n")
+    private func run(_ arguments: [String], in place: FixturePlace) throws -> Outcome {
+        try host.run(
+            [try Built.program("signet")] + arguments, as: HostFixture.alice, in: place,
+            input: HostFixture.alice.password + "\n")
     }
 
     private func expectNoTouch(
-        _ arguments: [String], in place: StagePlace, _ reason: String
+        _ arguments: [String], in place: FixturePlace, _ reason: String
     ) throws {
         let outcome = try run(arguments, in: place)
         #expect(!outcome.succeeded)
-        #expect(!(outcome.output + outcome.errors).contains(SignetStage.invitation))
-        let entry = try stage.journal.expect("the denial") {
+        #expect(!(outcome.output + outcome.errors).contains(SignetFixture.invitation))
+        let entry = try host.journal.expect("the denial") {
             $0["SIGNET_REASON"] == reason && $0["SIGNET_ACCOUNT"] == "alice"
         }
         #expect(entry["SIGNET_VERB"] == arguments[0])
@@ -38,22 +38,23 @@ struct RemoteCommandTests {
 
     @Test("gets none from a remote session", arguments: commands)
     func remote(_ arguments: [String]) throws {
-        try expectNoTouch(arguments, in: .remoteSession(of: Stage.alice), "remoteSession")
-        #expect(try signet.status(Stage.alice).prints == 1)
+        try expectNoTouch(arguments, in: .remoteSession(of: HostFixture.alice), "remoteSession")
+        #expect(try signet.status(HostFixture.alice).prints == 1)
     }
 
     @Test("gets none outside a session, or from one that is not in front", arguments: commands)
     func elsewhere(_ arguments: [String]) throws {
         try expectNoTouch(arguments, in: .unit("cron.service"), "notAtMachine")
-        try stage.show(.session(of: Stage.bob))
-        try expectNoTouch(arguments, in: .session(of: Stage.alice), "notAtMachine")
-        try expectNoTouch(arguments, in: .manager(of: Stage.alice), "notAtMachine")
+        try host.show(.session(of: HostFixture.bob))
+        try expectNoTouch(arguments, in: .session(of: HostFixture.alice), "notAtMachine")
+        try expectNoTouch(arguments, in: .manager(of: HostFixture.alice), "notAtMachine")
     }
 
     @Test("gets one from the session in front")
     func local() throws {
-        let program = try stage.start([try Built.program("signet"), "verify"], as: Stage.alice)
-        try program.expect(SignetStage.invitation)
+        let program = try host.start(
+            [try Built.program("signet"), "verify"], as: HostFixture.alice)
+        try program.expect(SignetFixture.invitation)
         try signet.touch(Touch.alice)
         #expect(try program.expectEnd().succeeded)
     }

@@ -6,29 +6,29 @@ import Testing
 
 @Suite("who is not at this machine", .timeLimit(.minutes(5)))
 struct RemoteTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
     }
 
     @Test("a remote host is asked for the password at once, and the daemon for nothing")
     func remoteHost() throws {
-        let terminal = try stage.terminal(
-            ["login", "-h", "host.example", "alice"], as: Stage.root, in: .console)
+        let terminal = try host.terminal(
+            ["login", "-h", "host.example", "alice"], as: HostFixture.root, in: .console)
         try terminal.expect("Password: ")
         #expect(!terminal.transcript.contains("reader"))
-        try terminal.sendLine(Stage.alice.password)
-        try terminal.expect("alice@stage$ ")
+        try terminal.sendLine(HostFixture.alice.password)
+        try terminal.expect("alice@linux$ ")
         try terminal.sendLine("exit")
         try terminal.expectEnd()
-        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
     }
 
     @Test("a session that logind calls remote is asked for the password at once")
     func remoteSession() throws {
-        let terminal = try sudo(in: .remoteSession(of: Stage.alice))
+        let terminal = try sudo(in: .remoteSession(of: HostFixture.alice))
         try terminal.passBySudosPrompt()
         #expect(!terminal.transcript.contains("reader"))
         try signet.expectDenial("remoteSession")
@@ -36,7 +36,7 @@ struct RemoteTests {
 
     @Test("a session that logind does not know is asked for the password at once")
     func unknownSession() throws {
-        try stage.logOut(Stage.alice)
+        try host.logOut(HostFixture.alice)
         let terminal = try sudo()
         try terminal.passBySudosPrompt()
         #expect(!terminal.transcript.contains("reader"))
@@ -54,20 +54,20 @@ struct RemoteTests {
 
     @Test("a session at another seat than the reader is asked for the password at once")
     func otherSeat() throws {
-        try stage.changeSession(of: Stage.alice, ["SEAT": "seat1"])
+        try host.changeSession(of: HostFixture.alice, ["SEAT": "seat1"])
         let terminal = try sudo()
         try terminal.expect("the fingerprint reader is at another seat: use the password")
         try terminal.passBySudosPrompt()
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
         try signet.expectDenial("otherSeat")
     }
 
     @Test("a session at another seat may touch where the administrator says so")
     func anySeat() throws {
-        try stage.write("/etc/signet/signet.conf", "[login]\nseat = ignore\n")
+        try host.write("/etc/signet/signet.conf", "[login]\nseat = ignore\n")
         try signet.stop()
         try signet.start()
-        try stage.changeSession(of: Stage.alice, ["SEAT": "seat1"])
+        try host.changeSession(of: HostFixture.alice, ["SEAT": "seat1"])
         let terminal = try sudo()
         try terminal.expectInvitation()
         try signet.touch(Touch.alice)
@@ -75,29 +75,29 @@ struct RemoteTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    private func sudo(in place: StagePlace? = nil) throws -> Terminal {
-        try stage.terminal(["sudo", "id", "-un"], as: Stage.alice, in: place)
+    private func sudo(in place: FixturePlace? = nil) throws -> Terminal {
+        try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice, in: place)
     }
 }
 
 @Suite("a program of alice's own, such as a screen locker", .timeLimit(.minutes(5)))
 struct LockerTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
     }
 
     @Test("is told of alice's touch")
     func own() throws {
-        let terminal = try stage.terminal(
-            ["pamtester", "locker", "alice", "authenticate"], as: Stage.alice)
-        try terminal.expect(SignetStage.invitation)
+        let terminal = try host.terminal(
+            ["pamtester", "locker", "alice", "authenticate"], as: HostFixture.alice)
+        try terminal.expect(SignetFixture.invitation)
         try signet.touch(Touch.alice)
         try terminal.expect("successfully authenticated")
         #expect(try terminal.expectEnd() == .exited(0))
-        let decision = try stage.journal.expect("the decision") {
+        let decision = try host.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate"
         }
         #expect(decision["SIGNET_PEER_UID"] == "4242")
@@ -106,8 +106,8 @@ struct LockerTests {
 
     @Test("is not told of bob's")
     func others() throws {
-        let terminal = try stage.terminal(
-            ["pamtester", "locker", "bob", "authenticate"], as: Stage.alice)
+        let terminal = try host.terminal(
+            ["pamtester", "locker", "bob", "authenticate"], as: HostFixture.alice)
         try terminal.expect("Password: ")
         #expect(!terminal.transcript.contains("reader"))
         try signet.expectDenial("notPermitted")
@@ -117,15 +117,15 @@ struct LockerTests {
 
     @Test("cannot lift its own lockout by claiming that a password was accepted")
     func claim() throws {
-        try signet.setFailures(20, of: Stage.alice)
-        let terminal = try stage.terminal(
+        try signet.setFailures(20, of: HostFixture.alice)
+        let terminal = try host.terminal(
             [
                 "pamtester", "locker", "alice", "authenticate", "setcred(PAM_ESTABLISH_CRED)",
-            ], as: Stage.alice)
+            ], as: HostFixture.alice)
         try terminal.expect("Password: ")
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("successfully authenticated")
         try terminal.expectEnd()
-        #expect(try signet.status(Stage.alice).lock == .untilPassword)
+        #expect(try signet.status(HostFixture.alice).lock == .untilPassword)
     }
 }

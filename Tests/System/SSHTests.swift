@@ -7,11 +7,11 @@ import Testing
 /// Real ssh and sshd over a loopback of their own, with sshd's PAM stack as Debian has it.
 @Suite("sshd", .timeLimit(.minutes(5)), .notingCells)
 struct SSHTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.debian()
+        signet = try SignetFixture.debian()
         try signet.addSystemAccounts("sshd")
         try signet.shell(
             """
@@ -21,7 +21,7 @@ struct SSHTests {
             install -d -o alice -g alice -m 700 /home/alice/.ssh
             install -o alice -g alice -m 600 /root/key.pub /home/alice/.ssh/authorized_keys
             """)
-        try stage.write(
+        try host.write(
             "/etc/ssh/sshd_config",
             """
             ListenAddress 127.0.0.1
@@ -35,7 +35,7 @@ struct SSHTests {
 
             """)
         // A network of its own, which goes with the client: nobody else's ports are touched.
-        try stage.write(
+        try host.write(
             "/usr/local/bin/over-ssh",
             """
             #!/bin/sh
@@ -53,7 +53,7 @@ struct SSHTests {
     }
 
     private func ssh(_ words: String...) throws -> Terminal {
-        try stage.terminal(["unshare", "--net", "over-ssh"] + words, as: Stage.root)
+        try host.terminal(["unshare", "--net", "over-ssh"] + words, as: HostFixture.root)
     }
 
     private func askedByPassword() throws -> Terminal {
@@ -64,21 +64,21 @@ struct SSHTests {
     }
 
     private func leave(_ terminal: Terminal) throws {
-        try terminal.expect("alice@stage$ ")
+        try terminal.expect("alice@linux$ ")
         try terminal.sendLine("exit 0")
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
     /// Whether the module or the daemon had anything to do with it.
     private var isAsked: Bool {
-        stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" }
+        host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" }
     }
 
     @Test("asks for the password alone, and nobody at the machine lets in who is far away")
     func keyboardInteractive() throws {
         shows(.sshd, .password, .remote)
         let terminal = try askedByPassword()
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try leave(terminal)
         #expect(!terminal.transcript.contains("reader"))
         #expect(!isAsked)
@@ -88,11 +88,11 @@ struct SSHTests {
     func wrongPassword() throws {
         shows(.sshd, .wrongPassword)
         let terminal = try askedByPassword()
-        try terminal.sendLine(Stage.bob.password)
+        try terminal.sendLine(HostFixture.bob.password)
         try terminal.expect("Password: ")
         try terminal.sendLine("")
         try terminal.expect("Password: ")
-        try terminal.sendLine(Stage.root.password)
+        try terminal.sendLine(HostFixture.root.password)
         try terminal.expect("Permission denied")
         #expect(try terminal.expectEnd() != .exited(0))
         #expect(!isAsked)
@@ -103,12 +103,12 @@ struct SSHTests {
         shows(.sshd, .daemonDown, .daemonSilent)
         signet.suspend()
         let silent = try askedByPassword()
-        try silent.sendLine(Stage.alice.password)
+        try silent.sendLine(HostFixture.alice.password)
         try leave(silent)
         signet.resume()
         try signet.stop()
         let down = try askedByPassword()
-        try down.sendLine(Stage.alice.password)
+        try down.sendLine(HostFixture.alice.password)
         try leave(down)
         for terminal in [silent, down] { #expect(!terminal.transcript.contains("fingerprint")) }
     }
@@ -122,7 +122,7 @@ struct SSHTests {
             "sh -c 'echo pid $$.; read go; exec sudo id -un'")
         try terminal.expect("pid ")
         let pid = try terminal.expect(".")
-        try stage.move(pid, to: .remoteSession(of: Stage.alice))
+        try host.move(pid, to: .remoteSession(of: HostFixture.alice))
         try terminal.sendLine("go")
         return terminal
     }
@@ -134,7 +134,7 @@ struct SSHTests {
         try terminal.expect("password for alice: ")
         #expect(!terminal.transcript.contains("reader"))
         try signet.expectDenial("remoteSession")
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
         let mode = try terminal.mode()
@@ -145,7 +145,7 @@ struct SSHTests {
     func sudoWrongPassword() throws {
         shows(.sudoOverSSH, .wrongPassword)
         let terminal = try sudoInSession()
-        for wrong in [Stage.bob.password, Stage.root.password, "wrong"] {
+        for wrong in [HostFixture.bob.password, HostFixture.root.password, "wrong"] {
             try terminal.expect("password for alice: ")
             try terminal.sendLine(wrong)
         }
@@ -161,7 +161,7 @@ struct SSHTests {
         let terminal = try sudoInSession()
         try terminal.expect("the fingerprint service does not answer: use the password")
         try terminal.expect("password for alice: ")
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
         signet.resume()

@@ -7,15 +7,15 @@ import Testing
 
 @Suite("secrets by the command", .timeLimit(.minutes(5)))
 struct SecretTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private let program: String
 
     init() throws {
         program = try Built.program("signet")
-        signet = try SignetStage()
-        try signet.enroll(Stage.alice, as: Touch.alice)
-        try signet.enroll(Stage.bob, as: Touch.bob)
+        signet = try SignetFixture()
+        try signet.enroll(HostFixture.alice, as: Touch.alice)
+        try signet.enroll(HostFixture.bob, as: Touch.bob)
     }
 
     /// A shell's line, in which `signet` is the program.
@@ -24,16 +24,16 @@ struct SecretTests {
     }
 
     @discardableResult
-    private func run(_ line: String, as account: Account = Stage.alice) throws -> Outcome {
-        try stage.run(command(line), as: account)
+    private func run(_ line: String, as account: Account = HostFixture.alice) throws -> Outcome {
+        try host.run(command(line), as: account)
     }
 
     /// Runs a line that asks for one touch, and touches.
     private func touched(
-        _ line: String, with id: String = Touch.alice, as account: Account = Stage.alice
+        _ line: String, with id: String = Touch.alice, as account: Account = HostFixture.alice
     ) throws -> Outcome {
-        let program = try stage.start(command(line), as: account)
-        try program.expectError(SignetStage.invitation)
+        let program = try host.start(command(line), as: account)
+        try program.expectError(SignetFixture.invitation)
         try signet.touch(id)
         return try program.expectEnd()
     }
@@ -48,10 +48,10 @@ struct SecretTests {
         #expect(kept.succeeded, "\(kept.errors)")
         let got = try touched("signet secret get backup >out && cmp in out && stat -c %s out")
         #expect(got.succeeded, "\(got.errors)")
-        #expect(got.errors == "\(SignetStage.invitation) to confirm: secret backup (alice)\n")
+        #expect(got.errors == "\(SignetFixture.invitation) to confirm: secret backup (alice)\n")
         let size = try run("stat -c %s in").output
         #expect(got.output == size)
-        let logged = try stage.journal.expect("the release") { $0["SIGNET_VERB"] == "secretGet" }
+        let logged = try host.journal.expect("the release") { $0["SIGNET_VERB"] == "secretGet" }
         #expect(logged["SIGNET_DECISION"] == "allow")
         #expect(logged["SIGNET_PURPOSE"] == "secret backup")
         #expect(logged["SIGNET_PEER_UID"] == "4242")
@@ -78,32 +78,32 @@ struct SecretTests {
     @Test("a wrong finger and somebody else get nothing, and standard output stays empty")
     func withheld() throws {
         #expect(try run("printf kestrel | signet secret set mail").succeeded)
-        let bob = try run("signet secret get mail --account alice", as: Stage.bob)
+        let bob = try run("signet secret get mail --account alice", as: HostFixture.bob)
         #expect(bob.ending == .exited(1) && bob.output == "")
         #expect(bob.errors.contains("you may not do this for alice"))
-        let program = try stage.start(command("signet secret get mail"), as: Stage.alice)
+        let program = try host.start(command("signet secret get mail"), as: HostFixture.alice)
         // What is expected may have come before: each invitation with what stands above it.
         for before in ["", "2 tries left\n", "one try left\n"] {
-            try program.expectError(before + SignetStage.invitation)
+            try program.expectError(before + SignetFixture.invitation)
             try signet.touch(Touch.nobody)
         }
         let ended = try program.expectEnd()
         #expect(ended.ending == .exited(1) && ended.output == "")
         #expect(ended.errors.hasSuffix("signet: the finger did not match\n"))
-        #expect(try signet.failures(of: Stage.alice) == 3)
+        #expect(try signet.failures(of: HostFixture.alice) == 3)
         #expect(try touched("signet secret get mail").output == "kestrel")
     }
 
     @Test("root keeps and asks for alice, whose finger it takes; one not enrolled keeps nothing")
     func root() throws {
         let line = "printf 1 | signet secret set mail --account alice"
-        #expect(try run(line, as: Stage.root).succeeded)
-        let got = try touched("signet secret get mail --account alice", as: Stage.root)
+        #expect(try run(line, as: HostFixture.root).succeeded)
+        let got = try touched("signet secret get mail --account alice", as: HostFixture.root)
         #expect(got.output == "1")
-        let unnamed = try run("printf 1 | signet secret set mail", as: Stage.root)
+        let unnamed = try run("printf 1 | signet secret set mail", as: HostFixture.root)
         #expect(
             unnamed.ending == .exited(2) && unnamed.errors.contains("root must name the account"))
-        let none = try run("printf 1 | signet secret set mail --account root", as: Stage.root)
+        let none = try run("printf 1 | signet secret set mail --account root", as: HostFixture.root)
         #expect(none.ending == .exited(1) && none.errors.contains("no finger is enrolled"))
     }
 
@@ -111,7 +111,7 @@ struct SecretTests {
     func changed() throws {
         #expect(try run("printf 1 | signet secret set mail").succeeded)
         #expect(try run("signet list").output.contains("1 secret is sealed to these fingers"))
-        let terminal = try stage.terminal([program, "enroll", "left-ring"], as: Stage.alice)
+        let terminal = try host.terminal([program, "enroll", "left-ring"], as: HostFixture.alice)
         try terminal.expect("1 secret is sealed to the present fingers: after this change")
         try terminal.expect("assword")
         try terminal.control(.c)
@@ -122,7 +122,7 @@ struct SecretTests {
             return
         }
         #expect(done.secrets == 1)
-        try signet.enroll(Stage.alice, as: Touch.alice)
+        try signet.enroll(HostFixture.alice, as: Touch.alice)
         let stale = try run("signet secret get mail")
         #expect(stale.ending == .exited(1) && stale.output == "")
         #expect(stale.errors.contains("the fingers have changed since the secret mail was stored"))
@@ -135,7 +135,7 @@ struct SecretTests {
 
     @Test("typed at a terminal it is unseen, wanted twice, and comes without its line end")
     func typed() throws {
-        let terminal = try stage.terminal([program, "secret", "set", "pin"], as: Stage.alice)
+        let terminal = try host.terminal([program, "secret", "set", "pin"], as: HostFixture.alice)
         try terminal.expect("Secret pin: ")
         #expect(try terminal.mode().echoes == false)
         try terminal.sendLine("kestrel umbrella")
@@ -145,8 +145,8 @@ struct SecretTests {
         #expect(try terminal.expectEnd() == .exited(0))
         #expect(!terminal.transcript.contains("kestrel"))
         #expect(try touched("signet secret get pin").output == "kestrel umbrella")
-        let shown = try stage.terminal([program, "secret", "get", "pin"], as: Stage.alice)
-        try shown.expect("\(SignetStage.invitation) to confirm: secret pin (alice)\r\n")
+        let shown = try host.terminal([program, "secret", "get", "pin"], as: HostFixture.alice)
+        try shown.expect("\(SignetFixture.invitation) to confirm: secret pin (alice)\r\n")
         try signet.touch(Touch.alice)
         try shown.expect("kestrel umbrella\r\n")
         #expect(try shown.expectEnd() == .exited(0))
@@ -154,14 +154,14 @@ struct SecretTests {
 
     @Test("two lines that differ, and an empty one, keep nothing")
     func mistyped() throws {
-        let terminal = try stage.terminal([program, "secret", "set", "pin"], as: Stage.alice)
+        let terminal = try host.terminal([program, "secret", "set", "pin"], as: HostFixture.alice)
         try terminal.expect("Secret pin: ")
         try terminal.sendLine("one")
         try terminal.expect("Repeat the secret: ")
         try terminal.sendLine("two")
         try terminal.expect("the two entries differ: nothing was stored")
         #expect(try terminal.expectEnd() == .exited(1))
-        let empty = try stage.terminal([program, "secret", "set", "pin"], as: Stage.alice)
+        let empty = try host.terminal([program, "secret", "set", "pin"], as: HostFixture.alice)
         try empty.expect("Secret pin: ")
         try empty.sendLine("")
         try empty.expect("the secret is empty: nothing was stored")
@@ -171,9 +171,9 @@ struct SecretTests {
 
     @Test("^C at the prompt and while the finger is awaited ends with 130, and nothing came out")
     func interrupted() throws {
-        let shell = try stage.terminal(
+        let shell = try host.terminal(
             command("trap : INT; signet secret set pin; echo ended $?; read -r line"),
-            as: Stage.alice)
+            as: HostFixture.alice)
         try shell.expect("Secret pin: ")
         try shell.send("half")
         try shell.control(.c)
@@ -181,22 +181,22 @@ struct SecretTests {
         #expect(try shell.mode().echoes && !shell.transcript.contains("half"))
         shell.hangUp()
         #expect(try run("printf kestrel | signet secret set mail").succeeded)
-        let terminal = try stage.terminal([program, "secret", "get", "mail"], as: Stage.alice)
-        try terminal.expect(SignetStage.invitation)
+        let terminal = try host.terminal([program, "secret", "get", "mail"], as: HostFixture.alice)
+        try terminal.expect(SignetFixture.invitation)
         try terminal.control(.c)
         try terminal.expect("cancelled: nothing was changed")
         #expect(try terminal.expectEnd() == .exited(130))
         #expect(!terminal.transcript.contains("kestrel"))
-        #expect(try signet.failures(of: Stage.alice) == 0)
+        #expect(try signet.failures(of: HostFixture.alice) == 0)
     }
 
     @Test("what is no text is not shown on a terminal, unless it must be")
     func binary() throws {
         #expect(try run("printf 'a\\033[2Jb' | signet secret set mail").succeeded)
         for (options, shown) in [([], "is not text and was not shown"), (["--force"], "b\r\n")] {
-            let terminal = try stage.terminal(
-                [program, "secret", "get", "mail"] + options, as: Stage.alice)
-            try terminal.expect(SignetStage.invitation)
+            let terminal = try host.terminal(
+                [program, "secret", "get", "mail"] + options, as: HostFixture.alice)
+            try terminal.expect(SignetFixture.invitation)
             try signet.touch(Touch.alice)
             try terminal.expect(shown)
             #expect(try terminal.expectEnd() == .exited(options.isEmpty ? 1 : 0))
@@ -232,21 +232,22 @@ struct SecretTests {
     func atRest() throws {
         #expect(try run("printf kestrel-umbrella | signet secret set mail").succeeded)
         #expect(try touched("signet secret get mail").succeeded)
-        let found = try stage.run([
+        let found = try host.run([
             "grep", "-r", "-l", "-e", "kestrel", "/var/lib/signet", "/run", "/var/log",
         ])
         #expect(found.output == "", "\(found.output)")
         let modes = try signet.shell(
-            "find \(SignetStage.state(of: Stage.alice))/secrets -printf '%m,%u\n' | sort -u")
+            "find \(SignetFixture.state(of: HostFixture.alice))/secrets -printf '%m,%u\n' | sort -u"
+        )
         #expect(modes == "600,root\n700,root\n")
     }
 
     @Test("a remote session is refused before anything is asked")
     func remote() throws {
         #expect(try run("printf kestrel | signet secret set mail").succeeded)
-        let terminal = try stage.terminal(
-            command("\(program) secret get mail"), as: Stage.alice,
-            in: .remoteSession(of: Stage.alice))
+        let terminal = try host.terminal(
+            command("\(program) secret get mail"), as: HostFixture.alice,
+            in: .remoteSession(of: HostFixture.alice))
         try terminal.expect("fingerprint login does not work in remote sessions")
         #expect(try terminal.expectEnd() == .exited(1))
         #expect(!terminal.transcript.contains("kestrel"))

@@ -10,19 +10,19 @@ import Testing
 /// Real sudo with the real module, daemon, relay and server, and stock ssh-keygen for the receipt.
 @Suite("sudo, where a server has to say yes too", .timeLimit(.minutes(5)))
 struct ServerLoginTests {
-    private let signet: SignetStage
+    private let signet: SignetFixture
     private let server: LiveServer
     private let relay: Relay
-    private var stage: Stage { signet.stage }
+    private var host: HostFixture { signet.host }
 
     private static let file = "/etc/signet/shop"
 
     init() async throws {
         server = try await LiveServer.start()
-        signet = try SignetStage(
+        signet = try SignetFixture(
             readers: [.text], options: "server=\(Self.file)", allowsOthers: true)
         relay = try Relay(signet, server)
-        try signet.enroll(Stage.alice, as: Touch.alice, on: .text)
+        try signet.enroll(HostFixture.alice, as: Touch.alice, on: .text)
         try install()
         try register()
     }
@@ -30,7 +30,7 @@ struct ServerLoginTests {
     /// What the administrator of the machine installs, as the one of the server prints it.
     private func install(_ more: String = "") throws {
         let printed = try server.administer("application", "pam-file", "shop")
-        try stage.write(Self.file, "\(printed)\n\(more)\n")
+        try host.write(Self.file, "\(printed)\n\(more)\n")
     }
 
     private func register() throws {
@@ -51,13 +51,13 @@ struct ServerLoginTests {
     }
 
     private func sudo(_ arguments: String...) throws -> Terminal {
-        try stage.terminal(["sudo", "-k"] + arguments, as: Stage.alice)
+        try host.terminal(["sudo", "-k"] + arguments, as: HostFixture.alice)
     }
 
     /// Whether sudo lets alice in by a touch.
     private func letsIn() throws {
         let terminal = try sudo("id", "-un")
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expect(SignetFixture.orPassword)
         try signet.touch(Touch.alice, on: .text)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
@@ -68,8 +68,8 @@ struct ServerLoginTests {
         let terminal = try sudo("id", "-un")
         try terminal.expect(text)
         try terminal.expect("[sudo] password for alice: ")
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
-        try terminal.sendLine(Stage.alice.password)
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
     }
@@ -77,23 +77,23 @@ struct ServerLoginTests {
     @Test("lets alice in by a touch and the server's yes, which the receipt tells")
     func accepted() throws {
         try letsIn()
-        let log = try stage.run(
-            [try Built.program("signet"), "log"], as: Stage.alice)
+        let log = try host.run(
+            [try Built.program("signet"), "log"], as: HostFixture.alice)
         #expect(log.output.contains("fingerprint, asked \(server.url) as alice"), "\(log)")
-        let checked = try stage.run(
-            [try Built.program("signet"), "log", "--verify"], as: Stage.alice)
+        let checked = try host.run(
+            [try Built.program("signet"), "log", "--verify"], as: HostFixture.alice)
         #expect(checked.succeeded, "\(checked)")
         let number = log.output.split(separator: "\n").last.map { line in
             line.drop { $0 != "#" }.dropFirst().prefix { $0.isNumber }
         }
-        let exported = try stage.run(
+        let exported = try host.run(
             [
                 "/bin/sh", "-c",
                 """
                 cd && \(try Built.program("signet")) log --export \(number ?? "") --to r && cd r && \
                 ssh-keygen -Y verify -f signers -I alice -n login@signet -s statement.sig <statement
                 """,
-            ], as: Stage.alice)
+            ], as: HostFixture.alice)
         #expect(exported.output.contains("Good \"login@signet\" signature"), "\(exported)")
     }
 
@@ -104,15 +104,15 @@ struct ServerLoginTests {
         let key = foreign.split(separator: "\n").first { $0.hasPrefix("key = ") }
         let own = try server.administer("application", "pam-file", "shop")
             .split(separator: "\n").filter { !$0.hasPrefix("key = ") }
-        try stage.write(
+        try host.write(
             Self.file, (own + [try #require(key)]).joined(separator: "\n") + "\n")
         let terminal = try sudo("id", "-un")
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expect(SignetFixture.orPassword)
         try signet.touch(Touch.alice, on: .text)
         try terminal.expect("answer was rejected as invalid")
         try terminal.expect("[sudo] password for alice: ")
         terminal.signal(SIGKILL)
-        try stage.journal.expect("an alert") {
+        try host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("not signed with the server's key")
         }
     }
@@ -130,7 +130,7 @@ struct ServerLoginTests {
         try password(after: "the request to the server failed: signet-relay is not running")
         try relay.cut()
         try letsIn()
-        let log = try stage.run([try Built.program("signet"), "log"], as: Stage.alice)
+        let log = try host.run([try Built.program("signet"), "log"], as: HostFixture.alice)
         #expect(log.output.contains("not asked: \(server.url) (as alice)"), "\(log)")
         try install()
         try password(after: "the request to the server failed: ")
@@ -144,7 +144,7 @@ struct ServerLoginTests {
             try server.registrations().first?["registration"] as? String)
         try server.ask("POST", "/v1/registrations/\(registration)/block", [:])
         let terminal = try sudo("id", "-un")
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expect(SignetFixture.orPassword)
         try signet.touch(Touch.alice, on: .text)
         try terminal.expect("is blocked. Ask the server's administrator")
         try terminal.expect("[sudo] password for alice: ")
@@ -156,34 +156,35 @@ struct ServerLoginTests {
     @Test("hands the token on as the file says, and by no environment to what sudo runs")
     func token() throws {
         try install("token = environment")
-        let session = try stage.terminal(
-            ["su", "alice", "--command=env"], as: Stage.bob, in: .session(of: Stage.alice))
-        try session.expect(SignetStage.invitation)
+        let session = try host.terminal(
+            ["su", "alice", "--command=env"], as: HostFixture.bob,
+            in: .session(of: HostFixture.alice))
+        try session.expect(SignetFixture.invitation)
         try signet.touch(Touch.alice, on: .text)
         _ = try session.expectEnd()
         #expect(session.transcript.contains("SIGNET_TOKEN=eyJ"))
         let terminal = try sudo("env")
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expect(SignetFixture.orPassword)
         try signet.touch(Touch.alice, on: .text)
         #expect(try terminal.expectEnd() == .exited(0))
         #expect(!terminal.transcript.contains("SIGNET_TOKEN"))
         try install("token = file")
         let second = try sudo(
             "sh", "-c", "stat -c '%a %u' $SIGNET_TOKEN_FILE; cut -c-3 $SIGNET_TOKEN_FILE")
-        try second.expect(SignetStage.orPassword)
+        try second.expect(SignetFixture.orPassword)
         try signet.touch(Touch.alice, on: .text)
         try second.expect("600 0\r\neyJ\r\n")
-        #expect(!stage.journal.entries.contains { $0.message.contains("eyJ") })
+        #expect(!host.journal.entries.contains { $0.message.contains("eyJ") })
     }
 }
 
-/// The relay of a stage: outside of it, where the server is.
+/// The relay of a fixture: outside of it, where the server is.
 private final class Relay {
-    private let signet: SignetStage
+    private let signet: SignetFixture
     private let scratch: Scratch
     private var program: TestSupport.Program?
 
-    init(_ signet: SignetStage, _ server: LiveServer) throws {
+    init(_ signet: SignetFixture, _ server: LiveServer) throws {
         self.signet = signet
         scratch = try Scratch()
         try scratch.write(
@@ -204,7 +205,7 @@ private final class Relay {
             Command(
                 [
                     try Built.program("signet-relay"), "--config", scratch.at(configuration),
-                    "--socket", signet.stage.path("/run/signet/relay.sock"),
+                    "--socket", signet.host.path("/run/signet/relay.sock"),
                 ], environment: ["NOTIFY_SOCKET": scratch.at("notify")]))
         guard notices.hearReady(within: .seconds(20)) else {
             throw TestFault.deadline(awaited: "signet-relay", transcript: program.errors)

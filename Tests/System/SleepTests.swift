@@ -4,18 +4,18 @@ import Testing
 
 @Suite("sudo on a laptop", .timeLimit(.minutes(5)))
 struct SleepTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private let bus: PrivateBus
     private let logind: TestSupport.Program
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
         (bus, logind) = try signet.startBus()
     }
 
     private func sudo() throws -> Terminal {
-        try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
     }
 
     @Test("that falls asleep goes on to the password, and lets in by a touch when it is awake")
@@ -29,13 +29,13 @@ struct SleepTests {
         try terminal.passBySudosPrompt()
         try signet.expectDenial("suspending")
         try bus.wake()
-        try stage.journal.expect("waking") { $0.message == "the machine has woken up" }
+        try host.journal.expect("waking") { $0.message == "the machine has woken up" }
         let next = try sudo()
         try next.expectInvitation()
         try signet.touch(Touch.alice)
         try next.expect("root\r\n")
         #expect(try next.expectEnd() == .exited(0))
-        #expect(try signet.failures(of: Stage.alice) == 0)
+        #expect(try signet.failures(of: HostFixture.alice) == 0)
     }
 
     @Test("with a closed lid asks for the password at once, and for a touch when it is open")
@@ -50,7 +50,7 @@ struct SleepTests {
         let terminal = try sudo()
         try terminal.expect("the lid is closed. Open it to scan a finger, or use the password")
         try terminal.passBySudosPrompt()
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
         try signet.expectDenial("lidClosed")
         try bus.setLid(closed: false)
         let next = try sudo()

@@ -6,19 +6,19 @@ import Testing
 
 @Suite("where nothing can be written", .timeLimit(.minutes(5)))
 struct StorageLossTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     /// The state lies on a small file system of its own.
     init() throws {
-        signet = try SignetStage(running: false)
+        signet = try SignetFixture(running: false)
         try signet.shell("mount -t tmpfs -o size=512k,mode=755 state /var/lib/signet")
         try signet.start()
-        try signet.enroll(Stage.alice, as: Touch.alice)
+        try signet.enroll(HostFixture.alice, as: Touch.alice)
     }
 
     private func sudo() throws -> Terminal {
-        try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
     }
 
     private func fill() throws {
@@ -31,7 +31,7 @@ struct StorageLossTests {
         try signet.touch(Touch.alice)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
-        let status = try signet.status(Stage.alice)
+        let status = try signet.status(HostFixture.alice)
         #expect(status.state == .valid)
         #expect(status.lock == .open)
     }
@@ -42,7 +42,7 @@ struct StorageLossTests {
         let terminal = try sudo()
         try terminal.expect("stored data could not be read or written")
         try terminal.passBySudosPrompt()
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
         try signet.expectDenial("storage")
         try signet.shell("rm /var/lib/signet/filler")
         try expectSound()
@@ -63,29 +63,30 @@ struct StorageLossTests {
 
     @Test("a full disk when a mismatch is counted: told, and the attempt stays counted")
     func fullAtMismatch() throws {
-        try signet.setFailures(4, of: Stage.alice)
+        try signet.setFailures(4, of: HostFixture.alice)
         let terminal = try sudo()
         try terminal.expectInvitation()
         try fill()
         try signet.touch(Touch.nobody)
         try terminal.expect("stored data could not be read or written")
         try terminal.passBySudosPrompt()
-        #expect(try signet.failures(of: Stage.alice) == 5)
+        #expect(try signet.failures(of: HostFixture.alice) == 5)
     }
 
     @Test("a full disk when a finger is enrolled: told, and the fingers before it still serve")
     func fullAtEnrolment() throws {
         try fill()
-        let answer = try signet.enroll(Stage.alice, .leftIndex, as: "alice's other")
+        let answer = try signet.enroll(HostFixture.alice, .leftIndex, as: "alice's other")
         guard case .denial(let denial) = answer else {
             Issue.record("\(answer)")
             return
         }
         #expect(denial.reason == .storage)
         try signet.shell("rm /var/lib/signet/filler")
-        #expect(try signet.status(Stage.alice).prints == 1)
+        #expect(try signet.status(HostFixture.alice).prints == 1)
         try expectSound()
-        guard case .done = try signet.enroll(Stage.alice, .leftIndex, as: "alice's other") else {
+        guard case .done = try signet.enroll(HostFixture.alice, .leftIndex, as: "alice's other")
+        else {
             Issue.record("the finger was not enrolled when there was room")
             return
         }
@@ -97,8 +98,8 @@ struct StorageLossTests {
         let terminal = try sudo()
         try terminal.expect("stored data could not be read or written")
         try terminal.passBySudosPrompt()
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
-        let answer = try signet.enroll(Stage.alice, .leftIndex, as: "alice's other")
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
+        let answer = try signet.enroll(HostFixture.alice, .leftIndex, as: "alice's other")
         guard case .denial(let denial) = answer else {
             Issue.record("\(answer)")
             return

@@ -8,16 +8,16 @@ import Testing
 /// no say in what the module shows, beside being a word of the command line that is confirmed.
 @Suite("a prompt of one's own for sudo", .timeLimit(.minutes(5)))
 struct SudoPromptTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetFixture.inhabited()
     }
 
     private func sudo(_ prompt: String, environment: [String: String] = [:]) throws -> Terminal {
-        try stage.terminal(
-            ["sudo", "-p", prompt, "id", "-un"], as: Stage.alice, environment: environment)
+        try host.terminal(
+            ["sudo", "-p", prompt, "id", "-un"], as: HostFixture.alice, environment: environment)
     }
 
     private func expectRoot(_ terminal: Terminal) throws {
@@ -25,7 +25,7 @@ struct SudoPromptTests {
         #expect(try terminal.expectEnd() == .exited(0))
         let mode = try terminal.mode()
         #expect(mode.echoes && mode.isCanonical && mode.makesSignals)
-        #expect(!terminal.transcript.contains(Stage.alice.password))
+        #expect(!terminal.transcript.contains(HostFixture.alice.password))
     }
 
     @Test(
@@ -36,14 +36,14 @@ struct SudoPromptTests {
         let name = terminal.path.dropFirst("/dev/".count)
         try terminal.expect(
             """
-            \(SignetStage.invitation) to confirm: sudo id -un [-p 'my prompt for %u: '] \
-            (alice, \(name))\r\n\(SignetStage.orPassword)
+            \(SignetFixture.invitation) to confirm: sudo id -un [-p 'my prompt for %u: '] \
+            (alice, \(name))\r\n\(SignetFixture.orPassword)
             """)
         #expect(try terminal.mode().echoes == false)
         if isTouch {
             try signet.touch(Touch.alice)
         } else {
-            try terminal.sendLine(Stage.alice.password)
+            try terminal.sendLine(HostFixture.alice.password)
         }
         try expectRoot(terminal)
         #expect(!terminal.transcript.contains("my prompt for alice"))
@@ -55,14 +55,14 @@ struct SudoPromptTests {
         if isOption {
             terminal = try sudo("my prompt for %u: ")
         } else {
-            terminal = try stage.terminal(
-                ["sudo", "id", "-un"], as: Stage.alice,
+            terminal = try host.terminal(
+                ["sudo", "id", "-un"], as: HostFixture.alice,
                 environment: ["SUDO_PROMPT": "my prompt for %u: "])
         }
         try terminal.expectInvitation()
         try terminal.sendLine("")
         try terminal.expect("my prompt for alice: ")
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try expectRoot(terminal)
     }
 
@@ -86,8 +86,8 @@ struct SudoPromptTests {
     func hostile(prompt: String) throws {
         let terminal = try sudo(prompt)
         let name = terminal.path.dropFirst("/dev/".count)
-        try terminal.expect("\(SignetStage.invitation) to confirm: sudo id -un [-p ")
-        let word = try terminal.expect("] (alice, \(name))\r\n\(SignetStage.orPassword)")
+        try terminal.expect("\(SignetFixture.invitation) to confirm: sudo id -un [-p ")
+        let word = try terminal.expect("] (alice, \(name))\r\n\(SignetFixture.orPassword)")
         #expect(!word.contains("\r") && !word.contains("\n") && !word.contains("\r\n"))
         for raw in ["\u{1B}", "\u{7}", "\u{8}", "\u{9B}", "\u{202E}"] as [Unicode.Scalar] {
             #expect(!terminal.transcript.unicodeScalars.contains(raw))
@@ -102,8 +102,8 @@ struct SudoPromptTests {
         let terminal = try sudo(prompt)
         try terminal.expect("it is unclear what a fingerprint would confirm")
         try terminal.expect("end: ")
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
-        try terminal.sendLine(Stage.alice.password)
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
+        try terminal.sendLine(HostFixture.alice.password)
         try expectRoot(terminal)
     }
 }

@@ -6,29 +6,29 @@ import Testing
 
 @Suite("sudo", .timeLimit(.minutes(5)))
 struct SudoTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.inhabited(options: "max-tries=2")
+        signet = try SignetFixture.inhabited(options: "max-tries=2")
     }
 
     private func sudo(_ arguments: String...) throws -> Terminal {
-        try stage.terminal(["sudo"] + arguments, as: Stage.alice)
+        try host.terminal(["sudo"] + arguments, as: HostFixture.alice)
     }
 
     @Test("lets alice in by a touch, and says what the touch confirms")
     func touch() throws {
         let terminal = try sudo("id", "-un")
         let name = terminal.path.dropFirst("/dev/".count)
-        try terminal.expect("\(SignetStage.invitation) to confirm: sudo id -un (alice, \(name))")
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expect("\(SignetFixture.invitation) to confirm: sudo id -un (alice, \(name))")
+        try terminal.expect(SignetFixture.orPassword)
         #expect(try terminal.mode().echoes == false)
         try signet.touch(Touch.alice)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
 
-        let decision = try stage.journal.expect("the decision") {
+        let decision = try host.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate"
         }
         #expect(decision["SIGNET_DECISION"] == "allow")
@@ -47,24 +47,24 @@ struct SudoTests {
         try terminal.expectInvitation()
         try signet.badScan(1)
         try terminal.expect("the swipe was too short: try again")
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expect(SignetFixture.orPassword)
         try signet.badScan(2)
         try terminal.expect("the finger was off centre: try again")
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expect(SignetFixture.orPassword)
         try signet.touch(Touch.alice)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
-        #expect(try signet.failures(of: Stage.alice) == 0)
+        #expect(try signet.failures(of: HostFixture.alice) == 0)
     }
 
     @Test("lets alice in by the password, typed where the touch is awaited")
     func password() throws {
         let terminal = try sudo("id", "-un")
         try terminal.expectInvitation()
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
-        #expect(!terminal.transcript.contains(Stage.alice.password))
+        #expect(!terminal.transcript.contains(HostFixture.alice.password))
         #expect(!terminal.transcript.contains("password for alice"))
         try signet.expectDenial("cancelled")
     }
@@ -88,13 +88,13 @@ struct SudoTests {
     @Test("refuses wrong passwords, typed where the touch is awaited")
     func wrongPassword() throws {
         let terminal = try sudo("id", "-un")
-        for wrong in ["wrong", Stage.bob.password] {
+        for wrong in ["wrong", HostFixture.bob.password] {
             try terminal.expectInvitation()
             try terminal.sendLine(wrong)
             try terminal.expect("Sorry, try again.")
         }
         try terminal.expectInvitation()
-        try terminal.sendLine(Stage.root.password)
+        try terminal.sendLine(HostFixture.root.password)
         try terminal.expect("3 incorrect password attempts")
         #expect(try terminal.expectEnd() == .exited(1))
     }
@@ -134,8 +134,8 @@ struct SudoTests {
 
     @Test("a touch proves who bob is, not that he may use sudo")
     func bob() throws {
-        try stage.show(.session(of: Stage.bob))
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.bob)
+        try host.show(.session(of: HostFixture.bob))
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.bob)
         try terminal.expectInvitation()
         try signet.touch(Touch.bob)
         try terminal.expect("bob is not in the sudoers file")
@@ -147,34 +147,35 @@ struct SudoTests {
         let terminal = try sudo("-n", "id", "-un")
         try terminal.expect("a password is required")
         #expect(try terminal.expectEnd() == .exited(1))
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
-        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
     }
 
     @Test("-S reads the password from standard input, with and without a terminal")
     func standardInput() throws {
-        let password = Stage.alice.password + "\n"
-        let outcome = try stage.run(
-            ["sudo", "-S", "id", "-un"], as: Stage.alice, input: password)
+        let password = HostFixture.alice.password + "\n"
+        let outcome = try host.run(
+            ["sudo", "-S", "id", "-un"], as: HostFixture.alice, input: password)
         #expect(outcome.output == "root\n")
         #expect(outcome.succeeded)
-        let refused = try stage.run(["sudo", "-S", "id", "-un"], as: Stage.alice, input: "no\n")
+        let refused = try host.run(
+            ["sudo", "-S", "id", "-un"], as: HostFixture.alice, input: "no\n")
         #expect(!refused.succeeded)
 
         let terminal = try sudo("-S", "id", "-un")
         try terminal.passBySudosPrompt()
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
     }
 
     @Test("-A asks the askpass program alone")
     func askPass() throws {
-        let script = "#!/bin/sh\necho \"\(Stage.alice.password)\"\n"
-        try stage.write("/usr/local/bin/askpass", script, mode: 0o755)
-        let terminal = try stage.terminal(
-            ["sudo", "-A", "id", "-un"], as: Stage.alice,
+        let script = "#!/bin/sh\necho \"\(HostFixture.alice.password)\"\n"
+        try host.write("/usr/local/bin/askpass", script, mode: 0o755)
+        let terminal = try host.terminal(
+            ["sudo", "-A", "id", "-un"], as: HostFixture.alice,
             environment: ["SUDO_ASKPASS": "/usr/local/bin/askpass"])
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
     }
 }

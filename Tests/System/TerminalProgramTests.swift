@@ -27,22 +27,22 @@ enum TerminalProgram: CaseIterable, Sendable {
     /// How it is called, and by whom.
     var command: (words: [String], by: Account) {
         switch self {
-        case .sudo: (["sudo", "id", "-un"], Stage.alice)
-        case .sudoLogin: (["sudo", "-i"], Stage.alice)
-        case .su: (["su", "bob"], Stage.alice)
-        case .suLogin: (["su", "-", "bob"], Stage.alice)
-        case .login: (["login", "alice"], Stage.root)
+        case .sudo: (["sudo", "id", "-un"], HostFixture.alice)
+        case .sudoLogin: (["sudo", "-i"], HostFixture.alice)
+        case .su: (["su", "bob"], HostFixture.alice)
+        case .suLogin: (["su", "-", "bob"], HostFixture.alice)
+        case .login: (["login", "alice"], HostFixture.root)
         }
     }
 
     /// What has started it.
-    var place: StagePlace? { self == .login ? .console : nil }
+    var place: FixturePlace? { self == .login ? .console : nil }
 
     /// Whose finger or password it wants, and that finger.
     var person: (account: Account, finger: String) {
         switch self {
-        case .su, .suLogin: (Stage.bob, Touch.bob)
-        case .sudo, .sudoLogin, .login: (Stage.alice, Touch.alice)
+        case .su, .suLogin: (HostFixture.bob, Touch.bob)
+        case .sudo, .sudoLogin, .login: (HostFixture.alice, Touch.alice)
         }
     }
 
@@ -58,9 +58,9 @@ enum TerminalProgram: CaseIterable, Sendable {
     var welcome: String {
         switch self {
         case .sudo: "root\r\n"
-        case .sudoLogin: "root@stage# "
-        case .su, .suLogin: "bob@stage$ "
-        case .login: "alice@stage$ "
+        case .sudoLogin: "root@linux# "
+        case .su, .suLogin: "bob@linux$ "
+        case .login: "alice@linux$ "
         }
     }
 
@@ -78,22 +78,22 @@ enum TerminalProgram: CaseIterable, Sendable {
 
     /// How a shell is told to run it, and what that shows when it is ready.
     var line: String { command.words.joined(separator: " ") }
-    var shellPrompt: String { self == .login ? "root@stage# " : "alice@stage$ " }
+    var shellPrompt: String { self == .login ? "root@linux# " : "alice@linux$ " }
 }
 
 /// Debian's own programs and stacks, all by the same steps.
 @Suite("on a terminal", .timeLimit(.minutes(5)), .notingCells)
 struct TerminalProgramTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private static let silent = "the fingerprint service does not answer: use the password"
 
     init() throws {
-        signet = try SignetStage.debian(options: "max-tries=2", allowsOthers: true)
+        signet = try SignetFixture.debian(options: "max-tries=2", allowsOthers: true)
     }
 
     private func start(_ program: TerminalProgram) throws -> Terminal {
-        try stage.terminal(program.command.words, as: program.command.by, in: program.place)
+        try host.terminal(program.command.words, as: program.command.by, in: program.place)
     }
 
     /// Waits until the person is in, and leaves.
@@ -109,7 +109,7 @@ struct TerminalProgramTests {
     /// Gives the right password at the program's own prompt, with no touch asked for before.
     private func passByPassword(_ program: TerminalProgram, on terminal: Terminal) throws {
         try terminal.expect(program.prompt)
-        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        #expect(!terminal.transcript.contains(SignetFixture.invitation))
         try terminal.sendLine(program.person.account.password)
         try expectWelcome(program, on: terminal)
     }
@@ -203,7 +203,7 @@ struct TerminalProgramTests {
 
     /// A shell with job control, which is given the program as a line.
     private func shell(running program: TerminalProgram, _ end: String = "") throws -> Terminal {
-        let terminal = try stage.terminal(
+        let terminal = try host.terminal(
             ["bash", "-i"], as: program.command.by, in: program.place)
         try terminal.expect(program.shellPrompt)
         try terminal.sendLine(program.line + end)
@@ -259,7 +259,7 @@ struct TerminalProgramTests {
         try terminal.expect("Stopped")
         #expect(ContinuousClock.now - begun < .seconds(5))
         #expect(!terminal.transcript.contains("reader"))
-        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
         try terminal.sendLine("fg")
         switch program {
         case .sudo, .sudoLogin:
@@ -348,7 +348,7 @@ struct TerminalProgramTests {
         let second = try start(other)
         try second.expect("waiting: ")
         try second.expect(" is using the reader")
-        #expect(!second.transcript.contains(SignetStage.invitation))
+        #expect(!second.transcript.contains(SignetFixture.invitation))
         try signet.touch(program.person.finger)
         try expectWelcome(program, on: first)
         try second.expectInvitation()
@@ -359,18 +359,18 @@ struct TerminalProgramTests {
     @Test("login for a host far away asks for no touch")
     func remote() throws {
         shows(.login, .remote)
-        let terminal = try stage.terminal(
-            ["login", "-h", "host.example", "alice"], as: Stage.root, in: .console)
+        let terminal = try host.terminal(
+            ["login", "-h", "host.example", "alice"], as: HostFixture.root, in: .console)
         try passByPassword(.login, on: terminal)
-        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
     }
 
     @Test("sudo -n waits for nothing")
     func unattended() throws {
         shows(.sudo, .unattended)
-        let outcome = try stage.run(["sudo", "-n", "id", "-un"], as: Stage.alice)
+        let outcome = try host.run(["sudo", "-n", "id", "-un"], as: HostFixture.alice)
         #expect(outcome.ending == .exited(1))
         #expect(outcome.output.isEmpty)
-        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
     }
 }

@@ -9,22 +9,22 @@ import Testing
 /// for a user's service manager.
 @Suite("with nobody there", .timeLimit(.minutes(5)), .notingCells)
 struct UnattendedTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
 
     init() throws {
-        signet = try SignetStage.debian()
+        signet = try SignetFixture.debian()
     }
 
     /// Runs a line as alice from her crontab, and gives what it said.
     private func cron(_ line: String) throws -> String {
         try signet.shell("mkfifo -m 666 /run/said; install -d /var/spool/cron/crontabs")
         // Runs once, when cron starts.
-        try stage.write(
+        try host.write(
             "/var/spool/cron/crontabs/alice", "@reboot (\(line)) >/run/said 2>&1\n", mode: 0o600)
         try signet.shell("chown alice /var/spool/cron/crontabs/alice")
-        let reader = try stage.start(["cat", "/run/said"])
-        let cron = try stage.start(["cron", "-f"], in: .unit("cron.service"))
+        let reader = try host.start(["cat", "/run/said"])
+        let cron = try host.start(["cron", "-f"], in: .unit("cron.service"))
         let said = try reader.expectEnd(within: .seconds(20)).output
         cron.signal(SIGTERM)
         try cron.expectEnd()
@@ -41,19 +41,19 @@ struct UnattendedTests {
             install -o daemon -g daemon -m 600 /dev/null /var/spool/cron/atjobs/.SEQ
             mkfifo -m 666 /run/said
             """)
-        try stage.write("/run/line", "(\(line)) >/run/said 2>&1\n")
-        try stage.run(["chmod", "644", "/run/line"])
-        let queued = try stage.run(["at", "-f", "/run/line", "now"], as: Stage.alice)
+        try host.write("/run/line", "(\(line)) >/run/said 2>&1\n")
+        try host.run(["chmod", "644", "/run/line"])
+        let queued = try host.run(["at", "-f", "/run/line", "now"], as: HostFixture.alice)
         #expect(queued.succeeded, "\(queued)")
-        let reader = try stage.start(["cat", "/run/said"])
-        let atd = try stage.start(["atd", "-s"], in: .unit("atd.service"))
+        let reader = try host.start(["cat", "/run/said"])
+        let atd = try host.start(["atd", "-s"], in: .unit("atd.service"))
         let said = try reader.expectEnd(within: .seconds(20)).output
         try atd.expectEnd()
         return said
     }
 
     private var isAsked: Bool {
-        stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" }
+        host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" }
     }
 
     @Test(
@@ -82,10 +82,10 @@ struct UnattendedTests {
 
     @Test("atd's job lifts no lockout, though its stack has the module and credentials are set")
     func atLockedOut() throws {
-        try signet.setFailures(20, of: Stage.alice)
+        try signet.setFailures(20, of: HostFixture.alice)
         #expect(try at("id -un") == "alice\n")
         #expect(!isAsked)
-        #expect(try signet.status(Stage.alice).lock != .open)
+        #expect(try signet.status(HostFixture.alice).lock != .open)
     }
 
     @Test("sudo in a cron job is refused at once, and waits for nobody's touch")
@@ -95,7 +95,7 @@ struct UnattendedTests {
         let said = try cron("sudo id -un; echo status $?")
         #expect(said.contains("a password is required"))
         #expect(said.hasSuffix("status 1\n"))
-        #expect(!said.contains(SignetStage.invitation))
+        #expect(!said.contains(SignetFixture.invitation))
         #expect(ContinuousClock.now - begun < .seconds(10))
         try signet.expectDenial("notAtMachine")
     }
@@ -108,7 +108,7 @@ struct UnattendedTests {
         if `case` == .daemonSilent { signet.suspend() }
         if `case` == .daemonDown { try signet.stop() }
         // What systemd does for user@.service, whose PAMName= this is.
-        let outcome = try stage.run([
+        let outcome = try host.run([
             "pamtester", "systemd-user", "alice", "acct_mgmt", "setcred(PAM_ESTABLISH_CRED)",
             "open_session", "close_session",
         ])

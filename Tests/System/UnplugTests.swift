@@ -8,18 +8,18 @@ import Testing
 /// The logins meanwhile are DaemonLossTests'.
 @Suite("the reader is unplugged under the command", .timeLimit(.minutes(5)))
 struct UnplugTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private let program: String
     private static let unplugged = "the fingerprint reader was unplugged"
 
     init() throws {
         program = try Built.program("signet")
-        signet = try SignetStage(allowsOthers: true)
+        signet = try SignetFixture(allowsOthers: true)
     }
 
     private func command(_ arguments: String...) throws -> Terminal {
-        try stage.terminal([program] + arguments, as: Stage.alice)
+        try host.terminal([program] + arguments, as: HostFixture.alice)
     }
 
     /// It ends with a code that tells, and leaves the terminal as it was.
@@ -28,20 +28,20 @@ struct UnplugTests {
         #expect(try terminal.expectEnd() == .exited(1))
         let mode = try terminal.mode()
         #expect(mode.echoes && mode.isCanonical && mode.makesSignals)
-        #expect(!terminal.transcript.contains(Stage.alice.password))
+        #expect(!terminal.transcript.contains(HostFixture.alice.password))
     }
 
     private func enrolling() throws -> Terminal {
         let terminal = try command("enroll", "right-index")
         try terminal.expect("Password of alice: ")
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         return terminal
     }
 
     /// Has a finger enrolled to its end.
     private func enroll() throws {
         let terminal = try enrolling()
-        try terminal.expect(SignetStage.invitation)
+        try terminal.expect(SignetFixture.invitation)
         for stage in 1...5 {
             try signet.touch(Touch.alice)
             if stage < 5 { try terminal.expect("\(stage) of 5") }
@@ -51,7 +51,7 @@ struct UnplugTests {
     }
 
     private func expectSudo(_ finger: String = Touch.alice) throws {
-        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()
         try signet.touch(finger)
         try terminal.expect("root\r\n")
@@ -61,20 +61,20 @@ struct UnplugTests {
     @Test("enroll keeps nothing, says why, and the next try works", arguments: 0...3)
     func enrolment(stages: Int) throws {
         let terminal = try enrolling()
-        try terminal.expect(SignetStage.invitation)
+        try terminal.expect(SignetFixture.invitation)
         for stage in 1..<(stages + 1) {
             try signet.touch(Touch.alice)
             try terminal.expect("\(stage) of 5")
         }
         try signet.unplug()
         try expectFailure(terminal, Self.unplugged)
-        #expect(try signet.status(Stage.alice).prints == 0)
+        #expect(try signet.status(HostFixture.alice).prints == 0)
         let kept = try signet.shell("find /var/lib/signet/private/accounts -path '*/prints/*'")
         #expect(kept == "")
 
         try signet.plugIn()
         try enroll()
-        #expect(try signet.status(Stage.alice).prints == 1)
+        #expect(try signet.status(HostFixture.alice).prints == 1)
         let onReader = try signet.shell("cat /run/readers/storage.prints")
         #expect(onReader.split(separator: "\n").count == 1, "\(onReader)")
         try expectSudo()
@@ -82,22 +82,22 @@ struct UnplugTests {
 
     @Test("a second finger is not enrolled, and the first one goes on letting in")
     func secondFinger() throws {
-        try signet.enroll(Stage.alice, as: Touch.alice)
+        try signet.enroll(HostFixture.alice, as: Touch.alice)
         let terminal = try command("enroll", "left-index")
         try terminal.expect("Password of alice: ")
-        try terminal.sendLine(Stage.alice.password)
-        try terminal.expect(SignetStage.invitation)
+        try terminal.sendLine(HostFixture.alice.password)
+        try terminal.expect(SignetFixture.invitation)
         try signet.touch(Touch.nobody)
         // The line is drawn again when the finger is there; the bar comes with the enrolment.
-        try terminal.expect("[.....] 0 of 5  \(SignetStage.invitation)")
+        try terminal.expect("[.....] 0 of 5  \(SignetFixture.invitation)")
         try signet.touch(Touch.nobody)
         try terminal.expect("1 of 5")
         try signet.unplug()
         try expectFailure(terminal, Self.unplugged)
         try signet.plugIn()
-        #expect(try signet.status(Stage.alice).prints == 1)
+        #expect(try signet.status(HostFixture.alice).prints == 1)
         try expectSudo()
-        let stranger = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        let stranger = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try stranger.expectInvitation()
         try signet.touch(Touch.nobody)
         try stranger.expect("the finger did not match")
@@ -107,24 +107,24 @@ struct UnplugTests {
 
     @Test("secret get gives nothing out, says why, and the next try does")
     func secret() throws {
-        try signet.enroll(Stage.alice, as: Touch.alice)
-        let kept = try stage.run(
-            [program, "secret", "set", "mail"], as: Stage.alice, input: "kestrel")
+        try signet.enroll(HostFixture.alice, as: Touch.alice)
+        let kept = try host.run(
+            [program, "secret", "set", "mail"], as: HostFixture.alice, input: "kestrel")
         #expect(kept.succeeded, "\(kept.errors)")
         let terminal = try command("secret", "get", "mail")
-        try terminal.expect("\(SignetStage.invitation) to confirm: secret mail (alice)")
+        try terminal.expect("\(SignetFixture.invitation) to confirm: secret mail (alice)")
         try signet.unplug()
         try expectFailure(terminal, Self.unplugged)
         #expect(!terminal.transcript.contains("kestrel"))
-        #expect(try signet.failures(of: Stage.alice) == 0)
-        let released = stage.journal.entries.contains {
+        #expect(try signet.failures(of: HostFixture.alice) == 0)
+        let released = host.journal.entries.contains {
             $0["SIGNET_VERB"] == "secretGet" && $0["SIGNET_DECISION"] == "allow"
         }
         #expect(!released)
 
         try signet.plugIn()
         let again = try command("secret", "get", "mail")
-        try again.expect(SignetStage.invitation)
+        try again.expect(SignetFixture.invitation)
         try signet.touch(Touch.alice)
         try again.expect("kestrel")
         #expect(try again.expectEnd() == .exited(0))
@@ -135,11 +135,11 @@ struct UnplugTests {
         arguments: [false, true])
     func importing(isBack: Bool) throws {
         try signet.stop()
-        try FprintdStore(path: stage.path("/var/lib/fprint")).add("alice", .storage, .rightIndex)
-        try stage.write("/run/readers/storage.prints", "alice right\n", mode: 0o600)
+        try FprintdStore(path: host.path("/var/lib/fprint")).add("alice", .storage, .rightIndex)
+        try host.write("/run/readers/storage.prints", "alice right\n", mode: 0o600)
         try signet.start()
-        try signet.enroll(Stage.bob, as: Touch.bob)
-        let login = try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.alice)
+        try signet.enroll(HostFixture.bob, as: Touch.bob)
+        let login = try host.terminal(["su", "bob", "-c", "id -un"], as: HostFixture.alice)
         try login.expectInvitation()
         let terminal = try importingAlone()
         try terminal.expect("is using the reader")
@@ -151,7 +151,7 @@ struct UnplugTests {
             try expectFailure(
                 terminal,
                 "not imported: its reader is not connected, or not used. Connect it and try again")
-            #expect(try signet.status(Stage.alice).prints == 0)
+            #expect(try signet.status(HostFixture.alice).prints == 0)
             return
         }
         try terminal.expect("1 finger was imported for alice: 1 finger in total")
@@ -161,22 +161,22 @@ struct UnplugTests {
 
     @Test("as long as it is away, each says so at once")
     func away() throws {
-        try signet.enroll(Stage.alice, as: Touch.alice)
-        try stage.run([program, "secret", "set", "mail"], as: Stage.alice, input: "kestrel")
+        try signet.enroll(HostFixture.alice, as: Touch.alice)
+        try host.run([program, "secret", "set", "mail"], as: HostFixture.alice, input: "kestrel")
         let terminal = try command("secret", "get", "mail")
-        try terminal.expect(SignetStage.invitation)
+        try terminal.expect(SignetFixture.invitation)
         try signet.unplug()
         try expectFailure(terminal, Self.unplugged)
         let none = "no usable fingerprint reader was found"
         try expectFailure(enrolling(), none)
         try expectFailure(command("secret", "get", "mail"), none)
-        #expect(try signet.status(Stage.alice).prints == 1)
+        #expect(try signet.status(HostFixture.alice).prints == 1)
     }
 
     private func importingAlone() throws -> Terminal {
         let terminal = try command("import-fprintd")
         try terminal.expect("Password of alice: ")
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         return terminal
     }
 }

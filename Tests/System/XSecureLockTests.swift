@@ -9,12 +9,12 @@ import Testing
 /// the person) start PAM, with `common-auth` as the service's name and the profile's order.
 @Suite("xsecurelock", .timeLimit(.minutes(5)), .notingCells)
 struct XSecureLockTests {
-    private let signet: SignetStage
-    private var stage: Stage { signet.stage }
+    private let signet: SignetFixture
+    private var host: HostFixture { signet.host }
     private let screen: Screen
 
     init() throws {
-        signet = try SignetStage.debian(options: "max-tries=1")
+        signet = try SignetFixture.debian(options: "max-tries=1")
         screen = try Screen(on: signet)
     }
 
@@ -23,8 +23,9 @@ struct XSecureLockTests {
     private func lock(isLocal: Bool = true) throws -> TestSupport.Program {
         var environment = Screen.environment
         if isLocal { environment["XSECURELOCK_NO_PAM_RHOST"] = "1" }
-        let locker = try stage.start(
-            ["xsecurelock", "--", "echo", "locked"], as: Stage.alice, environment: environment)
+        let locker = try host.start(
+            ["xsecurelock", "--", "echo", "locked"], as: HostFixture.alice, environment: environment
+        )
         try locker.expect("locked")
         return locker
     }
@@ -34,7 +35,7 @@ struct XSecureLockTests {
     }
 
     private var isAsked: Bool {
-        stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" }
+        host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" }
     }
 
     @Test("a key, and a touch unlocks")
@@ -44,7 +45,7 @@ struct XSecureLockTests {
         try screen.press("Return")
         signet.touchBlindly(Touch.alice) { locker.ended != nil }
         try expectUnlocked(locker)
-        let decision = try stage.journal.expect("the decision") {
+        let decision = try host.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate"
         }
         #expect(decision["SIGNET_PEER_UID"] == "4242")
@@ -62,7 +63,7 @@ struct XSecureLockTests {
         signet.touchBlindly(stranger) { signet.hasDenied("noMatch") }
         try signet.expectDenial("noMatch")
         #expect(locker.ended == nil)
-        try screen.type(Stage.alice.password)
+        try screen.type(HostFixture.alice.password)
         try expectUnlocked(locker)
     }
 
@@ -72,7 +73,7 @@ struct XSecureLockTests {
         try signet.installStacks(options: "timeout=2")
         let locker = try lock()
         try screen.press("Return")
-        try screen.type(Stage.alice.password)
+        try screen.type(HostFixture.alice.password)
         try expectUnlocked(locker)
         #expect(isAsked)
     }
@@ -84,8 +85,8 @@ struct XSecureLockTests {
         try screen.press("Return")
         signet.touchBlindly(Touch.nobody) { signet.hasDenied("noMatch") }
         try signet.expectDenial("noMatch")
-        try screen.type(Stage.bob.password)
-        try stage.journal.expect("the refusal of the password") {
+        try screen.type(HostFixture.bob.password)
+        try host.journal.expect("the refusal of the password") {
             $0["SYSLOG_IDENTIFIER"] == "authproto_pam"
                 && $0.message.contains("authentication failure")
         }
@@ -101,7 +102,7 @@ struct XSecureLockTests {
     /// Gives the password at the prompt, which a key leads to at once.
     private func passByPassword(_ locker: TestSupport.Program) throws {
         try screen.press("Return")
-        try screen.type(Stage.alice.password)
+        try screen.type(HostFixture.alice.password)
         try expectUnlocked(locker)
     }
 
@@ -131,7 +132,7 @@ struct XSecureLockTests {
     @Test("locked out, the password unlocks the screen")
     func lockedOut() throws {
         shows(.xsecurelock, .lockedOut)
-        try signet.setFailures(20, of: Stage.alice)
+        try signet.setFailures(20, of: HostFixture.alice)
         try passByPassword(lock())
         try signet.expectDenial("lockedUntilPassword")
     }

@@ -11,8 +11,8 @@ struct spawn_plan {
     const char *directory;
     const char *terminal;   // a slave's path: opened by the child, its controlling terminal; or NULL
     int standard[3];
-    int stage;              // pidfd whose namespaces are joined, or -1
-    const char *group;      // the cgroup.procs, on the stage, of the group that it is put into; or NULL
+    int host;               // pidfd whose namespaces are joined, or -1
+    const char *group;      // the cgroup.procs, in the fixture, of the group that it is put into; or NULL
     const char *connects;   // a socket that is connected to instead, see receive_descriptor; or NULL
     int changes_user;
     unsigned int uid;

@@ -337,22 +337,22 @@ struct OperationTests {
 
 @Suite("signet operations on a terminal")
 struct OperationTerminalTests {
-    /// The built program on a stage, with a fake daemon where the real one would listen.
+    /// The built program in a fixture, with a fake daemon where the real one would listen.
     private func terminal(
         _ words: [String], _ scripts: [[Step]]
-    ) throws -> (Terminal, FakeDaemon, Stage) {
-        let stage = try Stage()
-        try stage.run(["mkdir", "-p", "-m", "755", "/run/signet"])
-        let daemon = try FakeDaemon(at: stage.path("/run/signet/signetd.sock"), scripts)
+    ) throws -> (Terminal, FakeDaemon, HostFixture) {
+        let host = try HostFixture()
+        try host.run(["mkdir", "-p", "-m", "755", "/run/signet"])
+        let daemon = try FakeDaemon(at: host.path("/run/signet/signetd.sock"), scripts)
         let program = "\(Layout.products)/signet"
         return (
-            try stage.terminal([program, "operations"] + words, as: Stage.alice), daemon, stage
+            try host.terminal([program, "operations"] + words, as: HostFixture.alice), daemon, host
         )
     }
 
     @Test("^C instead of the touch takes the decision back, and ends with 130")
     func interrupted() throws {
-        let (terminal, daemon, stage) = try terminal(
+        let (terminal, daemon, host) = try terminal(
             ["approve", "abab"],
             [
                 registered(server(first)), listed(.operation(operation(0xab))),
@@ -361,7 +361,7 @@ struct OperationTerminalTests {
                     .receive, .send(.denial(Denial(.cancelled))),
                 ],
             ])
-        defer { stage.end() }
+        defer { host.end() }
         try terminal.expect("  | to Bob\r\n")
         try terminal.expect("touch the reader to approve operation abababab of https://id")
         try terminal.control(.c)
@@ -374,7 +374,7 @@ struct OperationTerminalTests {
     @Test("^C after the touch says that it may come too late, on a line of its own")
     func interruptedLate() throws {
         let asking = Notice(.askingServer, subject: first.bytes)
-        let (terminal, daemon, stage) = try terminal(
+        let (terminal, daemon, host) = try terminal(
             ["approve", "abab"],
             [
                 registered(server(first)), listed(.operation(operation(0xab))),
@@ -383,7 +383,7 @@ struct OperationTerminalTests {
                     .send(.notice(asking)), .receive, .send(.denial(Denial(.cancelled))),
                 ],
             ])
-        defer { stage.end() }
+        defer { host.end() }
         try terminal.expect("asking https://id.example.org\r\n")
         try terminal.control(.c)
         let id = String(repeating: "ab", count: 16)
@@ -396,10 +396,10 @@ struct OperationTerminalTests {
 
     @Test("^C ends a watch with 130 and no other word; what came is shown")
     func watch() throws {
-        let (terminal, daemon, stage) = try terminal(
+        let (terminal, daemon, host) = try terminal(
             ["watch"],
             [registered(server(first)), listed(.operation(operation(0xab, "\u{1B}[2J")))])
-        defer { stage.end() }
+        defer { host.end() }
         try terminal.expect("new operations are shown as they arrive. Press Ctrl-C to stop\r\n")
         try terminal.expect("  | \\x1b[2J\r\n")
         try terminal.control(.c)

@@ -15,22 +15,22 @@ private let unlisted = [answering(.done(DoneAnswer(prints: 0)))] + noKeys
 private let fingers = [Step.receive, .send(.done(DoneAnswer(prints: 0)))]
 private let touching: [Step] = [.receive, .send(.notice(Notice(.touch)))]
 
-/// Where it was built, which a stage shows too: a copy could be busy while another test forks.
+/// Where it was built, which a fixture shows too: a copy could be busy while another test forks.
 private let program = "\(Layout.products)/signet"
 
-/// The built program on a stage, with a fake daemon where the real one would listen.
+/// The built program in a fixture, with a fake daemon where the real one would listen.
 private struct Desk {
-    let stage: Stage
+    let host: HostFixture
     let daemon: FakeDaemon
 
     init(_ scripts: [[Step]]) throws {
-        stage = try Stage()
-        try stage.run(["mkdir", "-p", "-m", "755", "/run/signet"])
-        daemon = try FakeDaemon(at: stage.path("/run/signet/signetd.sock"), scripts)
+        host = try HostFixture()
+        try host.run(["mkdir", "-p", "-m", "755", "/run/signet"])
+        daemon = try FakeDaemon(at: host.path("/run/signet/signetd.sock"), scripts)
     }
 
     func terminal(_ words: String...) throws -> Terminal {
-        try stage.terminal([program] + words, as: Stage.alice)
+        try host.terminal([program] + words, as: HostFixture.alice)
     }
 }
 
@@ -41,7 +41,7 @@ struct TerminalTests {
         let accepting = asking + [.send(.done(DoneAnswer(state: .valid)))]
         let desk = try Desk([fingers, denying, denying, accepting])
         let terminal = try desk.terminal("enable")
-        for word in ["wrong one", "wrong two", Stage.alice.password] {
+        for word in ["wrong one", "wrong two", HostFixture.alice.password] {
             try terminal.expect("Password of alice: ")
             #expect(try terminal.mode().echoes == false)
             try terminal.sendLine(word)
@@ -49,8 +49,8 @@ struct TerminalTests {
         try terminal.expect("key of alice is ready")
         #expect(try terminal.expectEnd() == .exited(0))
         #expect(!terminal.transcript.contains("wrong one"))
-        #expect(!terminal.transcript.contains(Stage.alice.password))
-        let passwords = ["wrong one", "wrong two", Stage.alice.password]
+        #expect(!terminal.transcript.contains(HostFixture.alice.password))
+        let passwords = ["wrong one", "wrong two", HostFixture.alice.password]
         #expect(
             try desk.daemon.requests()
                 == [.list(account: alice)]
@@ -74,9 +74,9 @@ struct TerminalTests {
         let desk = try Desk([
             fingers, [.receive, .send(.passwordWanted(account: alice)), .receive],
         ])
-        let shell = try desk.stage.terminal(
+        let shell = try desk.host.terminal(
             ["sh", "-c", "trap : INT; \(program) enable; echo ended $?; read line"],
-            as: Stage.alice)
+            as: HostFixture.alice)
         try shell.expect("Password of alice: ")
         try shell.send("half")
         try shell.control(.c)
@@ -132,9 +132,9 @@ struct TerminalTests {
 
     @Test("no variable of the environment sends it to another socket")
     func environment() throws {
-        let stage = try Stage()
-        let outcome = try stage.run(
-            [program, "list"], as: Stage.alice,
+        let host = try HostFixture()
+        let outcome = try host.run(
+            [program, "list"], as: HostFixture.alice,
             environment: ["SIGNET_SOCKET": "/tmp/x", "SIGNETD_SOCKET": "/tmp/x"])
         #expect(outcome.ending == .exited(3))
         #expect(

@@ -100,7 +100,7 @@ extension SecondDaemonTests {
             try fixture.program.expectEnd()
             let again = try TestSupport.Program(
                 Command([
-                    Layout.products + "/testbench", "daemon", "--state", fixture.state,
+                    Layout.products + "/testfixture", "daemon", "--state", fixture.state,
                     "--socket", fixture.socket, "--configuration", fixture.configuration,
                     "--readers", fixture.directory + "/readers.sock",
                 ]))

@@ -20,28 +20,28 @@ struct KillTests {
 
     @Test("a change leaves the old state or the new one, and goes on", arguments: Step.all)
     func killed(_ step: Step) throws {
-        try kill(try Rig(step))
+        try kill(try StepFixture(step))
     }
 
     @Test("a move between the vaults leaves the old state or the new one", arguments: Step.moves)
     func killedMoving(_ step: Step) throws {
         let bus = try TPMInterposer(try SoftwareTPM())
         defer { bus.stop() }
-        try kill(try Rig(step, tpm: bus))
+        try kill(try StepFixture(step, tpm: bus))
     }
 
-    private func kill(_ rig: Rig) throws {
+    private func kill(_ fixture: StepFixture) throws {
         let start = ContinuousClock.now
-        let step = rig.step
-        for point in 1...rig.points {
-            let answer = try rig.snapshot.kill(
-                at: point, rig.failpoint, step.run, to: step.person)
-            try rig.check("killed at \(point)", hasAnswered: answer != nil, hasRestarted: true)
+        let step = fixture.step
+        for point in 1...fixture.points {
+            let answer = try fixture.snapshot.kill(
+                at: point, fixture.failpoint, step.run, to: step.person)
+            try fixture.check("killed at \(point)", hasAnswered: answer != nil, hasRestarted: true)
         }
         let time = ContinuousClock.now - start
-        print("\(step): killed at each of \(rig.points) points, in \(time)")
+        print("\(step): killed at each of \(fixture.points) points, in \(time)")
         // A deleted secret is a file that is removed, and its directory that is synchronised then.
-        #expect(rig.points >= (step.description == "a deleted secret" ? 2 : 4))
+        #expect(fixture.points >= (step.description == "a deleted secret" ? 2 : 4))
     }
 
     @Test(
@@ -49,25 +49,25 @@ struct KillTests {
         arguments: Step.all)
     func failed(_ step: Step) throws {
         let start = ContinuousClock.now
-        let rig = try Rig(step)
-        for point in 1...rig.points {
+        let fixture = try StepFixture(step)
+        for point in 1...fixture.points {
             for failure in [Failpoint.Failure.once(EIO), .fromThenOn(ENOSPC)] {
-                try rig.snapshot.restore()
-                rig.failpoint.arm(at: point, failure)
-                let answer = try step.run(rig.fixture)
-                _ = try rig.fixture.ask(.status(account: step.person.account))
-                rig.failpoint.arm()
+                try fixture.snapshot.restore()
+                fixture.failpoint.arm(at: point, failure)
+                let answer = try step.run(fixture.daemon)
+                _ = try fixture.daemon.ask(.status(account: step.person.account))
+                fixture.failpoint.arm()
                 let place = "\(failure) at \(point): \(answer)"
                 if let denial = answer.denial, denial.reason == .storage {
                     #expect(denial.subject?.isEmpty == false, "\(place)")
                 }
-                try rig.check(
+                try fixture.check(
                     place, hasAnswered: false, hasRestarted: false, isBrief: failure == .once(EIO))
             }
         }
-        #expect(rig.fixture.program.ended == nil)
+        #expect(fixture.daemon.program.ended == nil)
         let time = ContinuousClock.now - start
-        print("\(step): failed twice at each of \(rig.points) points, in \(time)")
+        print("\(step): failed twice at each of \(fixture.points) points, in \(time)")
     }
 
     @Test("a print that counts in spite of a fault stays on its reader, one that does not goes")
@@ -128,29 +128,29 @@ struct KillTests {
         let tpm = try SoftwareTPM()
         let bus = try TPMInterposer(tpm)
         defer { bus.stop() }
-        let rig = try Rig(step, tpm: bus)
+        let fixture = try StepFixture(step, tpm: bus)
         var reached = 0
-        for command in 1...rig.commands {
-            try rig.snapshot.restore()
-            let pid = rig.fixture.program.pid
+        for command in 1...fixture.commands {
+            try fixture.snapshot.restore()
+            let pid = fixture.daemon.program.pid
             bus.cut(at: command, .answer) { Glibc.kill(pid, SIGKILL) }
-            let answer = try? step.run(rig.fixture)
+            let answer = try? step.run(fixture.daemon)
             // What is given back behind the answer may take no command.
-            let ending = try? rig.fixture.program.expectEnd(within: .seconds(2)).ending
+            let ending = try? fixture.daemon.program.expectEnd(within: .seconds(2)).ending
             bus.removeRules()
             if ending == .killed(SIGKILL) { reached += 1 }
-            try rig.fixture.restart(by: SIGKILL)
-            try rig.check(
+            try fixture.daemon.restart(by: SIGKILL)
+            try fixture.check(
                 "killed behind command \(command)", hasAnswered: answer != nil, hasRestarted: true)
             // Whoever uses the TPM next takes with it what the killed one left, and leaves nothing.
             let use = Request.migrate(
                 account: Person.daemon.account, vault: Bytes("tpm".utf8))
-            #expect(try rig.fixture.ask(use).done != nil)
-            try rig.fixture.restart()
+            #expect(try fixture.daemon.ask(use).done != nil)
+            try fixture.daemon.restart()
             #expect(try tpm.transientHandles.isEmpty && tpm.loadedSessions.isEmpty, "\(command)")
         }
         #expect(reached >= 5)
         let time = ContinuousClock.now - start
-        print("\(step): killed behind \(reached) of \(rig.commands) TPM commands, in \(time)")
+        print("\(step): killed behind \(reached) of \(fixture.commands) TPM commands, in \(time)")
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 /// A running daemon on virtual readers, with places of its own, and the people at them.
 final class DaemonFixture {
-    /// A virtual reader and the option of testbench that switches it on.
+    /// A virtual reader and the option of testfixture that switches it on.
     enum Kind: String, CaseIterable {
         case text, storage, image
     }
@@ -155,7 +155,7 @@ final class DaemonFixture {
 
     private static func arguments(_ directory: String, _ kinds: [Kind]) -> [String] {
         [
-            Layout.products + "/testbench", "daemon", "--state", directory + "/state",
+            Layout.products + "/testfixture", "daemon", "--state", directory + "/state",
             "--socket", directory + "/socket", "--configuration", directory + "/signet.conf",
             "--verify-password", directory + "/verify-password", "--bus", directory + "/bus",
             "--lids", directory + "/lids",

@@ -15,14 +15,14 @@ extension ServerFixture {
     func touching(
         _ request: Request, _ person: Person = .daemon, with finger: String = "one"
     ) throws -> [Answer] {
-        let client = try fixture.client(person)
-        _ = try fixture.touchEach(request, with: finger, client: client)
+        let client = try daemon.client(person)
+        _ = try daemon.touchEach(request, with: finger, client: client)
         return client.heard
     }
 
     /// Asks as somebody; nobody touches.
     func asking(_ request: Request, _ person: Person = .daemon) throws -> [Answer] {
-        let client = try fixture.client(person)
+        let client = try daemon.client(person)
         try client.send(request)
         return try client.rest()
     }

@@ -11,7 +11,7 @@ import Testing
 
 /// A daemon, its relay, and the real server that both know.
 final class ServerFixture {
-    let fixture: DaemonFixture
+    let daemon: DaemonFixture
     let server: LiveServer
     /// What verdicts are signed with.
     private(set) lazy var verdictKey = (try? makeVerdictKey()) ?? .zero
@@ -21,9 +21,9 @@ final class ServerFixture {
     init(_ server: LiveServer, configuration more: String = "") throws {
         self.server = server
         let configuration = "[relay]\nca-file = \(server.authority)\ntimeout = 20s\n" + more
-        fixture = try DaemonFixture([.text], configuration: configuration)
-        try fixture.enrol(.daemon, as: "one")
-        relay = try Self.relay(of: fixture)
+        daemon = try DaemonFixture([.text], configuration: configuration)
+        try daemon.enrol(.daemon, as: "one")
+        relay = try Self.relay(of: daemon)
     }
 
     deinit {
@@ -37,14 +37,14 @@ final class ServerFixture {
         try relay.expectEnd()
     }
 
-    func startRelay() throws { relay = try Self.relay(of: fixture) }
+    func startRelay() throws { relay = try Self.relay(of: daemon) }
 
     /// Cuts the way to the server: the relay is there, and gets no connection. `joinNetwork` ends it.
     func cutNetwork() throws {
         try stopRelay()
-        let configuration = fixture.directory + "/cut.conf"
+        let configuration = daemon.directory + "/cut.conf"
         try DaemonFixture.write("[relay]\nproxy = http://127.0.0.1:1\n", to: configuration)
-        relay = try Self.relay(of: fixture, configuration)
+        relay = try Self.relay(of: daemon, configuration)
     }
 
     func joinNetwork() throws {
@@ -60,7 +60,7 @@ final class ServerFixture {
         _ person: Person = .daemon, with finger: String = "one", code: String? = nil
     ) throws -> Answer {
         let code = try code ?? server.code()
-        return try fixture.touchEach(
+        return try daemon.touchEach(
             .serverEnable(
                 ServerEnableRequest(
                     account: person.account, server: url, code: Bytes(code.utf8))), with: finger)
@@ -72,12 +72,12 @@ final class ServerFixture {
 
     /// Logs in as somebody, with a finger.
     func logIn(_ person: Person = .daemon, with finger: String = "one") throws -> Answer {
-        try fixture.touchEach(login(person), with: finger, client: fixture.client(person))
+        try daemon.touchEach(login(person), with: finger, client: daemon.client(person))
     }
 
     /// What is kept of servers for somebody.
     func list(_ person: Person = .daemon) throws -> [ServerAnswer] {
-        let client = try fixture.client()
+        let client = try daemon.client()
         try client.send(.serverList(account: person.account))
         return try client.rest().compactMap { answer in
             if case .server(let server) = answer { server } else { nil }
@@ -85,21 +85,21 @@ final class ServerFixture {
     }
 
     func files(of person: Person = .daemon) -> [String] {
-        Layout.entries(of: fixture.file("servers", of: person))
+        Layout.entries(of: daemon.file("servers", of: person))
     }
 
-    /// Starts a relay where a fixture's daemon asks.
+    /// Starts a relay where a daemon's daemon asks.
     static func relay(
-        of fixture: DaemonFixture, _ configuration: String? = nil
+        of daemon: DaemonFixture, _ configuration: String? = nil
     ) throws -> TestSupport.Program {
-        let notices = try ReadinessNotices(at: fixture.directory + "/relay-notify")
+        let notices = try ReadinessNotices(at: daemon.directory + "/relay-notify")
         let program = try TestSupport.Program(
             Command(
                 [
                     Layout.products + "/signet-relay", "--config",
-                    configuration ?? fixture.configuration,
-                    "--socket", fixture.directory + "/relay",
-                ], environment: ["NOTIFY_SOCKET": fixture.directory + "/relay-notify"]))
+                    configuration ?? daemon.configuration,
+                    "--socket", daemon.directory + "/relay",
+                ], environment: ["NOTIFY_SOCKET": daemon.directory + "/relay-notify"]))
         guard notices.hearReady(within: .seconds(20)) else {
             throw TestFault.deadline(awaited: "signet-relay", transcript: program.errors)
         }

@@ -16,25 +16,25 @@ extension SecondDaemonTests {
 
         @Test("is got by a touch, and shows the device for just the request that was meant")
         func wholeWay() async throws {
-            let stage = try ServerFixture(try await LiveServer.start())
-            try stage.enable()
-            #expect(try stage.addToken("cron").done != nil)
-            let token = try #require(try stage.tokens().first)
-            #expect(token.name == Bytes("cron".utf8) && token.server == stage.url)
-            let header = try #require(try stage.header("cron").header)
+            let fixture = try ServerFixture(try await LiveServer.start())
+            try fixture.enable()
+            #expect(try fixture.addToken("cron").done != nil)
+            let token = try #require(try fixture.tokens().first)
+            #expect(token.name == Bytes("cron".utf8) && token.server == fixture.url)
+            let header = try #require(try fixture.header("cron").header)
             #expect(header.hasPrefix("SignetMAC token="))
-            #expect(try stage.verdict(header) == nil)
-            #expect(try stage.verdict(header) == "replayed")
+            #expect(try fixture.verdict(header) == nil)
+            #expect(try fixture.verdict(header) == "replayed")
             // No touch is wanted for the next one.
             let body = try SHA256.digest(Bytes("{}".utf8))
             func next() throws -> String {
-                try #require(try stage.header("cron", "POST", "/v1/x?y=1", body: body).header)
+                try #require(try fixture.header("cron", "POST", "/v1/x?y=1", body: body).header)
             }
-            #expect(try stage.verdict(next(), "POST", "/v1/x?y=1", body: body) == nil)
-            #expect(try stage.verdict(next(), "PUT", "/v1/x?y=1", body: body) == "refused")
-            #expect(try stage.verdict(next(), "POST", "/v1/x?y=2", body: body) == "refused")
-            #expect(try stage.verdict(next(), "POST", "/v1/x?y=1") == "refused")
-            let log = try stage.fixture.receipts(of: .daemon)
+            #expect(try fixture.verdict(next(), "POST", "/v1/x?y=1", body: body) == nil)
+            #expect(try fixture.verdict(next(), "PUT", "/v1/x?y=1", body: body) == "refused")
+            #expect(try fixture.verdict(next(), "POST", "/v1/x?y=2", body: body) == "refused")
+            #expect(try fixture.verdict(next(), "POST", "/v1/x?y=1") == "refused")
+            let log = try fixture.daemon.receipts(of: .daemon)
             #expect(try log.verify() == 2)
             #expect(
                 log.receipts.last.map { String(decoding: $0, as: UTF8.self) }?
@@ -43,83 +43,83 @@ extension SecondDaemonTests {
 
         @Test("is refused by the server where its time was changed, and once it is revoked")
         func staleAndRevoked() async throws {
-            let stage = try ServerFixture(try await LiveServer.start())
-            try stage.enable()
-            #expect(try stage.addToken("cron").done != nil)
+            let fixture = try ServerFixture(try await LiveServer.start())
+            try fixture.enable()
+            #expect(try fixture.addToken("cron").done != nil)
             let parsed = try MACAuthorization(
-                header: Bytes(try #require(try stage.header("cron").header).utf8))
+                header: Bytes(try #require(try fixture.header("cron").header).utf8))
             let old = MACAuthorization(
                 token: parsed.token, nonce: parsed.nonce,
                 issued: Instant(seconds: parsed.issued.seconds - 31), mac: parsed.mac)
-            #expect(try stage.verdict(String(decoding: old.header, as: UTF8.self)) == "refused")
+            #expect(try fixture.verdict(String(decoding: old.header, as: UTF8.self)) == "refused")
             let id = String(decoding: parsed.token.hexadecimal, as: UTF8.self)
-            try stage.server.ask("POST", "/v1/mac-tokens/\(id)/revoke", [:])
-            let header = try #require(try stage.header("cron").header)
-            #expect(try stage.verdict(header) == "token-refused")
+            try fixture.server.ask("POST", "/v1/mac-tokens/\(id)/revoke", [:])
+            let header = try #require(try fixture.header("cron").header)
+            #expect(try fixture.verdict(header) == "token-refused")
             // The way on: one of the same name.
-            #expect(try stage.addToken("cron").done != nil)
-            #expect(try stage.verdict(try #require(try stage.header("cron").header)) == nil)
-            #expect(try stage.tokens().count == 1)
+            #expect(try fixture.addToken("cron").done != nil)
+            #expect(try fixture.verdict(try #require(try fixture.header("cron").header)) == nil)
+            #expect(try fixture.tokens().count == 1)
         }
 
         @Test("is not got with a finger that does not match, for another, or under a bad name")
         func refused() async throws {
-            let stage = try ServerFixture(try await LiveServer.start())
-            try stage.enable()
-            #expect(try stage.addToken("cron", with: "two").reason == .noMatch)
+            let fixture = try ServerFixture(try await LiveServer.start())
+            try fixture.enable()
+            #expect(try fixture.addToken("cron", with: "two").reason == .noMatch)
             for name in ["signet-operations", "-x", "a\u{1B}b"] {
-                #expect(try stage.addToken(name).reason == .badRequest)
+                #expect(try fixture.addToken(name).reason == .badRequest)
             }
-            #expect(try stage.tokens().isEmpty)
-            try stage.fixture.enrol(.bin, as: "two")
-            #expect(try stage.addToken("cron", .bin, with: "two").reason == .unknownServer)
-            #expect(try stage.addToken("cron").done != nil)
+            #expect(try fixture.tokens().isEmpty)
+            try fixture.daemon.enrol(.bin, as: "two")
+            #expect(try fixture.addToken("cron", .bin, with: "two").reason == .unknownServer)
+            #expect(try fixture.addToken("cron").done != nil)
             for person in [Person.bin, .root] {
-                let client = try stage.fixture.client(person)
+                let client = try fixture.daemon.client(person)
                 let request = MACTokenHeaderRequest(
-                    account: Person.daemon.account, server: stage.url, name: Bytes("cron".utf8),
+                    account: Person.daemon.account, server: fixture.url, name: Bytes("cron".utf8),
                     method: Bytes("GET".utf8), resource: Bytes("/".utf8),
                     bodyDigest: Digests.nothing)
                 #expect(try client.ask(.macTokenHeader(request)).reason == .notPermitted)
             }
-            #expect(try stage.header("other").reason == .unknownMacToken)
+            #expect(try fixture.header("other").reason == .unknownMacToken)
             for method in ["get", "GET ", ""] where !method.isEmpty {
-                #expect(try stage.header("cron", method).reason == .badRequest)
+                #expect(try fixture.header("cron", method).reason == .badRequest)
             }
         }
 
         @Test("ends with the key: where fingers change, it is given up, or removed at the server")
         func endsWithKey() async throws {
             let server = try await LiveServer.start()
-            let stage = try ServerFixture(server)
-            try stage.enable()
-            #expect(try stage.addToken("cron").done != nil)
-            #expect(stage.files(in: Self.files).count == 1)
-            try stage.fixture.enrol(.daemon, .leftIndex, as: "two")
-            #expect(try stage.header("cron").reason == .serverKeyInvalidated)
-            #expect(stage.files(in: Self.files).isEmpty)
+            let fixture = try ServerFixture(server)
+            try fixture.enable()
+            #expect(try fixture.addToken("cron").done != nil)
+            #expect(fixture.files(in: Self.files).count == 1)
+            try fixture.daemon.enrol(.daemon, .leftIndex, as: "two")
+            #expect(try fixture.header("cron").reason == .serverKeyInvalidated)
+            #expect(fixture.files(in: Self.files).isEmpty)
             // A new key has none of the old one's.
-            try stage.enable()
-            #expect(try stage.header("cron").reason == .unknownMacToken)
-            #expect(try stage.addToken("cron").done != nil)
-            let disable = Request.serverDisable(account: Person.daemon.account, server: stage.url)
-            #expect(try stage.fixture.ask(disable).done != nil)
-            #expect(stage.files(in: Self.files).isEmpty)
-            try stage.enable()
-            #expect(try stage.addToken("cron").done != nil)
+            try fixture.enable()
+            #expect(try fixture.header("cron").reason == .unknownMacToken)
+            #expect(try fixture.addToken("cron").done != nil)
+            let disable = Request.serverDisable(account: Person.daemon.account, server: fixture.url)
+            #expect(try fixture.daemon.ask(disable).done != nil)
+            #expect(fixture.files(in: Self.files).isEmpty)
+            try fixture.enable()
+            #expect(try fixture.addToken("cron").done != nil)
             let id = try #require(
                 try server.registrations().first { $0["status"] as? String == "ACTIVE" }?[
                     "registration"] as? String)
             try server.ask("POST", "/v1/registrations/\(id)/remove", [:])
-            #expect(try stage.logIn().reason == .serverKeyRemoved)
-            #expect(stage.files(in: Self.files).isEmpty)
+            #expect(try fixture.logIn().reason == .serverKeyRemoved)
+            #expect(fixture.files(in: Self.files).isEmpty)
         }
 
         @Test("opens in its own place alone, and not where a line of it was changed")
         func altered() async throws {
-            let stage = try ServerFixture(try await LiveServer.start())
-            try stage.enable()
-            let directory = stage.fixture.file(Self.files, of: .daemon)
+            let fixture = try ServerFixture(try await LiveServer.start())
+            try fixture.enable()
+            let directory = fixture.daemon.file(Self.files, of: .daemon)
             func changed(_ change: (String, String) -> (String, String)) throws {
                 let name = try #require(Layout.entries(of: directory).first)
                 let text = String(
@@ -144,75 +144,77 @@ extension SecondDaemonTests {
                 ("cut", { ($0, String($1.dropLast(3))) }),
             ]
             for (what, change) in changes {
-                #expect(try stage.addToken("cron").done != nil)
+                #expect(try fixture.addToken("cron").done != nil)
                 try changed(change)
                 let name = what == "renamed" ? "other" : "cron"
-                #expect(try stage.header(name).reason == .unknownMacToken, "\(what)")
+                #expect(try fixture.header(name).reason == .unknownMacToken, "\(what)")
                 for file in Layout.entries(of: directory) {
                     _ = unsafe unlink("\(directory)/\(file)")
                 }
             }
             // Another account's file is none here.
-            #expect(try stage.addToken("cron").done != nil)
-            #expect(try stage.header("cron").header != nil)
+            #expect(try fixture.addToken("cron").done != nil)
+            #expect(try fixture.header("cron").header != nil)
         }
 
         @Test("is ended at its server and here, by its name, and the reader's own is not lent")
         func removed() async throws {
-            let stage = try ServerFixture(try await LiveServer.start())
-            try stage.enable()
-            #expect(try stage.addToken("cron").done != nil)
-            #expect(try stage.addToken("backup").done != nil)
+            let fixture = try ServerFixture(try await LiveServer.start())
+            try fixture.enable()
+            #expect(try fixture.addToken("cron").done != nil)
+            #expect(try fixture.addToken("backup").done != nil)
             // Made before, and not used yet.
-            let (gone, good) = (try stage.header("cron").header, try stage.header("backup").header)
-            #expect(try stage.asking(stage.removing(), .bin).last?.reason == .notPermitted)
-            let ended = try stage.asking(stage.removing())
-            #expect(ended.first == .notice(Notice(.askingServer, subject: stage.url.bytes)))
+            let (gone, good) = (
+                try fixture.header("cron").header, try fixture.header("backup").header
+            )
+            #expect(try fixture.asking(fixture.removing(), .bin).last?.reason == .notPermitted)
+            let ended = try fixture.asking(fixture.removing())
+            #expect(ended.first == .notice(Notice(.askingServer, subject: fixture.url.bytes)))
             #expect(ended.last?.done?.state == CredentialState.none)
-            #expect(try stage.asking(stage.removing()).map(\.reason) == [.unknownMacToken])
-            #expect(try stage.verdict(try #require(gone)) == "token-refused")
-            #expect(try stage.verdict(try #require(good)) == nil)
-            #expect(try stage.tokens().map(\.name) == [Bytes("backup".utf8)])
-            #expect(try stage.asking(stage.removing("backup")).last?.done != nil)
-            #expect(try stage.tokens().isEmpty && stage.files(in: Self.files).isEmpty)
-            _ = try stage.awaited()
-            #expect(try stage.tokens().map(\.name) == [Bytes("signet-operations".utf8)])
-            #expect(try stage.header("signet-operations").reason == .unknownMacToken)
+            #expect(try fixture.asking(fixture.removing()).map(\.reason) == [.unknownMacToken])
+            #expect(try fixture.verdict(try #require(gone)) == "token-refused")
+            #expect(try fixture.verdict(try #require(good)) == nil)
+            #expect(try fixture.tokens().map(\.name) == [Bytes("backup".utf8)])
+            #expect(try fixture.asking(fixture.removing("backup")).last?.done != nil)
+            #expect(try fixture.tokens().isEmpty && fixture.files(in: Self.files).isEmpty)
+            _ = try fixture.awaited()
+            #expect(try fixture.tokens().map(\.name) == [Bytes("signet-operations".utf8)])
+            #expect(try fixture.header("signet-operations").reason == .unknownMacToken)
         }
 
         @Test("is ended later at a server that is away, and used by nobody until then")
         func removedLater() async throws {
-            let stage = try ServerFixture(try await LiveServer.start())
-            try stage.enable()
-            #expect(try stage.addToken("cron").done != nil)
-            let unused = try #require(try stage.header("cron").header)
-            try stage.stopRelay()
-            #expect(try stage.asking(stage.removing()).last?.done?.state == .disabled)
-            #expect(try stage.tokens().isEmpty && stage.files(in: Self.files).count == 1)
-            #expect(try stage.header("cron").reason == .unknownMacToken)
-            #expect(try stage.asking(stage.removing()).last?.reason == .unknownMacToken)
+            let fixture = try ServerFixture(try await LiveServer.start())
+            try fixture.enable()
+            #expect(try fixture.addToken("cron").done != nil)
+            let unused = try #require(try fixture.header("cron").header)
+            try fixture.stopRelay()
+            #expect(try fixture.asking(fixture.removing()).last?.done?.state == .disabled)
+            #expect(try fixture.tokens().isEmpty && fixture.files(in: Self.files).count == 1)
+            #expect(try fixture.header("cron").reason == .unknownMacToken)
+            #expect(try fixture.asking(fixture.removing()).last?.reason == .unknownMacToken)
             // The server has not heard of it.
-            #expect(try stage.verdict(unused) == nil)
-            try stage.startRelay()
-            try stage.fixture.restart()
-            try awaitNoFiles(in: stage.fixture.file(Self.files, of: .daemon))
-            #expect(try stage.revoked() == [true])
-            #expect(try stage.logIn().token != nil)
+            #expect(try fixture.verdict(unused) == nil)
+            try fixture.startRelay()
+            try fixture.daemon.restart()
+            try awaitNoFiles(in: fixture.daemon.file(Self.files, of: .daemon))
+            #expect(try fixture.revoked() == [true])
+            #expect(try fixture.logIn().token != nil)
         }
 
         @Test("is not ended twice where one of the same name took its place meanwhile")
         func replacedMeanwhile() async throws {
-            let stage = try ServerFixture(try await LiveServer.start())
-            try stage.enable()
-            #expect(try stage.addToken("cron").done != nil)
-            try stage.stopRelay()
-            #expect(try stage.asking(stage.removing()).last?.done?.state == .disabled)
-            try stage.startRelay()
-            #expect(try stage.addToken("cron").done != nil)
-            #expect(stage.files(in: Self.files).count == 1)
-            try stage.fixture.restart()
-            #expect(try stage.verdict(try #require(try stage.header("cron").header)) == nil)
-            #expect(try stage.tokens().count == 1 && stage.revoked().filter { !$0 }.count == 1)
+            let fixture = try ServerFixture(try await LiveServer.start())
+            try fixture.enable()
+            #expect(try fixture.addToken("cron").done != nil)
+            try fixture.stopRelay()
+            #expect(try fixture.asking(fixture.removing()).last?.done?.state == .disabled)
+            try fixture.startRelay()
+            #expect(try fixture.addToken("cron").done != nil)
+            #expect(fixture.files(in: Self.files).count == 1)
+            try fixture.daemon.restart()
+            #expect(try fixture.verdict(try #require(try fixture.header("cron").header)) == nil)
+            #expect(try fixture.tokens().count == 1 && fixture.revoked().filter { !$0 }.count == 1)
         }
 
         /// With one character of the sealed secret another one.
@@ -238,6 +240,6 @@ extension ServerFixture {
     }
 
     fileprivate func files(in directory: String) -> [String] {
-        Layout.entries(of: fixture.file(directory, of: .daemon))
+        Layout.entries(of: daemon.file(directory, of: .daemon))
     }
 }

@@ -173,7 +173,7 @@ extension DaemonTests {
             let fixture = try DaemonFixture()
             let second = try TestSupport.Program(
                 Command([
-                    Layout.products + "/testbench", "daemon", "--state", fixture.state,
+                    Layout.products + "/testfixture", "daemon", "--state", fixture.state,
                     "--socket", fixture.socket, "--configuration", fixture.configuration,
                 ]))
             #expect(try second.expectEnd().ending == .exited(1))

@@ -53,13 +53,13 @@ struct LibpamTests {
 
     @Test("is that of libpam itself, for hundreds of stacks made at random")
     func same() throws {
-        let stage = try Stage()
+        let host = try HostFixture()
         var generator = Seeded(seed: 4_711)
         var files: [String: [UInt8]] = [:]
         for number in 0..<Self.count {
             let text = stack(number, &generator)
             files["t\(number)"] = Array(text.utf8)
-            try stage.writeService("t\(number)", text)
+            try host.writeService("t\(number)", text)
         }
         let loop = """
             i=0; while [ $i -lt \(Self.count) ]; do
@@ -69,7 +69,7 @@ struct LibpamTests {
                 i=$((i + 1))
             done
             """
-        let said = try stage.run(["sh", "-c", loop], within: .seconds(120)).output
+        let said = try host.run(["sh", "-c", loop], within: .seconds(120)).output
         let lines = said.split(separator: "\n")
         #expect(lines.count == Self.count)
         let all = StackFiles(files)

@@ -9,7 +9,7 @@ import SignedFormats
 import TestSupport
 import Testing
 
-/// A stage with the module installed and a key registered, and this test in the daemon's place.
+/// A fixture with the module installed and a key registered, and this test in the daemon's place.
 final class Fixture {
     /// What pam_authenticate(3) returns, as the tests meet it.
     enum Code {
@@ -28,7 +28,7 @@ final class Fixture {
     static let offPath = "/var/lib/signet/keys/4242.off"
     static let socketPath = "/run/signet/signetd.sock"
 
-    let stage: Stage
+    let host: HostFixture
     let key: P256PrivateKey
     var credential = CredentialID.sample(repeating: 0x5A)
     private let door: Door?
@@ -39,15 +39,15 @@ final class Fixture {
         stack: String = "auth required pam_signet.so", listens: Bool = true,
         isRegistered: Bool = true, backlog: Int32 = 16
     ) throws {
-        stage = try Stage()
+        host = try HostFixture()
         key = try P256PrivateKey.generate()
-        try stage.installModule(Built.module())
-        try stage.writeService("probe", stack + "\n")
-        try stage.run(["chmod", "755", "/var/lib/signet"])
-        try stage.run(["mkdir", "-p", "-m", "755", "/var/lib/signet/keys"])
-        let path = stage.path(Fixture.socketPath)
+        try host.installModule(Built.module())
+        try host.writeService("probe", stack + "\n")
+        try host.run(["chmod", "755", "/var/lib/signet"])
+        try host.run(["mkdir", "-p", "-m", "755", "/var/lib/signet/keys"])
+        let path = host.path(Fixture.socketPath)
         door = listens ? Door(try .listen(at: path, mode: 0o666, backlog: backlog)) : nil
-        if isRegistered { try stage.write(Fixture.keyPath, line()) }
+        if isRegistered { try host.write(Fixture.keyPath, line()) }
     }
 
     /// The line of a key's file.
@@ -69,7 +69,7 @@ final class Fixture {
             "PROBE_STEPS": steps.joined(separator: ","),
         ]
         all.merge(environment) { _, new in new }
-        return try stage.start(
+        return try host.start(
             ["\(Layout.products)/PAMModuleProbe"] + arguments, environment: all)
     }
 
@@ -217,7 +217,7 @@ extension Fixture {
     /// Puts the module in front of the password in services of real programs.
     func writeServices(_ names: [String], options: String) throws(TestFault) {
         for name in names {
-            try stage.writeService(
+            try host.writeService(
                 name,
                 """
                 auth [success=1 conv_err=die default=ignore] pam_signet.so \(options)

@@ -4,8 +4,8 @@ import LoginProtocol
 import TestSupport
 import Testing
 
-/// What tests of the keyring do on a stage: turn it on, log in to a desktop, look at it.
-extension SignetStage {
+/// What tests of the keyring do in a fixture: turn it on, log in to a desktop, look at it.
+extension SignetFixture {
     /// Has a touch open alice's keyring, or ends that.
     func enableKeyring(isOn: Bool = true) throws {
         let client = try connect()
@@ -13,7 +13,7 @@ extension SignetStage {
         while let answer = try client.receive() {
             switch answer {
             case .passwordWanted:
-                try client.send(.password(Bytes(Stage.alice.password.utf8)))
+                try client.send(.password(Bytes(HostFixture.alice.password.utf8)))
             // What the key is sealed to.
             case .print: continue
             case .done(let done): return #expect(done.keyring == (isOn ? .on : .off))
@@ -25,9 +25,9 @@ extension SignetStage {
 
     /// Waits for alice's shell, and makes a desktop's session of it.
     func openDesktop(_ terminal: Terminal) throws {
-        try terminal.expect("alice@stage$ ")
+        try terminal.expect("alice@linux$ ")
         try terminal.sendLine("exec desktop")
-        try terminal.expect("alice@stage$ ")
+        try terminal.expect("alice@linux$ ")
     }
 
     /// Whether the login keyring is `open` or `locked`.

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import TestSupport
 
-/// Real lightdm on a stage, with Xvfb for its X server and Tests/Stage/greeter.pl for its greeter.
+/// Real lightdm in a fixture, with Xvfb for its X server and Tests/HostFixture/greeter.pl for its greeter.
 struct LightDM {
     private let bus: TestSupport.Program
     private let manager: TestSupport.Program
     /// What greeter and session say.
     let said: TestSupport.Program
-    private let signet: SignetStage
+    private let signet: SignetFixture
 
     /// Starts it; `seat` is more of its configuration.
-    init(on signet: SignetStage, seat: String = "") throws {
+    init(on signet: SignetFixture, seat: String = "") throws {
         self.signet = signet
-        let stage = signet.stage
+        let host = signet.host
         try signet.addSystemAccounts("messagebus", "lightdm")
         try Self.configure(signet, seat)
         bus = try signet.startBus()
         // Open for both, so that neither a greeter nor a session ends it.
-        said = try stage.start(["sh", "-c", "exec cat 0<>/run/greeter/said"])
-        try stage.show(.greeter)
-        manager = try stage.start(["lightdm", "--debug"], in: .unit("lightdm.service"))
+        said = try host.start(["sh", "-c", "exec cat 0<>/run/greeter/said"])
+        try host.show(.greeter)
+        manager = try host.start(["lightdm", "--debug"], in: .unit("lightdm.service"))
     }
 
     /// Waits until the greeter or the session says this; a fault has what lightdm says.
@@ -36,8 +36,8 @@ struct LightDM {
     /// Waits until lightdm itself logs this.
     func expectLogged(_ text: String) throws { try manager.expectError(text) }
 
-    private static func configure(_ signet: SignetStage, _ seat: String) throws {
-        let stage = signet.stage
+    private static func configure(_ signet: SignetFixture, _ seat: String) throws {
+        let host = signet.host
         try signet.shell(
             """
             install -d -m 1777 /tmp/.X11-unix /run/greeter
@@ -47,7 +47,7 @@ struct LightDM {
             install -d /etc/lightdm/greeters /etc/lightdm/sessions
             mkfifo -m 666 /run/greeter/said /run/greeter/commands
             """)
-        try stage.write(
+        try host.write(
             "/etc/lightdm/lightdm.conf",
             """
             [LightDM]
@@ -56,25 +56,25 @@ struct LightDM {
             sessions-directory=/etc/lightdm/sessions
             [Seat:*]
             xserver-command=/usr/local/bin/screenless
-            greeter-session=stage
-            user-session=stage
+            greeter-session=host
+            user-session=host
             session-wrapper=/usr/bin/env
             \(seat)
 
             """)
         for (kind, program) in [("greeters", "greeter"), ("sessions", "desktop")] {
-            try stage.write(
-                "/etc/lightdm/\(kind)/stage.desktop",
-                "[Desktop Entry]\nType=Application\nName=stage\nExec=/usr/local/bin/\(program)\n")
+            try host.write(
+                "/etc/lightdm/\(kind)/host.desktop",
+                "[Desktop Entry]\nType=Application\nName=host\nExec=/usr/local/bin/\(program)\n")
         }
-        try stage.install(
-            "\(Layout.package)/Tests/Stage/greeter.pl", at: "/usr/local/bin/greeter")
-        try stage.write(
+        try host.install(
+            "\(Layout.package)/Tests/HostFixture/greeter.pl", at: "/usr/local/bin/greeter")
+        try host.write(
             "/usr/local/bin/desktop",
             "#!/bin/sh\necho \"session of $(id -un)\" >/run/greeter/said\nexec sleep 1000\n",
             mode: 0o755)
         // What lightdm says to X about the virtual terminal is nothing for Xvfb.
-        try stage.write(
+        try host.write(
             "/usr/local/bin/screenless",
             """
             #!/bin/sh

@@ -12,19 +12,19 @@ enum Touch {
     static let nobody = "nobody's"
 }
 
-extension SignetStage {
-    /// A stage where alice and bob have a finger each.
+extension SignetFixture {
+    /// A fixture where alice and bob have a finger each.
     static func inhabited(
         options: String = "", allowsOthers: Bool = false
-    ) throws -> SignetStage {
-        let signet = try SignetStage(options: options, allowsOthers: allowsOthers)
+    ) throws -> SignetFixture {
+        let signet = try SignetFixture(options: options, allowsOthers: allowsOthers)
         try signet.enrolPeople()
         return signet
     }
 
     /// Enrols a finger of alice's and one of bob's.
     func enrolPeople() throws {
-        for (account, id) in [(Stage.alice, Touch.alice), (Stage.bob, Touch.bob)] {
+        for (account, id) in [(HostFixture.alice, Touch.alice), (HostFixture.bob, Touch.bob)] {
             let answer = try enroll(account, as: id)
             guard case .done = answer else {
                 throw TestFault.closed(awaited: "an enrolment", transcript: "\(answer)")
@@ -32,7 +32,7 @@ extension SignetStage {
         }
     }
 
-    /// The directory of what is kept for an account, on the stage.
+    /// The directory of what is kept for an account, in the fixture.
     static func state(of account: Account) -> String {
         "/var/lib/signet/private/accounts/\(account.uid)"
     }
@@ -40,14 +40,14 @@ extension SignetStage {
     /// Sees to it that so many fingers have failed to match already.
     func setFailures(_ count: Int, of account: Account) throws {
         let record = "signet-lockout: 1\nfailures: \(count)\n"
-        try stage.write("\(Self.state(of: account))/lockout", record, mode: 0o600)
+        try host.write("\(Self.state(of: account))/lockout", record, mode: 0o600)
     }
 
     /// How many fingers have failed to match, by the record on disk. A daemon that runs is asked for
     /// something first: it answers when it has written what it does after an answer.
     func failures(of account: Account) throws -> Int? {
         _ = try? status(account)
-        let record = try stage.read("\(Self.state(of: account))/lockout")
+        let record = try host.read("\(Self.state(of: account))/lockout")
         let lines = String(decoding: record, as: UTF8.self).split(separator: "\n")
         let line = lines.first { $0.hasPrefix("failures: ") }
         return line.flatMap { Int($0.dropFirst("failures: ".count)) }
@@ -77,7 +77,7 @@ extension SignetStage {
 
     /// Whether the daemon has refused a login for a reason.
     func hasDenied(_ reason: String) -> Bool {
-        stage.journal.entries.contains {
+        host.journal.entries.contains {
             $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_REASON"] == reason
         }
     }
@@ -85,7 +85,7 @@ extension SignetStage {
     /// Runs a shell's line as root, and requires that it succeeds.
     @discardableResult
     func shell(_ line: String) throws -> String {
-        let outcome = try stage.run(["sh", "-c", line])
+        let outcome = try host.run(["sh", "-c", line])
         guard outcome.succeeded else {
             throw TestFault.closed(awaited: line, transcript: outcome.output + outcome.errors)
         }
@@ -95,7 +95,7 @@ extension SignetStage {
     /// Waits for the journal to hear of a login that was refused by the daemon for a reason.
     @discardableResult
     func expectDenial(_ reason: String) throws -> JournalEntry {
-        try stage.journal.expect("a denial because of \(reason)") {
+        try host.journal.expect("a denial because of \(reason)") {
             $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_REASON"] == reason
         }
     }
@@ -103,7 +103,7 @@ extension SignetStage {
     /// Waits for an alert by the module.
     @discardableResult
     func expectAlert(_ text: String) throws -> JournalEntry {
-        try stage.journal.expect("an alert: \(text)") {
+        try host.journal.expect("an alert: \(text)") {
             $0.priority == 1 && $0.message.contains(text)
         }
     }
@@ -112,14 +112,14 @@ extension SignetStage {
 extension Terminal {
     /// Waits for the line on which a touch or the password is awaited.
     func expectInvitation() throws {
-        try expect(SignetStage.invitation)
-        try expect(SignetStage.orPassword)
+        try expect(SignetFixture.invitation)
+        try expect(SignetFixture.orPassword)
     }
 
     /// Gives alice's password at sudo's own prompt, and is let in.
     func passBySudosPrompt() throws {
         try expect("password for alice: ")
-        try sendLine(Stage.alice.password)
+        try sendLine(HostFixture.alice.password)
         try expect("root\r\n")
         #expect(try expectEnd() == .exited(0))
     }

@@ -3,7 +3,7 @@ import TestSupport
 
 /// A real X server without a screen, at which alice presses keys.
 struct Screen {
-    private let stage: Stage
+    private let host: HostFixture
     private let server: TestSupport.Program
     /// Where nobody's own X server is looked for.
     private static let display = ":4242"
@@ -11,11 +11,11 @@ struct Screen {
     /// What alice's programs need to find it.
     static let environment = ["DISPLAY": display]
 
-    init(on signet: SignetStage) throws {
-        stage = signet.stage
+    init(on signet: SignetFixture) throws {
+        host = signet.host
         try signet.shell("install -d -m 1777 /tmp/.X11-unix")
         // No abstract socket: that one would be the machine's.
-        server = try stage.start([
+        server = try host.start([
             "Xvfb", Self.display, "-displayfd", "1", "-nolisten", "tcp", "-nolisten", "local",
             "-ac",
         ])
@@ -37,7 +37,7 @@ struct Screen {
     }
 
     private func drive(_ arguments: [String]) throws {
-        try stage.run(
-            ["xdotool"] + arguments, as: Stage.alice, environment: Self.environment)
+        try host.run(
+            ["xdotool"] + arguments, as: HostFixture.alice, environment: Self.environment)
     }
 }

@@ -36,13 +36,13 @@ enum AlicesProgram: CaseIterable, Sendable {
 }
 
 /// What a touch is worth to a program that was stopped.
-extension SignetStage {
+extension SignetFixture {
     /// Where nothing of alice's is stopped with her session, and she is served as in it.
-    static let elsewhere = StagePlace.manager(of: Stage.alice)
+    static let elsewhere = FixturePlace.manager(of: HostFixture.alice)
 
     /// A program of alice's that waits for her touch.
-    func asking(_ program: AlicesProgram, in place: StagePlace? = nil) throws -> Terminal {
-        let terminal = try stage.terminal(program.command, as: Stage.alice, in: place)
+    func asking(_ program: AlicesProgram, in place: FixturePlace? = nil) throws -> Terminal {
+        let terminal = try host.terminal(program.command, as: HostFixture.alice, in: place)
         try terminal.expectInvitation()
         return terminal
     }
@@ -50,7 +50,7 @@ extension SignetStage {
     /// Touches, and waits until the proof has been given, and its receipt written.
     func touchForProof() throws {
         try touch(Touch.alice)
-        try stage.journal.expect("a proof") {
+        try host.journal.expect("a proof") {
             $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "allow"
         }
     }
@@ -70,19 +70,19 @@ extension SignetStage {
     func expectPassword(_ program: AlicesProgram, on terminal: Terminal) throws {
         let seen = try terminal.expect(program.prompt)
         #expect(!seen.contains(program.inside))
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
         try terminal.expect(program.inside)
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
     /// Expects that `signet log` shows of each of alice's receipts whether it was granted.
     func expectReceipts(granted: [Bool]) throws {
-        let log = try stage.run([try Built.program("signet"), "log"], as: Stage.alice)
+        let log = try host.run([try Built.program("signet"), "log"], as: HostFixture.alice)
         // Refused attempts have lines too.
         let lines = log.output.split(separator: "\n").filter { $0.hasPrefix("#") }
         #expect(lines.map { !$0.hasSuffix(", not granted") } == granted, "\(log.output)")
-        let verified = try stage.run(
-            [try Built.program("signet"), "log", "--verify"], as: Stage.alice)
+        let verified = try host.run(
+            [try Built.program("signet"), "log", "--verify"], as: HostFixture.alice)
         #expect(verified.succeeded, "\(verified.output)\(verified.errors)")
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What has started a program on a stage, as systemd and logind would know it.
-package enum StagePlace: Sendable, Equatable {
+/// What has started a program in a fixture, as systemd and logind would know it.
+package enum FixturePlace: Sendable, Equatable {
     /// The session that an account has at the seat; nil is alice's.
     case session(of: Account?)
     /// A session of an account's from another host.
@@ -15,12 +15,12 @@ package enum StagePlace: Sendable, Equatable {
     case nothing
 
     /// A login at the virtual console that the screen shows.
-    package static let console = StagePlace.unit("getty@tty1.service")
+    package static let console = FixturePlace.unit("getty@tty1.service")
 
-    /// The control group, from the stage's root group.
+    /// The control group, from the fixture's root group.
     var group: String {
         switch self {
-        case .session(let account): PlayedSession.local(account ?? Stage.alice).group
+        case .session(let account): PlayedSession.local(account ?? HostFixture.alice).group
         case .remoteSession(let account): PlayedSession.remote(account).group
         case .manager(let account):
             "/user.slice/user-\(account.uid).slice/user@\(account.uid).service/app.slice"
@@ -71,8 +71,8 @@ struct PlayedSession {
     }
 }
 
-/// logind's records below /run/systemd, which no logind keeps on a stage.
-extension Stage {
+/// logind's records below /run/systemd, which no logind keeps in a fixture.
+extension HostFixture {
     /// Who is in front of the seat.
     package enum Screen: Sendable, Equatable {
         case session(of: Account)
@@ -82,13 +82,13 @@ extension Stage {
     /// At first alice is in front of the seat, and bob is logged in behind her; both are from another
     /// host, too.
     func playSessions() throws(TestFault) {
-        for account in [Stage.alice, Stage.bob] {
+        for account in [HostFixture.alice, HostFixture.bob] {
             try write(PlayedSession.remote(account))
             try write(
                 "/run/systemd/users/\(account.uid)",
                 "NAME=\(account.name)\nSTATE=active\nDISPLAY=\(PlayedSession.local(account).id)\n")
         }
-        try show(.session(of: Stage.alice))
+        try show(.session(of: HostFixture.alice))
     }
 
     /// Changes what the seat shows, as when the user is switched.
@@ -98,7 +98,7 @@ extension Stage {
         case .session(let account): shown = .local(account)
         case .greeter: shown = .greeter
         }
-        for session in [PlayedSession.local(Stage.alice), .local(Stage.bob), .greeter] {
+        for session in [PlayedSession.local(HostFixture.alice), .local(HostFixture.bob), .greeter] {
             try write(session, isActive: session.id == shown.id)
         }
         try write(
@@ -138,7 +138,7 @@ extension Stage {
     }
 
     /// Stops every process of a place where it is, or lets them go on; returns when that is so.
-    package func freeze(_ place: StagePlace, _ isFrozen: Bool = true) throws(TestFault) {
+    package func freeze(_ place: FixturePlace, _ isFrozen: Bool = true) throws(TestFault) {
         let group = path("/sys/fs/cgroup\(place.group)")
         try write("/sys/fs/cgroup\(place.group)/cgroup.freeze", isFrozen ? "1" : "0")
         let wanted = Array("frozen \(isFrozen ? 1 : 0)\n".utf8)
@@ -151,8 +151,8 @@ extension Stage {
         }
     }
 
-    /// Moves a process, by its number on the stage, as pam_systemd does.
-    package func move(_ pid: String, to place: StagePlace) throws(TestFault) {
+    /// Moves a process, by its number in the fixture, as pam_systemd does.
+    package func move(_ pid: String, to place: FixturePlace) throws(TestFault) {
         let file = try makeGroup(place)
         try run(["sh", "-c", "echo \"$1\" >\"$2\"", "sh", pid, file])
     }
@@ -163,8 +163,8 @@ extension Stage {
         try write("/run/systemd/sessions/\(session.id)", session.record(isActive: isActive))
     }
 
-    /// Makes the control group of a place, and gives the file, on the stage, that moves to it.
-    func makeGroup(_ place: StagePlace) throws(TestFault) -> String {
+    /// Makes the control group of a place, and gives the file, in the fixture, that moves to it.
+    func makeGroup(_ place: FixturePlace) throws(TestFault) -> String {
         var group = "/sys/fs/cgroup"
         for part in place.group.split(separator: "/") {
             group += "/\(part)"
@@ -176,7 +176,7 @@ extension Stage {
     }
 }
 
-/// A control group as its parent has it, which stays reachable when the stage is gone.
+/// A control group as its parent has it, which stays reachable when the fixture is gone.
 final class ControlGroup: Sendable {
     private let parent: Descriptor
     private let name: String

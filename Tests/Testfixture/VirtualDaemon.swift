@@ -13,7 +13,7 @@ import TestSupport
 /// `--failpoint` a file that tells at which durable step to fail or to die; `--passed` one that tells
 /// by how many seconds the time since the machine's start is further on; `--absence` for how many
 /// milliseconds a reader that was unplugged is waited for: next to none otherwise.
-struct BenchDaemon {
+struct VirtualDaemon {
     private var paths: Paths
     private var failpoint: String?
     private var clock = Clock.system
@@ -57,7 +57,7 @@ struct BenchDaemon {
         var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe pointers.forEach { unsafe free($0) } }
         let fault = unsafe start_on_demand(paths.readers, &pointers)
-        if fault != 0 { complain("testbench: no readers at \(paths.readers): errno \(fault)") }
+        if fault != 0 { complain("testfixture: no readers at \(paths.readers): errno \(fault)") }
         return fault == 0
     }
 

@@ -9,19 +9,19 @@ import Synchronization
 ///
 /// Real sudo, su and login run on it, with two users and root whose passwords are known. Its files
 /// are read and written through `path(_:)`, from outside.
-package final class Stage: Sendable {
+package final class HostFixture: Sendable {
     /// May use sudo for everything, with the password.
     package static let alice = Account(name: "alice", uid: 4242, password: "alice's password")
     /// May not use sudo.
     package static let bob = Account(name: "bob", uid: 4243, password: "bob's password")
-    /// The stage's own root.
+    /// The fixture's own root.
     package static let root = Account(name: "root", uid: 0, password: "root's password")
 
-    /// What programs on the stage logged.
+    /// What programs in the fixture logged.
     package var journal: Journal { log }
-    /// The process id of the stage's first process, as the machine sees it.
+    /// The process id of the fixture's first process, as the machine sees it.
     package let pid: Int32
-    /// The directory that holds the PAM modules, on the stage.
+    /// The directory that holds the PAM modules, in the fixture.
     package let moduleDirectory: String
 
     private let log: Journal
@@ -29,12 +29,12 @@ package final class Stage: Sendable {
     private let leash: Mutex<Descriptor?>
     private let namespaces: Descriptor
     private let controlGroup: ControlGroup
-    /// The control group of all on the stage, as stage.sh has made it.
+    /// The control group of all in the fixture, as host.sh has made it.
     package let group: String
-    /// Those of our children that are on the stage; nil when it has ended.
+    /// Those of our children that are in the fixture; nil when it has ended.
     private let children = Mutex<[ChildProcess]?>([])
 
-    /// Sets a stage up (about 0.2 s). The package's directory, the directory of the running test
+    /// Sets a fixture up (about 0.2 s). The package's directory, the directory of the running test
     /// program, that of Swift's runtime, and `seeing` are seen on it at their own paths, read-only.
     /// What is unpacked in `programs` is there as if it were installed.
     package init(seeing: [String] = [], programs: String? = nil) throws(TestFault) {
@@ -43,7 +43,8 @@ package final class Stage: Sendable {
         let command = Command(
             [
                 "unshare", "--mount", "--pid", "--uts", "--fork", "--kill-child",
-                "--propagation", "private", "/bin/sh", "\(Layout.package)/Tests/Stage/stage.sh",
+                "--propagation", "private", "/bin/sh",
+                "\(Layout.package)/Tests/HostFixture/host.sh",
             ] + (programs.map { ["over=\($0)"] } ?? []) + Layout.seen(adding: seeing))
         let keeper = try ChildProcess(
             command, terminal: nil,
@@ -56,7 +57,7 @@ package final class Stage: Sendable {
         let (pid, group) = try Self.firstProcess(saidIn: Collector(from: said.read))
         self.group = group
         controlGroup = try ControlGroup(at: "/proc/\(pid)/root/\(group)")
-        namespaces = try Descriptor(open_process(pid), "pidfd_open", "the stage")
+        namespaces = try Descriptor(open_process(pid), "pidfd_open", "the fixture")
         log = try Journal(root: "/proc/\(pid)/root")
         moduleDirectory = try Layout.moduleDirectory()
         self.pid = pid
@@ -67,7 +68,7 @@ package final class Stage: Sendable {
 
     deinit { end() }
 
-    /// Kills everything on the stage, and returns when it and the mounts are gone.
+    /// Kills everything in the fixture, and returns when it and the mounts are gone.
     package func end() {
         guard leash.withLock({ $0.take() }) != nil else { return }
         // The first process cannot end before the children that are ours have been waited for.
@@ -80,23 +81,25 @@ package final class Stage: Sendable {
         controlGroup.remove()
     }
 
-    /// Where a path of the stage is seen by this process: for files, and for sockets to connect to.
+    /// Where a path of the fixture is seen by this process: for files, and for sockets to connect to.
     package func path(_ path: String) -> String { "/proc/\(pid)/root\(path)" }
 
-    /// A command on the stage: as root there, if not said otherwise, and in the session that the
+    /// A command in the fixture: as root there, if not said otherwise, and in the session that the
     /// account has at the seat; as root in alice's.
     package func command(
-        _ arguments: [String], as account: Account = Stage.root, in place: StagePlace? = nil,
+        _ arguments: [String], as account: Account = HostFixture.root,
+        in place: FixturePlace? = nil,
         environment: [String: String] = [:]
     ) -> Command {
         Command(
-            arguments, account: account, environment: environment, stage: self, place: place)
+            arguments, account: account, environment: environment, host: self, place: place)
     }
 
     /// Runs a program to its end, at most `limit`.
     @discardableResult
     package func run(
-        _ arguments: [String], as account: Account = Stage.root, in place: StagePlace? = nil,
+        _ arguments: [String], as account: Account = HostFixture.root,
+        in place: FixturePlace? = nil,
         environment: [String: String] = [:], input: String = "",
         within limit: Duration = .patience
     ) throws(TestFault) -> Outcome {
@@ -106,7 +109,8 @@ package final class Stage: Sendable {
 
     /// Starts a program that goes on: a daemon.
     package func start(
-        _ arguments: [String], as account: Account = Stage.root, in place: StagePlace? = nil,
+        _ arguments: [String], as account: Account = HostFixture.root,
+        in place: FixturePlace? = nil,
         environment: [String: String] = [:]
     ) throws(TestFault) -> Program {
         try Program(command(arguments, as: account, in: place, environment: environment))
@@ -114,21 +118,21 @@ package final class Stage: Sendable {
 
     /// Starts a program on a new terminal; see Terminal's initialiser.
     package func terminal(
-        _ arguments: [String], as account: Account, in place: StagePlace? = nil,
+        _ arguments: [String], as account: Account, in place: FixturePlace? = nil,
         environment: [String: String] = [:], copyingTo copy: Int32? = nil
     ) throws(TestFault) -> Terminal {
         let command = command(arguments, as: account, in: place, environment: environment)
         return try Terminal(command, copyingTo: copy)
     }
 
-    /// Writes a file of the stage, with these permissions, owned by root.
+    /// Writes a file of the fixture, with these permissions, owned by root.
     package func write(
         _ path: String, _ text: String, mode: UInt32 = 0o644
     ) throws(TestFault) {
         try write(path, Array(text.utf8), mode: mode)
     }
 
-    /// Writes a file of the stage, with these permissions, owned by root.
+    /// Writes a file of the fixture, with these permissions, owned by root.
     package func write(
         _ path: String, _ bytes: [UInt8], mode: UInt32 = 0o644
     ) throws(TestFault) {
@@ -141,12 +145,12 @@ package final class Stage: Sendable {
         }
     }
 
-    /// A whole file of the stage.
+    /// A whole file of the fixture.
     package func read(_ path: String) throws(TestFault) -> [UInt8] {
         try Layout.read(self.path(path))
     }
 
-    /// Copies a program of the machine to a path of the stage (`/usr/local/…`, `/etc/…`, `/run/…`).
+    /// Copies a program of the machine to a path of the fixture (`/usr/local/…`, `/etc/…`, `/run/…`).
     package func install(
         _ file: String, at path: String, mode: UInt32 = 0o755
     ) throws(TestFault) {
@@ -165,7 +169,7 @@ package final class Stage: Sendable {
         try write("/etc/pam.d/\(name)", text)
     }
 
-    /// The processes on the stage whose name (`/proc/PID/comm`) this is, as the machine sees them.
+    /// The processes in the fixture whose name (`/proc/PID/comm`) this is, as the machine sees them.
     package func processes(named name: String) -> [Int32] {
         guard let space = Layout.link("/proc/\(pid)/ns/pid") else { return [] }
         return Layout.entries(of: "/proc").compactMap { Int32($0) }.filter { pid in
@@ -174,7 +178,7 @@ package final class Stage: Sendable {
         }
     }
 
-    /// Kills the processes on the stage of that name, and returns when they have ended.
+    /// Kills the processes in the fixture of that name, and returns when they have ended.
     package func kill(named name: String) throws(TestFault) {
         for pid in processes(named: name) {
             let opened = open_process(pid)
@@ -197,7 +201,7 @@ package final class Stage: Sendable {
             return children != nil
         }
         guard !isOwned else { return }
-        // Started while the stage ended, which would wait for it for ever.
+        // Started while the fixture ended, which would wait for it for ever.
         child.signal(SIGKILL)
         child.reap()
     }
@@ -212,7 +216,7 @@ package final class Stage: Sendable {
         let words = said?.split(whereSeparator: \.isWhitespace) ?? []
         guard let ready = words.lastIndex(of: "ready"), ready + 2 < words.count,
             let pid = Int32(words[ready + 1])
-        else { throw .noStage(said ?? "it was not ready in time") }
+        else { throw .noFixture(said ?? "it was not ready in time") }
         return (pid, String(words[ready + 2]))
     }
 }

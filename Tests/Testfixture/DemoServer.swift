@@ -22,7 +22,7 @@ final class DemoServer: Sendable {
         self.set = set
         let port = try freePort()
         url = "https://127.0.0.1:\(port)"
-        try set.stage.install(Built.program("signet-server"), at: "/usr/local/bin/signet-server")
+        try set.host.install(Built.program("signet-server"), at: "/usr/local/bin/signet-server")
         try set.shell(
             """
             install -d -m 700 \(Self.directory) /var/lib/signet-server && \
@@ -30,7 +30,7 @@ final class DemoServer: Sendable {
             -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
             -keyout \(Self.directory)/key.pem -out \(Self.directory)/chain.pem 2>&1
             """)
-        try set.stage.write(
+        try set.host.write(
             "/etc/signet/server.conf",
             """
             [server]
@@ -45,8 +45,8 @@ final class DemoServer: Sendable {
 
     /// Starts it, and returns when it is ready.
     func start() throws {
-        let notices = try ReadinessNotices(at: set.stage.path(Self.socket))
-        let program = try set.stage.start(
+        let notices = try ReadinessNotices(at: set.host.path(Self.socket))
+        let program = try set.host.start(
             ["signet-server"], environment: ["NOTIFY_SOCKET": Self.socket])
         guard notices.hearReady(within: DemoSet.patience) else {
             throw TestFault.deadline(awaited: "signet-server", transcript: program.errors)
@@ -56,13 +56,13 @@ final class DemoServer: Sendable {
 
     /// Has a machine trust its authority, and starts that machine's way to servers.
     func startRelay(on other: DemoSet) throws {
-        let stage = other.stage
-        try stage.write(
-            Self.authority, try set.stage.read("\(Self.directory)/chain.pem"))
+        let host = other.host
+        try host.write(
+            Self.authority, try set.host.read("\(Self.directory)/chain.pem"))
         try other.shell(
             "printf '[relay]\\nca-file = \(Self.authority)\\n' >>/etc/signet/signet.conf")
-        let notices = try ReadinessNotices(at: stage.path("/run/notify-relay"))
-        let program = try stage.start(
+        let notices = try ReadinessNotices(at: host.path("/run/notify-relay"))
+        let program = try host.start(
             [try Built.program("signet-relay")], environment: ["NOTIFY_SOCKET": "/run/notify-relay"]
         )
         guard notices.hearReady(within: DemoSet.patience) else {

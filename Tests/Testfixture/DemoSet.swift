@@ -6,10 +6,10 @@ import TestSupport
 
 /// Where scenes are played: the people, and what they can do.
 struct DemoSet {
-    let signet: SignetStage
+    let signet: SignetFixture
     let screen: DemoScreen
 
-    var stage: Stage { signet.stage }
+    var host: HostFixture { signet.host }
 
     /// Under load everything takes its time; nothing is decided by this limit.
     static let patience = Duration.seconds(30)
@@ -44,14 +44,14 @@ struct DemoSet {
 
     /// alice calls a program on a new terminal, in a shell's words if `shown` says so.
     func alice(shown: String, _ arguments: [String], at place: String = "~") throws -> Terminal {
-        screen.command(shown, prompt: "alice@stage:\(place)$ ")
-        return try stage.terminal(arguments, as: Stage.alice, copyingTo: screen.terminals)
+        screen.command(shown, prompt: "alice@linux:\(place)$ ")
+        return try host.terminal(arguments, as: HostFixture.alice, copyingTo: screen.terminals)
     }
 
     /// bob calls a program on a new terminal.
     func bob(_ arguments: String...) throws -> Terminal {
-        screen.command(arguments.joined(separator: " "), prompt: "bob@stage:~$ ")
-        return try stage.terminal(arguments, as: Stage.bob, copyingTo: screen.terminals)
+        screen.command(arguments.joined(separator: " "), prompt: "bob@linux:~$ ")
+        return try host.terminal(arguments, as: HostFixture.bob, copyingTo: screen.terminals)
     }
 
     /// The machine's administrator calls a program on a new terminal.
@@ -61,8 +61,8 @@ struct DemoSet {
 
     /// The same, in a shell's words if `shown` says so.
     func root(shown: String, _ arguments: [String]) throws -> Terminal {
-        screen.command(shown, prompt: "root@stage:~# ")
-        return try stage.terminal(arguments, as: Stage.root, copyingTo: screen.terminals)
+        screen.command(shown, prompt: "root@linux:~# ")
+        return try host.terminal(arguments, as: HostFixture.root, copyingTo: screen.terminals)
     }
 
     /// A finger is put on the reader, which waits for one.
@@ -74,7 +74,7 @@ struct DemoSet {
     /// alice types her password, which is not shown.
     func typePassword(_ terminal: Terminal) throws {
         screen.act("alice types her password")
-        try terminal.sendLine(Stage.alice.password)
+        try terminal.sendLine(HostFixture.alice.password)
     }
 
     /// Somebody presses ^C at sudo's own prompt, and sudo ends without running anything.
@@ -153,10 +153,10 @@ struct DemoSet {
         throw DemoFault(expected: "a reader that waits for a finger", came: "the end")
     }
 
-    /// Runs a shell's line as the stage's root, unseen.
+    /// Runs a shell's line as the fixture's root, unseen.
     @discardableResult
     func shell(_ line: String) throws -> String {
-        let outcome = try stage.run(["sh", "-c", line], within: Self.patience)
+        let outcome = try host.run(["sh", "-c", line], within: Self.patience)
         guard outcome.succeeded else {
             throw DemoFault(expected: "'\(line)' to succeed", came: outcome.output + outcome.errors)
         }

@@ -9,9 +9,9 @@ import TestSupport
 import Testing
 
 /// A daemon with accounts as one step finds them, and what they are like before and after it.
-struct Rig {
+struct StepFixture {
     let step: Step
-    let fixture: DaemonFixture
+    let daemon: DaemonFixture
     let failpoint: Failpoint
     let snapshot: Snapshot
     /// How many durable steps there are.
@@ -28,30 +28,30 @@ struct Rig {
         self.scratch = scratch
         self.step = step
         let vault = tpm.map { "[vault]\nkind = tpm\ntpm = \($0.tcti)\n" } ?? ""
-        fixture = try DaemonFixture([.text], configuration: vault, failpoint: failpoint)
-        try step.begin(fixture)
-        let answer = try fixture.touchEach(.login(.daemon, tries: 1), with: "one")
+        daemon = try DaemonFixture([.text], configuration: vault, failpoint: failpoint)
+        try step.begin(daemon)
+        let answer = try daemon.touchEach(.login(.daemon, tries: 1), with: "one")
         try #require(answer.assertion != nil)
-        _ = try fixture.status(of: .daemon)
-        try fixture.setFailures(step.failures, of: .daemon)
-        try step.prepare(fixture)
-        snapshot = try Snapshot(fixture)
-        before = try AccountImage(of: step.person, fixture)
+        _ = try daemon.status(of: .daemon)
+        try daemon.setFailures(step.failures, of: .daemon)
+        try step.prepare(daemon)
+        snapshot = try Snapshot(daemon)
+        before = try AccountImage(of: step.person, daemon)
         try snapshot.restore()
         if tpm != nil {
-            try fixture.restart()
+            try daemon.restart()
             // It listens before it has opened the state; what that takes does not belong to the step.
-            let client = try fixture.client()
+            let client = try daemon.client()
             try client.send(.configuration)
             _ = try client.rest()
         }
         failpoint.arm()
         tpm?.forget()
-        _ = try step.run(fixture)
-        _ = try fixture.status(of: step.person)
+        _ = try step.run(daemon)
+        _ = try daemon.status(of: step.person)
         points = failpoint.reached
         commands = tpm?.exchanges.count ?? 0
-        after = try AccountImage(of: step.person, fixture)
+        after = try AccountImage(of: step.person, daemon)
         try snapshot.restore()
     }
 
@@ -59,7 +59,7 @@ struct Rig {
     func check(
         _ place: String, hasAnswered: Bool, hasRestarted: Bool, isBrief: Bool = false
     ) throws {
-        let now = try AccountImage(of: step.person, fixture)
+        let now = try AccountImage(of: step.person, daemon)
         let isOld = now.isLike(before) && now.key == before.key
         // A key that the change made is another one each time.
         let isNew = now.isLike(after) && (now.key == before.key) == (after.key == before.key)
@@ -75,26 +75,26 @@ struct Rig {
             try checkSecret(now, hasAnswered, place)
         }
         // What is written behind the last answer is on disk before this one.
-        _ = try fixture.status(of: step.person)
+        _ = try daemon.status(of: step.person)
     }
 
     /// As long as the fingers stay, a touch releases what was kept before or after.
     private func checkSecret(_ now: AccountImage, _ hasAnswered: Bool, _ place: String) throws {
         guard now.state == .valid, step.person.uid == Person.daemon.uid else { return }
         let (name, old, new) = step.secret
-        let secret = try fixture.get(name, with: "one")
+        let secret = try daemon.get(name, with: "one")
         #expect(secret == new || secret == old && !hasAnswered, "\(place): \(secret ?? [])")
     }
 
     /// Nothing is left over of what did not come about.
     private func checkFiles(_ now: AccountImage, _ place: String, hasRestarted: Bool) throws {
-        let names = try Snapshot.files(in: fixture.state).compactMap {
+        let names = try Snapshot.files(in: daemon.state).compactMap {
             $0.split(separator: "/").last
         }
         // A mark that a key was to be exchanged goes at the next start, if it cannot go at once.
         let left = names.filter { $0.hasPrefix(".") || hasRestarted && $0.hasSuffix(".next") }
         #expect(left.isEmpty, "\(place)")
-        #expect(fixture.prints(of: step.person).count == now.fingers.count, "\(place)")
+        #expect(daemon.prints(of: step.person).count == now.fingers.count, "\(place)")
     }
 
     /// The fingers that count let in, no other does, and each success has its receipt.
@@ -104,26 +104,26 @@ struct Rig {
         isBrief: Bool
     ) throws {
         guard now.state == .valid, now.damaged == 0 else {
-            #expect(try fixture.ask(.login(step.person)).denial != nil, "\(place)")
+            #expect(try daemon.ask(.login(step.person)).denial != nil, "\(place)")
             return
         }
         if now.lock != .open {
-            try fixture.setFailures(0, of: step.person)
+            try daemon.setFailures(0, of: step.person)
         }
         #expect(Set(now.fingers) == Set(fingers.keys), "\(place)")
         let gone = others.filter { !fingers.values.contains($0.value) }
         // Where nothing was killed, once for each place is enough.
         for id in isBrief ? [] : Array(gone.values) {
-            let answer = try fixture.touchEach(.login(step.person, tries: 1), with: id)
+            let answer = try daemon.touchEach(.login(step.person, tries: 1), with: id)
             #expect(answer.reason == .noMatch, "\(place): \(id)")
         }
         // The one that the change is about, else any.
         let changed = fingers.first { others[$0.key] != $0.value } ?? fingers.first
         let id = try #require(changed?.value)
-        let answer = try fixture.touchEach(.login(step.person, challenge: 9, tries: 1), with: id)
+        let answer = try daemon.touchEach(.login(step.person, challenge: 9, tries: 1), with: id)
         let proof = try #require(answer.assertion, "\(place): \(answer)")
         try checkProof(proof, now)
-        try fixture.receipts(of: step.person).verify()
+        try daemon.receipts(of: step.person).verify()
     }
 
     /// As the PAM module does it.

@@ -47,11 +47,11 @@ extension DemoSet {
             --ctrl type=unixio,path=\(Self.tpmSocket).ctrl \
             --tpmstate dir=/run/tpm-state --flags not-need-init,startup-clear
             """)
-        try stage.write(
+        try host.write(
             "/etc/signet/signet.conf", "[vault]\ntpm = swtpm:path=\(Self.tpmSocket)\n")
     }
 
-    private var tpm: TPMClient { TPMClient(path: stage.path(Self.tpmSocket)) }
+    private var tpm: TPMClient { TPMClient(path: host.path(Self.tpmSocket)) }
 
     func swipe(_ finger: Finger, _ act: String) throws {
         screen.act(act)
@@ -70,7 +70,7 @@ extension DemoSet {
     }
 
     private func checkVault(_ name: String) throws {
-        let vault = String(decoding: try signet.status(Stage.alice).vault, as: UTF8.self)
+        let vault = String(decoding: try signet.status(HostFixture.alice).vault, as: UTF8.self)
         try check("alice's key is in the vault '\(name)'", vault == name, came: vault)
     }
 
@@ -96,7 +96,7 @@ extension DemoSet {
     private static func keepInTPM(_ set: DemoSet) throws {
         set.screen.act("alice has enrolled a finger here, too")
         let answer = try set.signet.enroll(
-            Stage.alice, .rightIndex, as: Finger.aliceRight.rawValue, on: .text)
+            HostFixture.alice, .rightIndex, as: Finger.aliceRight.rawValue, on: .text)
         guard case .done(_) = answer else {
             throw DemoFault(expected: "a finger of alice's", came: "\(answer)")
         }
@@ -112,7 +112,7 @@ extension DemoSet {
         let state = "/var/lib/signet"
         let copy = try Program(
             Command([
-                "cp", "-a", set.stage.path(state) + "/.", elsewhere.stage.path(state),
+                "cp", "-a", set.host.path(state) + "/.", elsewhere.host.path(state),
             ])
         ).expectEnd(within: patience)
         try set.check("everything was copied", copy.succeeded, came: copy.errors)
@@ -142,7 +142,7 @@ extension DemoSet {
         try set.end(delete, "the data that can no longer be opened is deleted")
         set.screen.act("alice enrols her finger again")
         let answer = try set.signet.enroll(
-            Stage.alice, .rightIndex, as: Finger.aliceRight.rawValue, on: .text)
+            HostFixture.alice, .rightIndex, as: Finger.aliceRight.rawValue, on: .text)
         guard case .done(_) = answer else {
             throw DemoFault(expected: "a finger of alice's", came: "\(answer)")
         }

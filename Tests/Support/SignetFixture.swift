@@ -6,12 +6,12 @@ import Glibc
 import LoginProtocol
 import Synchronization
 
-/// A stage on which Signet is installed: the module in front of the password in the services
+/// A fixture on which Signet is installed: the module in front of the password in the services
 /// `sudo`, `su`, `login` and `locker`, and a daemon on virtual readers.
 ///
 /// What the built programs are is decided in `Built`. Without them this throws, it never skips.
-package final class SignetStage: Sendable {
-    /// One of libfprint's virtual readers; the raw value is testbench's option.
+package final class SignetFixture: Sendable {
+    /// One of libfprint's virtual readers; the raw value is testfixture's option.
     package enum ReaderKind: String, Sendable {
         /// Finds one finger among many, and keeps prints itself.
         case storage
@@ -24,7 +24,7 @@ package final class SignetStage: Sendable {
     }
 
     /// The machine that it is installed on.
-    package let stage: Stage
+    package let host: HostFixture
     private let kinds: [ReaderKind]
     private let daemon = Mutex<Program?>(nil)
 
@@ -32,7 +32,7 @@ package final class SignetStage: Sendable {
     package static let invitation = "swipe your finger across the reader"
     /// What stands before the cursor then.
     package static let orPassword = "or type the password: "
-    /// The daemon's socket, on the stage.
+    /// The daemon's socket, in the fixture.
     package static let socket = "/run/signet/signetd.sock"
     private static let notifySocket = "/run/notify"
 
@@ -43,24 +43,24 @@ package final class SignetStage: Sendable {
         readers: [ReaderKind] = [.storage], options: String = "", running: Bool = true,
         programs: String? = nil, allowsOthers: Bool = false
     ) throws {
-        stage = try Stage(programs: programs)
+        host = try HostFixture(programs: programs)
         kinds = readers
-        try stage.installModule(Built.module())
-        try stage.run(["install", "-d", "-m", "700", "/run/readers"])
+        try host.installModule(Built.module())
+        try host.run(["install", "-d", "-m", "700", "/run/readers"])
         // As systemd makes it: StateDirectoryMode=0755.
-        try stage.run(["chmod", "755", "/var/lib/signet"])
-        try stage.install("\(Layout.package)/pam/signet", at: "/etc/pam.d/signet", mode: 0o644)
+        try host.run(["chmod", "755", "/var/lib/signet"])
+        try host.install("\(Layout.package)/pam/signet", at: "/etc/pam.d/signet", mode: 0o644)
         try writeServices(options: options)
         if allowsOthers {
-            try stage.run(["mkdir", "-p", "/etc/signet/signet.conf.d"])
-            try stage.write(
+            try host.run(["mkdir", "-p", "/etc/signet/signet.conf.d"])
+            try host.write(
                 "/etc/signet/signet.conf.d/others.conf", "[login]\nothers = warn\n")
         }
         if running { try start() }
     }
 
-    /// Ends the stage, and with it everything on it.
-    package func end() { stage.end() }
+    /// Ends the fixture, and with it everything on it.
+    package func end() { host.end() }
 
     /// Writes the services anew, as pam/examples has them, with other options of the module.
     package func writeServices(options: String) throws(TestFault) {
@@ -71,10 +71,10 @@ package final class SignetStage: Sendable {
             @include common-session-noninteractive
 
             """
-        try stage.writeService("sudo", touch + rest)
-        try stage.writeService("su", "auth sufficient pam_rootok.so\n" + touch + rest)
-        try stage.writeService("locker", touch + rest)
-        try stage.writeService(
+        try host.writeService("sudo", touch + rest)
+        try host.writeService("su", "auth sufficient pam_rootok.so\n" + touch + rest)
+        try host.writeService("locker", touch + rest)
+        try host.writeService(
             "login",
             """
             auth [success=1 conv_err=die default=ignore] pam_signet.so \(options)
@@ -90,12 +90,12 @@ package final class SignetStage: Sendable {
 
     /// The reader of a kind, for what `touch` and the like do not say.
     package func reader(_ kind: ReaderKind = .storage) -> VirtualReader {
-        VirtualReader(path: stage.path(Self.readerSocket(kind)))
+        VirtualReader(path: host.path(Self.readerSocket(kind)))
     }
 
     /// The image reader.
     package var imageReader: VirtualImageReader {
-        VirtualImageReader(path: stage.path(Self.readerSocket(.image)))
+        VirtualImageReader(path: host.path(Self.readerSocket(.image)))
     }
 
     /// Puts the finger `id` on a text reader, as soon as that is open.
@@ -110,21 +110,21 @@ package final class SignetStage: Sendable {
 
     /// Unplugs a text reader while it is in use.
     package func unplug(_ kind: ReaderKind = .storage) throws(TestFault) {
-        try stage.write("\(Self.readerSocket(kind)).unplugged", "")
+        try host.write("\(Self.readerSocket(kind)).unplugged", "")
         try reader(kind).send(.unplug)
     }
 
     /// Plugs a text reader in again; it is found when somebody looks for readers.
     package func plugIn(_ kind: ReaderKind = .storage) throws {
-        try stage.run(["rm", "-f", "\(Self.readerSocket(kind)).unplugged"])
+        try host.run(["rm", "-f", "\(Self.readerSocket(kind)).unplugged"])
     }
 
     /// Starts the system's message bus, with a mock of logind.
     package func startBus() throws -> (bus: PrivateBus, logind: Program) {
-        let stage = stage
+        let host = host
         let bus = try PrivateBus(
-            socket: "/run/dbus/system_bus_socket", prefix: stage.path("")
-        ) { try stage.start($0) }
+            socket: "/run/dbus/system_bus_socket", prefix: host.path("")
+        ) { try host.start($0) }
         return (bus, try bus.startLogind())
     }
 
@@ -132,7 +132,7 @@ package final class SignetStage: Sendable {
 
     /// A connection to the daemon, as root in alice's session.
     package func connect() throws -> DaemonClient {
-        try DaemonClient(path: Self.socket, on: stage)
+        try DaemonClient(path: Self.socket, on: host)
     }
 
     /// Asks the daemon as root, and gives the last answer.
@@ -183,12 +183,12 @@ package final class SignetStage: Sendable {
 
     /// Starts the daemon, on other readers if said so, and waits until it says that it is ready.
     package func start(readers: [ReaderKind]? = nil) throws {
-        let notices = try ReadinessNotices(at: stage.path(Self.notifySocket))
-        let program = try stage.start(
+        let notices = try ReadinessNotices(at: host.path(Self.notifySocket))
+        let program = try host.start(
             Self.command(for: readers ?? kinds), in: Self.unit,
             environment: ["NOTIFY_SOCKET": Self.notifySocket])
         guard notices.hearReady(within: .seconds(20)) else {
-            let journal = stage.journal.entries.map(\.message).joined(separator: "\n")
+            let journal = host.journal.entries.map(\.message).joined(separator: "\n")
             throw TestFault.deadline(
                 awaited: "the daemon", transcript: program.errors + "\n" + journal)
         }
@@ -213,12 +213,12 @@ package final class SignetStage: Sendable {
     package var daemonPID: Int32? { daemon.withLock { $0?.pid } }
 
     /// Where systemd keeps the daemon.
-    package static let unit = StagePlace.unit("signetd.service")
+    package static let unit = FixturePlace.unit("signetd.service")
 
     /// How a daemon is run on these readers.
     package static func command(for readers: [ReaderKind]) throws -> [String] {
         [
-            try Built.program("testbench"), "daemon",
+            try Built.program("testfixture"), "daemon",
             "--verify-password", try Built.program("verify-password"), "--lids", "/run/lids",
         ] + readers.flatMap { ["--\($0.rawValue)", readerSocket($0)] }
     }

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The stage: a machine of its own for a test, made of private copies and read-only views.
+# The fixture: a machine of its own for a test, made of private copies and read-only views.
 #
 #   unshare --mount --pid --uts --fork --kill-child --propagation private \
-#       /bin/sh stage.sh [over=DIRECTORY] [directory seen as it is …]
+#       /bin/sh host.sh [over=DIRECTORY] [directory seen as it is …]
 #
 # What is in DIRECTORY/usr and DIRECTORY/etc is seen as if it were installed.
 # Runs as PID 1. Reads accounts ("name uid password", up to an empty line) from standard input,
 # prints "ready PID GROUP" (its pid as the machine sees it, and its control group below /.cgroups), and
 # ends with standard input. Whatever runs here then ends too, and with it every mount. The control
-# group is left: who started this removes it, or else the next stage does.
+# group is left: who started this removes it, or else the next fixture does.
 set -eu
 umask 022
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
@@ -20,23 +20,23 @@ if [ "${1:-}" != --inside ]; then
     read -r init rest </proc/self/stat
 
     # Hidden by the new root while it is built; nothing of the machine's /run is needed.
-    mount -t tmpfs -o mode=755 stage /run
+    mount -t tmpfs -o mode=755 fixture /run
     cd /run
 
-    # A control group below our own, which is the root of all groups on the stage.
+    # A control group below our own, which is the root of all groups in the fixture.
     mkdir -m 700 .cgroups
     mount -t cgroup2 cgroup2 .cgroups
     own=.cgroups$(sed -n 's/^0:://p' /proc/self/cgroup)
     own=${own%/}
-    # Held until this stage's group has a process, by which it is told from those that are left over.
+    # Held until this fixture's group has a process, by which it is told from those that are left over.
     exec 9<"$own"
     flock 9
-    for stale in "$own"/signet-stage.*; do
+    for stale in "$own"/signet-fixture.*; do
         if grep -qsx 'populated 0' "$stale/cgroup.events"; then
             find "$stale" -depth -type d -exec rmdir {} + 2>/dev/null || true
         fi
     done
-    group=$(mktemp -d "$own/signet-stage.XXXXXX")
+    group=$(mktemp -d "$own/signet-fixture.XXXXXX")
     chmod 755 "$group"
     echo 0 >"$group/cgroup.procs"
     exec 9<&-
@@ -139,18 +139,18 @@ cd /
 umount -l /old
 rmdir /old
 rm -rf /mount # mount(8)'s notes
-echo stage >/proc/sys/kernel/hostname
+echo linux >/proc/sys/kernel/hostname
 
 # /etc, as we want it.
 cd /etc
 mv pam.d pam.debian
 rm -rf sudoers sudoers.d signet ssh profile.d nologin shadow- gshadow- passwd- group-
-# A stage speaks English if nothing else is said.
+# A fixture speaks English if nothing else is said.
 rm -f locale.conf default/locale
 mkdir -m 755 pam.d signet
 mkdir -m 750 sudoers.d
-echo stage >hostname
-echo '127.0.0.1 localhost stage' >hosts
+echo linux >hostname
+echo '127.0.0.1 localhost linux' >hosts
 printf '%s: files\n' passwd group shadow gshadow hosts >nsswitch.conf
 
 passwords=
@@ -163,7 +163,7 @@ while read -r name uid password && [ -n "$name" ]; do
         awk -F: -v name="$name" -v id="$uid" '$1 != name && $3 != id' $table >$table.new
         mv $table.new $table
     done
-    echo "$name:x:$uid:$uid:$name of the stage:/home/$name:/bin/bash" >>passwd
+    echo "$name:x:$uid:$uid:$name of the fixture:/home/$name:/bin/bash" >>passwd
     echo "$name:x:$uid:" >>group
     homes="$homes $name"
 done
@@ -179,7 +179,7 @@ for name in root $homes; do
     home=/home/$name
     if [ "$name" = root ]; then home=/root; fi
     mkdir -p "$home"
-    echo "PS1='\\u@stage\\$ '" >"$home/.bashrc"
+    echo "PS1='\\u@linux\\$ '" >"$home/.bashrc"
     echo '. ~/.bashrc' >"$home/.profile"
     touch "$home/.hushlogin"
     chown "$name:" "$home" "$home/.bashrc" "$home/.profile" "$home/.hushlogin"

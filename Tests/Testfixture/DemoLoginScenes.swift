@@ -52,8 +52,8 @@ extension DemoSet {
         try set.end(terminal, "the finger is enrolled, and fingerprint login is on")
         try set.shell("ls \(templates) >\(firstTemplate)")
         set.screen.act("enrolled in the same way: alice's left index finger, and a finger of bob's")
-        try set.enrol(Stage.alice, .leftIndex, as: .aliceLeft)
-        try set.enrol(Stage.bob, .rightIndex, as: .bob)
+        try set.enrol(HostFixture.alice, .leftIndex, as: .aliceLeft)
+        try set.enrol(HostFixture.bob, .rightIndex, as: .bob)
     }
 
     private func enrol(_ account: Account, _ finger: LoginProtocol.Finger, as id: Finger) throws {
@@ -68,7 +68,7 @@ extension DemoSet {
         try set.seeInvitation(terminal)
         try set.touch(.aliceRight)
         try set.seeRoot(terminal)
-        let record = try set.stage.journal.expect("the decision", within: patience) {
+        let record = try set.host.journal.expect("the decision", within: patience) {
             $0["SIGNET_VERB"] == "authenticate"
         }
         try set.check(
@@ -116,13 +116,13 @@ extension DemoSet {
         try set.typePassword(terminal)
         try set.seeRoot(terminal)
         try set.check("the password was requested once, and never shown", terminal) { shown in
-            !shown.contains(sudoPrompt) && !shown.contains(Stage.alice.password)
+            !shown.contains(sudoPrompt) && !shown.contains(HostFixture.alice.password)
         }
     }
 
     private static func bob(_ set: DemoSet) throws {
         set.screen.act("bob is at the machine")
-        try set.stage.show(.session(of: Stage.bob))
+        try set.host.show(.session(of: HostFixture.bob))
         let own = try set.bob("sudo", "whoami")
         try set.see("touch the reader to confirm: sudo whoami (bob, ", on: own)
         try set.see(orPassword, on: own)
@@ -131,7 +131,7 @@ extension DemoSet {
         let ending = try own.expectEnd(within: patience)
         try set.check("bob was recognised, and refused", ending == .exited(1), came: "\(ending)")
         set.screen.act("alice comes back to her session")
-        try set.stage.show(.session(of: Stage.alice))
+        try set.host.show(.session(of: HostFixture.alice))
         let terminal = try set.alice("sudo", "whoami")
         try set.seeInvitation(terminal)
         try set.touch(.bob)

@@ -7,13 +7,13 @@ import TestSupport
 // daemon clears the variables that switch libfprint's virtual readers on.
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
-case "daemon": exit(BenchDaemon(Array(arguments.dropFirst())).run())
+case "daemon": exit(VirtualDaemon(Array(arguments.dropFirst())).run())
 case "demo" where arguments.count == 1: exit(Demo.run())
 case "touch" where arguments.count == 3:
     do throws(TestFault) {
         try VirtualReader(path: arguments[1]).send(.scan(arguments[2]))
     } catch {
-        complain("testbench: \(error)")
+        complain("testfixture: \(error)")
         exit(1)
     }
 case "programs" where arguments.count == 1:
@@ -26,10 +26,10 @@ case "programs" where arguments.count == 1:
 default:
     complain(
         """
-        usage: testbench demo
-               testbench programs
-               testbench daemon [--text PATH] [--storage PATH] [--image PATH] …
-               testbench touch PATH FINGER
+        usage: testfixture demo
+               testfixture programs
+               testfixture daemon [--text PATH] [--storage PATH] [--image PATH] …
+               testfixture touch PATH FINGER
         """)
     exit(2)
 }

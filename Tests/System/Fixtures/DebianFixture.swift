@@ -2,15 +2,15 @@
 import TestSupport
 import Testing
 
-/// A stage with Debian's own PAM stacks and programs, the packaged ones that are only unpacked
+/// A fixture with Debian's own PAM stacks and programs, the packaged ones that are only unpacked
 /// among them, and the module in `common-auth`, as the profile puts it there.
-extension SignetStage {
+extension SignetFixture {
     /// With a finger for alice and one for bob, if `enrolled`; `options` are the module's.
     static func debian(
         options: String = "", readers: [ReaderKind] = [.storage], enrolled: Bool = true,
         allowsOthers: Bool = false
-    ) throws -> SignetStage {
-        let signet = try SignetStage(
+    ) throws -> SignetFixture {
+        let signet = try SignetFixture(
             readers: readers, programs: Built.programs(), allowsOthers: allowsOthers)
         try signet.shell(
             """
@@ -25,7 +25,7 @@ extension SignetStage {
     /// Writes what the profiles of pam-auth-update write, ours among them.
     func installStacks(options: String) throws {
         // pam_unix as Debian has it, but for `nodelay`: without the two seconds after a failure.
-        try stage.writeService(
+        try host.writeService(
             "common-auth",
             """
             auth [success=2 conv_err=die default=ignore] pam_signet.so keyring \(options)
@@ -34,8 +34,8 @@ extension SignetStage {
             auth required pam_permit.so
 
             """)
-        try stage.writeService("common-account", "account required pam_unix.so\n")
-        try stage.writeService(
+        try host.writeService("common-account", "account required pam_unix.so\n")
+        try host.writeService(
             "common-password",
             """
             password [success=1 default=ignore] pam_unix.so obscure sha512
@@ -45,7 +45,7 @@ extension SignetStage {
 
             """)
         for name in ["common-session", "common-session-noninteractive"] {
-            try stage.writeService(name, "session required pam_unix.so\n")
+            try host.writeService(name, "session required pam_unix.so\n")
         }
     }
 
@@ -64,8 +64,8 @@ extension SignetStage {
     /// Starts a system bus, on which whoever may connect may do anything.
     @discardableResult
     func startBus() throws -> Program {
-        try stage.write(
-            "/etc/dbus-1/stage.conf",
+        try host.write(
+            "/etc/dbus-1/host.conf",
             """
             <busconfig>
               <type>system</type>
@@ -86,8 +86,8 @@ extension SignetStage {
             </busconfig>
 
             """)
-        let bus = try stage.start(
-            ["dbus-daemon", "--config-file=/etc/dbus-1/stage.conf", "--nofork", "--print-address"])
+        let bus = try host.start(
+            ["dbus-daemon", "--config-file=/etc/dbus-1/host.conf", "--nofork", "--print-address"])
         try bus.expect("unix:path=")
         return bus
     }

@@ -18,17 +18,17 @@ extension DemoSet {
 
     private static func others(_ set: DemoSet) throws {
         set.screen.act("bob is at the machine, and alice is logged in in the background")
-        try set.stage.show(.session(of: Stage.bob))
+        try set.host.show(.session(of: HostFixture.bob))
         let su = try set.bob("su", "alice")
         try set.see("Password: ", on: su)
         set.screen.act("alice comes back to her session")
-        try set.stage.show(.session(of: Stage.alice))
+        try set.host.show(.session(of: HostFixture.alice))
         let terminal = try set.alice("sudo", "whoami")
         try set.seeInvitation(terminal)
         try set.touch(.aliceRight)
         try set.seeRoot(terminal)
         try set.check("bob was asked for a password, not for a finger", su) {
-            !$0.contains("the reader") && !$0.contains("alice@stage$")
+            !$0.contains("the reader") && !$0.contains("alice@linux$")
         }
         su.hangUp()
     }
@@ -40,7 +40,7 @@ extension DemoSet {
         set.screen.act("sudo is stopped (SIGSTOP)")
         stopped.suspend()
         try set.touch(.aliceRight)
-        try set.stage.journal.expect("a proof") {
+        try set.host.journal.expect("a proof") {
             $0["SIGNET_PURPOSE"] == "sudo id -un" && $0["SIGNET_DECISION"] == "allow"
         }
         let next = try set.alice("sudo", "whoami")

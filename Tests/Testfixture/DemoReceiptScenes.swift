@@ -21,7 +21,8 @@ extension DemoSet {
             play: rewrite),
     ]
 
-    private static let receipts = "/var/lib/signet/private/accounts/\(Stage.alice.uid)/receipts"
+    private static let receipts =
+        "/var/lib/signet/private/accounts/\(HostFixture.alice.uid)/receipts"
 
     private static func list(_ set: DemoSet) throws {
         let log = try set.alice("signet", "log")

@@ -22,7 +22,7 @@ struct DemoScene: Sendable {
 /// Signet on a machine of its own, with real sudo, shown to a person scene by scene.
 final class Demo: Sendable {
     private let screen: DemoScreen
-    private let sets = Mutex<[SignetStage]>([])
+    private let sets = Mutex<[SignetFixture]>([])
     /// Held by whoever ends the demo, to the end.
     private let ending = Mutex(())
 
@@ -119,11 +119,11 @@ final class Demo: Sendable {
     }
 
     private func set(
-        _ kinds: [SignetStage.ReaderKind], running: Bool = true
+        _ kinds: [SignetFixture.ReaderKind], running: Bool = true
     ) throws -> DemoSet {
-        let signet = try SignetStage(readers: kinds, running: running)
+        let signet = try SignetFixture(readers: kinds, running: running)
         sets.withLock { $0.append(signet) }
-        try signet.stage.install(Built.program("signet"), at: "/usr/local/bin/signet")
+        try signet.host.install(Built.program("signet"), at: "/usr/local/bin/signet")
         return DemoSet(signet: signet, screen: screen)
     }
 
@@ -169,7 +169,7 @@ final class Demo: Sendable {
     private static let farewell = "Nothing is left behind."
 
     private static func setupText(_ error: any Error) -> String {
-        guard case TestFault.noStage(let text) = error else {
+        guard case TestFault.noFixture(let text) = error else {
             return "the demo could not be set up: \(error)"
         }
         return """

@@ -34,7 +34,7 @@ extension DemoSet {
         try set.touch(.aliceRight)
         try set.desktop(touched, "keyring state && keyring show", shows: "item: owl")
         try set.check("the keyring is open, and returns the item", touched) {
-            $0.contains("the keyring is open") && !$0.contains(Stage.alice.password)
+            $0.contains("the keyring is open") && !$0.contains(HostFixture.alice.password)
         }
     }
 
@@ -49,24 +49,24 @@ extension DemoSet {
         let failures = try set.signet.failedPasswords()
         try set.check("no wrong password was counted", failures == 0, came: "\(failures)")
         set.screen.act("root changes it back")
-        try set.shell("echo \"alice:\(Stage.alice.password)\" | chpasswd -c SHA512")
+        try set.shell("echo \"alice:\(HostFixture.alice.password)\" | chpasswd -c SHA512")
     }
 
     /// alice sits down at a terminal that asks her to log in.
     private func login() throws -> Terminal {
-        screen.command("login alice", prompt: "stage# ")
-        return try stage.terminal(
-            ["login", "alice"], as: Stage.root, copyingTo: screen.terminals)
+        screen.command("login alice", prompt: "linux# ")
+        return try host.terminal(
+            ["login", "alice"], as: HostFixture.root, copyingTo: screen.terminals)
     }
 
     /// Opens a desktop's session, runs a line in it, looks for a text, and logs out.
     private func desktop(_ terminal: Terminal, _ line: String, shows text: String) throws {
-        try see("alice@stage$ ", on: terminal)
+        try see("alice@linux$ ", on: terminal)
         try terminal.sendLine("exec desktop")
-        try see("alice@stage$ ", on: terminal)
+        try see("alice@linux$ ", on: terminal)
         try terminal.sendLine(line)
         try see(text, on: terminal)
-        try see("alice@stage$ ", on: terminal)
+        try see("alice@linux$ ", on: terminal)
         try terminal.sendLine("exit")
         try end(terminal, "alice was logged in")
         signet.endKeyrings()
