@@ -102,7 +102,7 @@ struct LockoutTests {
         #expect(Lockout.unreadable.lifted().verdict(at: moment(1)) == .open)
     }
 
-    @Test("what was stored says the same as before")
+    @Test("a stored record reads as it was written")
     func stored() {
         let state = failed(5, at: 7)
         let again = Lockout(failures: state.failures, pausedAt: state.pausedAt)

@@ -3,7 +3,7 @@ import Authorization
 import Configuration
 import Testing
 
-@Suite("The lists of who has fingerprint login")
+@Suite("The lists of users who have fingerprint login")
 struct LoginListTests {
     private func lists(_ lines: String...) throws -> LoginLists {
         let text = "[login]\n" + lines.joined(separator: "\n")
@@ -16,7 +16,7 @@ struct LoginListTests {
         lists.exclusion(account: account, uid: uid, memberships: groups)?.name
     }
 
-    @Test("keep root out where nothing is said, by whatever name, and nobody else")
+    @Test("exclude root if they say nothing of root, under any name, and no other account")
     func standard() throws {
         let lists = LoginLists(Configuration())
         #expect(excluded(lists, "root", uid: 0) == "login.accounts")
@@ -26,7 +26,7 @@ struct LoginListTests {
         for service in ["sudo", "login", ""] { #expect(lists.exclusion(service: service) == nil) }
     }
 
-    @Test("a name lets in, and then only such names; !name keeps out, and wins")
+    @Test("a name allows login, and then only the listed names do; !name forbids it, and wins")
     func names() {
         #expect(NameList([]).admits(["x"]) && NameList([]).admits([]))
         #expect(NameList(["a"]).admits(["a"]) && !NameList(["a"]).admits(["b"]))
@@ -38,7 +38,7 @@ struct LoginListTests {
         #expect(!NameList(["a", "!b"]).admits(["c"]))
     }
 
-    @Test("each list has to let in: what one keeps out, no other lets in again")
+    @Test("every list has to allow the login: what one forbids, no other allows again")
     func together() throws {
         let lists = try lists("accounts = alice, bob", "groups = staff, !guests")
         #expect(lists.groupNames == ["staff", "guests"])
@@ -49,7 +49,7 @@ struct LoginListTests {
         #expect(excluded(lists, "root", uid: 0, in: ["staff"]) == "login.accounts")
     }
 
-    @Test("groups that cannot be found out keep out, where any is named")
+    @Test("groups that cannot be looked up forbid the login, if any group is named")
     func unknownGroups() throws {
         for line in ["groups = staff", "groups = !guests"] {
             #expect(excluded(try lists(line), "alice", in: nil) == "login.groups")
@@ -57,14 +57,14 @@ struct LoginListTests {
         #expect(excluded(try lists("groups ="), "alice", in: nil) == nil)
     }
 
-    @Test("root is let in where the list of accounts says so, or says nothing of root")
+    @Test("root may log in if the list of accounts names it, or allows all and does not name root")
     func root() throws {
         #expect(excluded(try lists("accounts = root, alice"), "root", uid: 0) == nil)
         #expect(excluded(try lists("accounts ="), "root", uid: 0) == nil)
         #expect(excluded(try lists("accounts = !bob, !root"), "toor", uid: 0) != nil)
     }
 
-    @Test("services are let in and kept out in the same way")
+    @Test("services are allowed and forbidden in the same way")
     func services() throws {
         let only = try lists("services = sudo, polkit-1")
         #expect(only.exclusion(service: "sudo") == nil)

@@ -28,7 +28,7 @@ struct ManualTextTests {
             .filter { (try? TextLiteral.all(in: $0).isEmpty) == false }.sorted()
     }()
 
-    @Test("have every text that a person may be told", arguments: ManualTextTests.told)
+    @Test("have every text that a user may be shown", arguments: ManualTextTests.told)
     func complete(file: String) throws {
         let items = try (diagnostics("signet.1") + diagnostics("pam_signet.8")).flatMap(forms)
         let texts = try TextLiteral.all(in: file).filter(\.isWhole)
@@ -38,7 +38,7 @@ struct ManualTextTests {
         }
     }
 
-    @Test("have none that is not told", arguments: ["signet.1", "pam_signet.8"])
+    @Test("have no text that is never shown", arguments: ["signet.1", "pam_signet.8"])
     func sound(page: String) throws {
         let texts = try
             ([

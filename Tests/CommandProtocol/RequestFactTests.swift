@@ -136,7 +136,7 @@ struct RequestFactTests {
         }
     }
 
-    @Test("after an interruption, some tell how to find out what a server has done")
+    @Test("after an interruption, some say how to find out what a server has done")
     func interruptions() {
         let (alice, server) = (Self.alice, Self.server)
         let login = Request.serverLogin(account: alice, server: server, timeoutMilliseconds: 1)

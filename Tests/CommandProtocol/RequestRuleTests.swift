@@ -71,7 +71,7 @@ struct RequestRuleTests {
         #expect(Self.rows.count == Verb.allCases.count)
     }
 
-    @Test("lets in whom it names and nobody else")
+    @Test("permits the callers that it names and no others")
     func callers() {
         for (request, owner, other, proof, begins) in Self.rows {
             let (rule, name) = (request.rule, request.verb.protocolName)

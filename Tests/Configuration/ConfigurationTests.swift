@@ -127,7 +127,8 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("a setting that there was once has no effect, is told, and leaves the rest in force")
+    @Test(
+        "a setting that no longer exists has no effect, is reported, and leaves the rest in force")
     func former() throws {
         let old = "[keyring]\nexcept = sudo, su\n[login]\naccounts = !bob\n"
         let read = try configuration(old)

@@ -96,7 +96,7 @@ struct BearerSecretTests {
         }
     }
 
-    @Test("an activation code's digest is the same however it was typed")
+    @Test("an activation code's digest does not depend on how it was typed")
     func activation() throws {
         let code = try ActivationCode.generate()
         let typed = String(decoding: code.text, as: UTF8.self).lowercased().filter { $0 != "-" }

@@ -34,7 +34,7 @@ struct WebTokenTests {
         return signed + bytes(".") + url(signature.r + signature.s)
     }
 
-    @Test("comes back with its payload, whichever of the keys signed it")
+    @Test("is read with its payload, whichever of the keys signed it")
     func roundTrip() throws {
         let token = try token()
         #expect(try JSONWebToken.verify(token, keys: [webKey]) == payload)

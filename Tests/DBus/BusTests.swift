@@ -130,7 +130,7 @@ struct BusTests {
         }
     }
 
-    @Test("a name that nobody has, and a method that is none, are told")
+    @Test("a name without an owner and an unknown method are reported")
     func unknown() async throws {
         try await onBus { fixture in
             await #expect(throws: BusFault.unknown) {
@@ -150,7 +150,7 @@ struct BusTests {
         }
     }
 
-    @Test("who does not answer is waited for no longer than said, and a cancelled call not at all")
+    @Test("a peer that does not answer is awaited up to the limit, and a cancelled call not at all")
     func silence() async throws {
         try await onBus { fixture in
             let logind = try fixture.bus.startLogind()
@@ -195,7 +195,7 @@ struct BusTests {
         }
     }
 
-    @Test("nobody there, or somebody who is no bus, is told within the limit")
+    @Test("a missing bus, or a peer that is not a bus, is reported within the limit")
     func noBus() async throws {
         MainLoop.runInBackground()
         let scratch = try Scratch()
@@ -254,7 +254,7 @@ struct BusSignalTests {
         }
     }
 
-    @Test("the same signal of anybody else is not, be it sent to all or to us alone")
+    @Test("a signal from any other sender is ignored, whether sent to all or to us alone")
     func forged() async throws {
         try await onBus { fixture in
             let logind = try fixture.bus.startLogind()
@@ -307,7 +307,7 @@ struct BusSignalTests {
         }
     }
 
-    @Test("who has taken the daemon's name can be sent nothing by anybody but root")
+    @Test("an owner of the daemon's name is sent nothing by users other than root")
     func shield() async throws {
         MainLoop.runInBackground()
         let scratch = try Scratch()
@@ -339,7 +339,7 @@ struct BusSignalTests {
         }.value.get()
     }
 
-    @Test("who has a name is followed as it changes hands")
+    @Test("the owner of a name is followed when the name changes hands")
     func owner() async throws {
         try await onBus { fixture in
             var owners: [String?] = []
@@ -372,7 +372,7 @@ struct BusValueTests {
         .structure([.string("x"), .array(of: "(ib)", [.structure([.int32(1), .boolean(false)])])]),
     ]
 
-    @Test("every kind comes back as it was, and as nothing else")
+    @Test("every kind is decoded as it was encoded, and as no other kind")
     func round() throws {
         for value in Self.values {
             #expect(try coded([value], as: "(\(value.signature))") == [value], "\(value)")

@@ -68,7 +68,8 @@ struct FindingListTests {
                 == "mv -n '/var/lib/signet/keys/a'\\''; rm -r x' /root/")
     }
 
-    @Test("has commands that neither destroy what was kept nor trust before anybody has looked")
+    @Test(
+        "has commands that neither destroy what was kept nor trust anything before it was checked")
     func harmless() {
         let path = "/k"
         let alice: AccountName = "alice"

@@ -55,7 +55,7 @@ struct JournalExportTests {
         #expect(bare.codes() == ["journal-failures"])
     }
 
-    @Test("that could not be read in time is told once, with what was read")
+    @Test("is reported once if it could not be read in time, with what was read")
     func unread() throws {
         var bare = try Bare()
         bare.machine.journal = { _ in .unfinished }

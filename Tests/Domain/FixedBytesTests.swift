@@ -21,7 +21,7 @@ struct FixedBytesTests {
         #expect(try #require(Challenge([UInt8](0..<32))).bytes == [UInt8](0..<32))
     }
 
-    @Test("is equal only to one with the same bytes, and sorted by them")
+    @Test("is equal only to one with equal bytes, and sorted by them")
     func order() {
         let one = PrintID.sample(0..<16)
         #expect(one == .sample(0..<16))

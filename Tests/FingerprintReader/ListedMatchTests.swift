@@ -136,7 +136,7 @@ extension ReaderTests {
             }
         }
 
-        @Test("with two readers each has its own list, and the one that matched is told")
+        @Test("with two readers each has its own list, and the one that matched is reported")
         func twoReaders() async throws {
             try await Fixture.withReaders { readers in
                 let one = try await Fixture.enrol(as: "one", with: readers)

@@ -149,7 +149,7 @@ extension ReaderTests {
             }
         }
 
-        @Test("unplugging an idle reader tells whoever listens")
+        @Test("unplugging an idle reader is reported to all listeners")
         func unplugIdle() async throws {
             try await Fixture.withReaders { readers in
                 let (changes, feed) = AsyncStream<Void>.makeStream()

@@ -64,7 +64,7 @@ extension ReaderTests {
             }
         }
 
-        @Test("a print has the same bytes in each list, whatever comes and goes beside it")
+        @Test("a print has the same bytes in each list, whatever is added or removed beside it")
         func stable() async throws {
             let mine = ["FP1-20260101-7-ABCDEF01-alice", "one", "FP1-00000000-0-00000000-nobody"]
             try await withStored(mine) { readers in

@@ -25,7 +25,7 @@ extension ReaderTests {
             (try? Template(bytes: bytes))?.isReadable ?? false
         }
 
-        @Test("what was enrolled can be read again, and is the same")
+        @Test("an enrolled template can be read again, and is equal to the original")
         func roundTrip() async throws {
             for bytes in try await samples() {
                 let template = try Template(bytes: bytes)

@@ -6,7 +6,7 @@ import Testing
 struct ImpressionTests {
     private let finger = SyntheticFinger(seed: 7)
 
-    @Test("the same seed and number give the same image")
+    @Test("equal seeds and numbers give equal images")
     func repeatable() {
         #expect(SyntheticFinger(seed: 7).impression(3) == finger.impression(3))
     }

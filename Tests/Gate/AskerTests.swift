@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gate
 
-@Suite("who is named to those who wait")
+@Suite("the requester that waiting requests are shown")
 struct AskerTests {
     private func asker(_ purpose: String = "sudo apt upgrade", by uid: UInt32 = 1_000) -> Asker {
         Asker(
@@ -22,12 +22,12 @@ struct AskerTests {
         String(decoding: asker.name(for: other), as: UTF8.self)
     }
 
-    @Test("the same person is told what is confirmed")
+    @Test("the requester's own requests see what is being confirmed")
     func same() {
         #expect(name(asker(), for: asker("su bob")) == "sudo apt upgrade (alice, pts/3)")
     }
 
-    @Test("nobody else is told another's command line, and each is told who asks")
+    @Test("other users see the requester, but not the command line")
     func others() {
         #expect(name(asker(), for: asker("su alice", by: 1_001)) == "sudo (alice, pts/3)")
         #expect(name(asker("su alice", by: 1_001), for: asker()) == "sudo (mallory, pts/3)")
@@ -35,7 +35,7 @@ struct AskerTests {
         #expect(name(command, for: asker()) == "signet verify (bob)")
     }
 
-    @Test("a long or hostile purpose is cut and escaped, and who it is stays")
+    @Test("a long or hostile purpose is cut and escaped, and the requester stays visible")
     func hostile() {
         let long = "sudo evil " + String(repeating: "\u{1B}\u{202E}", count: 100) + " end"
         let told = name(asker(long), for: asker())

@@ -139,7 +139,9 @@ struct WithoutLogindPresenceTests {
         #expect(try judge(nil, "without-logind = any") == evidence(nil))
     }
 
-    @Test("the requester is who logged in, else who started the program, else whom it names")
+    @Test(
+        "the requester is the user who logged in, else the program's starter, else the one it names"
+    )
     func requester() throws {
         #expect(try judge(Self.shown, "", login: 1001, claim: "alice") == .other(1001, "bob"))
         #expect(try judge(Self.shown, "", real: 1001, claim: "alice") == .other(1001, "bob"))

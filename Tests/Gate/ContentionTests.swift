@@ -49,7 +49,7 @@ struct ContentionTests {
 
     private var end: Duration { Clock.system.sinceBoot() + .seconds(30) }
 
-    @Test("end the scan, and go on when both prompts say so, with user and command")
+    @Test("end the scan, and continue when both prompts say so, with user and command")
     @ServiceActor
     func both() async throws {
         let queue = TouchQueue(limit: 4)
@@ -72,7 +72,7 @@ struct ContentionTests {
         other.cancel()
     }
 
-    @Test("a request that does not show that it waits loses its place, and holds nobody up")
+    @Test("a request that does not show that it waits loses its place, and delays no other")
     @ServiceActor
     func frozenNewcomer() async throws {
         let queue = TouchQueue(limit: 4, showing: .milliseconds(5))
@@ -102,7 +102,7 @@ struct ContentionTests {
         other.cancel()
     }
 
-    @Test("a second newcomer does not end the holder, whose prompt is told of the first")
+    @Test("a second newcomer does not end the holder, whose prompt mentions the first")
     @ServiceActor
     func twoNewcomers() async throws {
         let queue = TouchQueue(limit: 8)

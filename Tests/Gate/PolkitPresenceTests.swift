@@ -76,7 +76,7 @@ struct PolkitPresenceTests {
     }
 
     // bob, in alice's session by `su bob` or `sudo -u bob`, has the helper's parent be hers or root's.
-    @Test("gets none where somebody else started it, or reached it, than the agent's user")
+    @Test("gets none if started, or reached, by another user than the agent's")
     func helperOfAnother() {
         for place in [ProcessOrigin.session("c2"), .userManager(uid: 1000)] {
             #expect(spawned(in: place, helperReal: 1001) == .other(1001, "bob"))
@@ -175,7 +175,7 @@ struct PolkitPresenceTests {
         #expect(machine.judge(machine.client(101, uid: 1000), claims(90)) == .remote)
     }
 
-    @Test("gets none once the agent has ended, whoever has its number")
+    @Test("gets none once the agent has ended, even if another process has its number")
     func endedAgent() {
         let machine = machine()
         let agent = machine.process(90, in: .session("c2"))

@@ -203,7 +203,7 @@ struct LoginScreenPresenceTests {
 @Suite("a program outside a session")
 struct OutsidePresenceTests {
     @Test(
-        "gets no touch, whatever terminal it has and whomever it names",
+        "gets no touch, whatever terminal it has and whichever user it names",
         arguments: [
             .systemUnit("cron.service"), .systemUnit("atd.service"), .systemUnit("init.scope"),
             .systemUnit("openvpn-server@home.service"), .systemUnit("saslauthd.service"),

@@ -33,7 +33,7 @@ struct RequesterTests {
         #expect(machine.judge(client, claims) == .other(1001, "bob"))
     }
 
-    @Test("is another where the program names another, as su does in somebody's session")
+    @Test("is another one if the program names another, as su does in someone's session")
     func named() {
         let (machine, client) = PlayedMachine.inSession(.alice())
         let service: ServiceName = "su"
@@ -58,7 +58,7 @@ struct RequesterTests {
                 == .evidence(.session("c2"), seat: "seat0", requester: "alice"))
     }
 
-    @Test("is who started a program with root's rights, also in another's session")
+    @Test("is the one who started a program with root's rights, even in another user's session")
     func realUser() {
         let machine = PlayedMachine { $0.sessions["c2"] = .alice() }
         var facts = PlayedProcess.Facts()
@@ -178,7 +178,7 @@ struct ClientProcessTests {
     }
 }
 
-@Suite("evidence that somebody is there")
+@Suite("evidence that the requester is present")
 struct ConfirmationTests {
     private let machine = PlayedMachine { state in
         state.sessions["c2"] = .alice()
@@ -245,7 +245,7 @@ struct ConfirmationTests {
         expectChanged(greeter)
     }
 
-    @Test("does not hold for another display session of the same user")
+    @Test("does not hold for another display session of that user")
     func displaySession() throws {
         machine.change { $0.displays[1000] = "c2" }
         machine.process(100, in: .userManager(uid: 1000))
@@ -308,7 +308,7 @@ struct SubordinateUIDTests {
     }
 
     @Test(
-        "give nothing to anybody by a line that is not understood",
+        "give nothing to any user by a line that is not understood",
         arguments: [
             "", ":100000:1", "daemon:100000", "daemon:100000:0", "daemon:x:1", "daemon:100000:-1",
             "daemon:100000:1:2", "daemon:4294967295:2", "daemon:99999:4294967295",

@@ -95,7 +95,7 @@ struct TouchGateTests {
         } catch { return error }
     }
 
-    @Test("gives a match for whoever is there all the time")
+    @Test("gives a match to a requester who is present all the time")
     @ServiceActor func present() async throws {
         let (machine, client) = PlayedMachine.inSession(.alice())
         let ledger = Ledger()
@@ -133,7 +133,7 @@ struct TouchGateTests {
         #expect(denial == Denial(.notPermitted))
     }
 
-    @Test("says that the machine goes to sleep where that ends the wait")
+    @Test("reports that the machine is about to sleep if that ends the wait")
     @ServiceActor func asleep() async throws {
         let (machine, client) = PlayedMachine.inSession(.alice())
         let power = Power()

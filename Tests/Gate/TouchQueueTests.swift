@@ -64,7 +64,7 @@ struct TouchQueueTests {
         return task
     }
 
-    @Test("turns come in order, and each who waits is told whose turn it is")
+    @Test("turns come in order, and every waiting request learns whose turn it is")
     @ServiceActor
     func order() async {
         let (queue, record) = (TouchQueue(limit: 8), Record())
@@ -101,7 +101,7 @@ struct TouchQueueTests {
         #expect(record.turns == ["x", "b1", "a1"])
     }
 
-    @Test("beyond the limit nobody waits; with a limit of none nobody waits at all")
+    @Test("no request waits beyond the limit; with a limit of zero none waits at all")
     @ServiceActor
     func limit() async {
         let (queue, record) = (TouchQueue(limit: 2), Record())
@@ -115,7 +115,7 @@ struct TouchQueueTests {
         #expect(await ask(none, "b", by: 2, others).value?.reason == .queueFull)
     }
 
-    @Test("who goes while waiting is passed over, and gives the place back")
+    @Test("a request that leaves the queue is skipped, and frees its place")
     @ServiceActor
     func cancellation() async {
         let (queue, record) = (TouchQueue(limit: 2), Record())
@@ -132,7 +132,7 @@ struct TouchQueueTests {
         #expect(record.turns == ["a", "c", "d"])
     }
 
-    @Test("who waits longer than they may is told so, and is in nobody's way")
+    @Test("a request that waits too long is refused, and delays no other")
     @ServiceActor
     func timeout() async {
         let (queue, record) = (TouchQueue(limit: 2), Record())
@@ -155,7 +155,7 @@ struct TouchQueueTests {
         #expect(record.turns == ["a", "b"])
     }
 
-    @Test("tells whether the readers are in use")
+    @Test("reports whether the readers are in use")
     @ServiceActor
     func use() async {
         var heard: [Bool] = []

@@ -21,7 +21,7 @@ import Testing
         if failing { throw Refusal.some }
     }
 
-    @Test("ends where its value goes out of scope, and not before", arguments: [false, true])
+    @Test("ends when its value goes out of scope, and not before", arguments: [false, true])
     @ServiceActor func scope(failing: Bool) async {
         let log = Log()
         try? await serve(log, failing: failing)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Gate
 
-@Suite("an enrolment that nobody touches for", .serialized, .timeLimit(.minutes(1)))
+@Suite("an enrolment during which the reader is not touched", .serialized, .timeLimit(.minutes(1)))
 struct YieldingTests {
     init() { MainLoop.runInBackground() }
 

@@ -64,7 +64,7 @@ struct ArrivingHeadsTests {
         await server.stop(within: .seconds(1))
     }
 
-    @Test("gets one answer where other heads arrive at the same time, and these are served")
+    @Test("gets one answer if other heads arrive at the same time, and these are served")
     func others() async throws {
         let server = try HTTPServer(Self.configuration(), handler: echo)
         let before = try RawConnection(port: server.port)

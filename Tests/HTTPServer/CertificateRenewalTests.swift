@@ -34,7 +34,7 @@ struct CertificateRenewalTests {
         }
     }
 
-    @Test("has the new one for new connections, and open ones go on")
+    @Test("uses the new one for new connections, and open ones continue")
     func renewed() async throws {
         let identity = try TestIdentity()
         let server = try HTTPServer(local(identity.pair()), handler: echo)

@@ -72,7 +72,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("tells a server that is not there from one that does not answer")
+    @Test("distinguishes a server that is not there from one that does not answer")
     func silence() async throws {
         let gate = Gate()
         let server = try HTTPServer(local()) { request in

@@ -36,7 +36,7 @@ struct HeadSeamsTests {
     }
 
     @Test(
-        "that goes on in another line, or has another blank, is refused",
+        "that continues on another line, or has another blank, is refused",
         arguments: [
             "GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n",
             "GET  / HTTP/1.1\r\nHost: a\r\n\r\n",

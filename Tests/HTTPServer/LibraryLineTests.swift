@@ -7,7 +7,7 @@ import Testing
 @Suite("A line of libmicrohttpd")
 struct LibraryLineTests {
     @Test(
-        "goes to the log with its numbers, and without texts and what follows them",
+        "is logged with its numbers, and without texts and what follows them",
         arguments: [
             ("nothing", "nothing", "nothing"),
             ("code %u.", "code 413.", "code 413."),

@@ -91,7 +91,7 @@ struct RateLimitTests {
         #expect(limit.count == 1)
     }
 
-    @Test("grows with no flood, and leaves those alone who were there before")
+    @Test("does not grow with a flood, and spares addresses that were there before")
     func flood() {
         let limit = limit()
         #expect(isAdmitted("192.0.2.1", by: limit))
@@ -108,7 +108,7 @@ struct RateLimitTests {
         #expect(isAdmitted("198.51.100.1", by: limit))
     }
 
-    @Test("keeps no bucket of who was given back what was taken")
+    @Test("keeps no bucket for an address that was given back what was taken")
     func givenBack() throws {
         let limit = limit()
         for number in 0..<100 { limit.giveBack(try limit.admit("192.0.2.\(number)")) }
@@ -135,7 +135,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("forgets no flooder's count, whoever else comes")
+    @Test("forgets no flooder's count, whichever other addresses appear")
     func flooder() {
         let limit = limit()
         for _ in 0..<2 { #expect(isAdmitted("192.0.2.1", by: limit)) }
@@ -151,7 +151,7 @@ struct RateLimitTests {
         #expect(isAdmitted("192.0.2.1", by: limit))
     }
 
-    @Test("lets those in who come during a flood from one provider's networks")
+    @Test("admits new addresses during a flood from one provider's networks")
     func others() {
         let limit = limit()
         for number in 0..<60_000 {

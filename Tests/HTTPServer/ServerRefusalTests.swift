@@ -211,7 +211,7 @@ struct ServerRefusalTests {
         }
     }
 
-    @Test("to tell the log what clients sent")
+    @Test("to repeat in the log what clients sent")
     func quietLog() async throws {
         let lines = Lines()
         var configuration = local()

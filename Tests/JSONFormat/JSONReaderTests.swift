@@ -93,7 +93,7 @@ struct JSONReaderTests {
         #expect(fault("{\"a\":\"\(marks)\"}") == nil)
     }
 
-    @Test("is UTF-8 throughout, also where nobody looks")
+    @Test("is UTF-8 throughout, even in members that are skipped")
     func encoding() {
         for text: [UInt8] in [[0xff], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80]] {
             #expect(fault([UInt8](#"{"a":""#.utf8) + text + [UInt8](#""}"#.utf8)) == .malformed)

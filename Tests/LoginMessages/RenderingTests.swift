@@ -31,7 +31,7 @@ struct RenderingTests {
         #expect(("50 % of \(bytes("5 %"))" as Text).bytes == bytes("50 % of 5 %"))
     }
 
-    @Test("arguments stand where the language wants them")
+    @Test("arguments stand in the places that the language needs")
     func arguments() {
         #expect(render(greeting, [pattern: "%2$s Finger hat %1$s"]) == "3 Finger hat alice")
         #expect(render(greeting, [pattern: "%1$s, %1$s: %2$s"]) == "alice, alice: 3")
@@ -72,7 +72,7 @@ struct RenderingTests {
                 == "hallo %1$s %2$s %n 100%\\x1b")
     }
 
-    @Test("a text within a text is in the same language")
+    @Test("a text within a text is in its language")
     func nesting() {
         let inner: Text = "\(number: UInt8(2)) fingers"
         let outer: Text = "\(bytes("alice")): \(inner)"
@@ -106,7 +106,7 @@ struct RenderingTests {
         #expect(shown("") == "fehlgeschlagen: ")
     }
 
-    @Test("two texts are the same if they say the same in English")
+    @Test("two texts are equal if they say the same thing in English")
     func equality() {
         #expect(greeting == "alice has 3 fingers")
         #expect(greeting != "alice has 4 fingers")

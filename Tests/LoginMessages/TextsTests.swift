@@ -52,13 +52,13 @@ struct TextTests {
         }
     }
 
-    @Test("denials can be told apart")
+    @Test("denials are distinguishable")
     func distinct() {
         let texts = DenialReason.allCases.map { string(Denial($0).text(account: "alice")) }
         #expect(Set(texts).count == texts.count)
     }
 
-    @Test("every cause has one, and a denial tells it with its day")
+    @Test("every cause has one, and a denial shows it with its day")
     func causes() {
         for cause in InvalidationCause.allCases { #expect(isHarmless(cause.text)) }
         let denial = Denial(.invalidated, cause: .fingerAdded, since: 1_795_195_440)

@@ -56,7 +56,7 @@ struct PasswordFrameTests {
         }
     }
 
-    @Test("that go with a confirmation make the same frame as the value itself")
+    @Test("that belong to a confirmation make the frame that the value itself makes")
     func sameFrame() throws {
         let apart = try Answer.confirmed(with: Self.password.span)
         #expect(try Answer.confirmed(password: Self.password).encoded() == apart)

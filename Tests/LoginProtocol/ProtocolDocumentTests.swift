@@ -115,7 +115,7 @@ struct ProtocolDocumentTests {
         #expect(rows.filter { $0.count == 3 } == expected)
     }
 
-    @Test("says who may make each request, with which proof, and whether it begins one")
+    @Test("says which callers may make each request, with which proof, and whether it begins one")
     func rules() throws {
         let expected = Verb.allCases.compactMap { Request.type(kind: $0.rawValue) }.map {
             request -> [String] in

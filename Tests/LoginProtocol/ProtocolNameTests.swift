@@ -19,7 +19,7 @@ struct ProtocolNameTests {
         ]
     }
 
-    @Test("are told apart within their kind, and are letters only, the first a small one")
+    @Test("are distinct within their kind, and are letters only, the first in lower case")
     func forms() {
         for names in all {
             #expect(Set(names).count == names.count)

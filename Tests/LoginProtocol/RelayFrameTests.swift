@@ -90,7 +90,7 @@ struct RelayFrameTests {
             : (try? RelayAnswer(decoding: frame)) != nil
     }
 
-    @Test("come back as they were sent")
+    @Test("are read as they were sent")
     func roundTrip() throws {
         for request in Self.requests {
             #expect(try RelayRequest(decoding: request.encoded()) == request)

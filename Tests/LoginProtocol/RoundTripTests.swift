@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 import Testing
 
-@Suite("Frames come back as they were sent")
+@Suite("Frames are read as they were sent")
 struct RoundTripTests {
     @Test("every request", arguments: Samples.requests)
     func request(_ request: Request) throws {

@@ -82,7 +82,7 @@ struct ExecutorTests {
         #expect(seen == Array(0..<total))
     }
 
-    @Test("the check of isolation tells the actors apart")
+    @Test("the check of isolation distinguishes the actors")
     func isolation() async {
         #expect(ContextExecutor.current == nil)
         await Task { @ReaderActor in
@@ -307,7 +307,7 @@ struct SignalTests {
 
 @Suite("GIO calls", .timeLimit(.minutes(1)))
 struct GioCallTests {
-    @Test("a call on a thread without a main context is not made, and that is told")
+    @Test("a call on a thread without a main context is not made, and this is reported")
     func elsewhere() async {
         await #expect(throws: GioFault.self) {
             unsafe try await gioAsync { _, _, _ in

@@ -32,7 +32,7 @@ struct AgentTests {
         other.signal(SIGKILL)
     }
 
-    @Test("that has died before the touch is used lets nobody in")
+    @Test("that has died before the touch is used gives no access")
     func died() throws {
         let fixture = try Fixture()
         let agent = try start(fixture, "echo agent $$; \"$@\"; true")
@@ -67,7 +67,7 @@ struct AgentTests {
         #expect(try agent.codes() == [Fixture.Code.success])
     }
 
-    @Test("is nobody where standard input is a socket that has no peer on this machine")
+    @Test("is unknown if standard input is a socket that has no peer on this machine")
     func noPeer() throws {
         let fixture = try Fixture()
         let script = """

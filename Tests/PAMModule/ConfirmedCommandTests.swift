@@ -98,7 +98,7 @@ struct ConfirmedCommandTests {
     }
 
     @Test(
-        "the same letters mean nothing as values, or after the command",
+        "these letters mean nothing as values, or after the command",
         arguments: [
             [], ["ls", "-n"], ["ls", "-S"], ["--", "-n"], ["-u", "-n", "ls"], ["-un", "ls"],
             ["-u", "n", "ls"], ["--user", "-n", "ls"], ["-p", "-S", "ls"], ["-k", "ls", "--stdin"],

@@ -47,7 +47,7 @@ struct EndingTests {
         #expect(alarms.count == 2 * 2)
     }
 
-    @Test("a reason that is none of a login's is a malformed answer, and lets nobody in")
+    @Test("a reason that no login has is a malformed answer, and gives no access")
     func foreign() throws {
         let fixture = try Fixture()
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin == nil }
@@ -62,7 +62,7 @@ struct EndingTests {
         #expect(codes == [String](repeating: "auth 7", count: reasons.count))
     }
 
-    @Test("why a credential was destroyed is told, though no key is registered any more")
+    @Test("the reason for destroying a credential is shown, even if no key is registered any more")
     func invalidated() throws {
         let fixture = try Fixture(isRegistered: false)
         try fixture.host.write(Fixture.offPath, "")
@@ -89,7 +89,7 @@ struct EndingTests {
         #expect(try probe.codes() == [7])
     }
 
-    @Test("who has nothing registered, is not known, or comes from afar is declined in silence")
+    @Test("a user without a registration, unknown or remote, is declined silently")
     func silentlyDeclined() throws {
         let fixture = try Fixture(isRegistered: false)
         try fixture.host.write("/var/lib/signet/keys/0.pub", fixture.line(account: "root"))
@@ -191,7 +191,7 @@ struct EndingTests {
     }
 
     @Test(
-        "a bad option is logged, and nobody is let in by it",
+        "a bad option is logged, and gives no access",
         arguments: [
             "timeout=0", "timeout=171", "timeout=", "timeout", "max-tries=6", "frobnicate",
             "debug=1", "debug_file=/tmp/x",
@@ -221,7 +221,7 @@ struct EndingTests {
         #expect(try probe.codes() == [0])
     }
 
-    @Test("lines of other types do no harm, let nobody in, and are told of")
+    @Test("lines of other types do no harm, give no access, and are reported")
     func otherTypes() throws {
         let fixture = try Fixture(
             stack: """

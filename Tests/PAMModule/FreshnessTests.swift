@@ -32,7 +32,7 @@ struct FreshnessTests {
         try fixture.host.journal.expect("an alert") { $0.priority == 1 }
     }
 
-    @Test("a denial of the confirmation is told, and lets nobody in, whatever its reason")
+    @Test("a denied confirmation is reported, and gives no access, whatever its reason")
     func denied() throws {
         for (reason, text) in [
             (DenialReason.answerTooLate, "was not confirmed in time"),
@@ -127,7 +127,7 @@ struct FreshnessTests {
         try expectRefused(probe, fixture, saying: "was not confirmed in time")
     }
 
-    @Test("a process that is stopped for a moment only is let in")
+    @Test("a process that is stopped only for a moment may use its touch")
     func stoppedForAMoment() throws {
         let fixture = try Fixture()
         let (probe, visit) = try asked(fixture)
@@ -137,7 +137,7 @@ struct FreshnessTests {
         #expect(try probe.codes() == [Fixture.Code.success])
     }
 
-    @Test("a key that is exchanged, removed or switched off meanwhile lets nobody in")
+    @Test("a key that is exchanged, removed or switched off meanwhile gives no access")
     func keyChanged() throws {
         let changes: [(Fixture) throws -> Void] = [
             { try $0.host.write(Fixture.keyPath, $0.line(key: try P256PrivateKey.generate())) },
@@ -182,7 +182,7 @@ struct FreshnessTests {
         }
     }
 
-    @Test("no password and no token goes on where the last look finds something changed")
+    @Test("no password and no token is passed on if the last look finds something changed")
     func nothingHandedOn() throws {
         let fixture = try Fixture(
             stack: """

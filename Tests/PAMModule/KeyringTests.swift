@@ -22,7 +22,7 @@ struct KeyringTests {
         try Fixture(stack: stack, isRegistered: isRegistered)
     }
 
-    @Test("is wanted by root, and handed on after a proof; without one the next module asks")
+    @Test("is requested by root, and passed on after a proof; without one the next module asks")
     func handedOn() throws {
         let fixture = try fixture()
         let probe = try fixture.start(["auth", "auth"])
@@ -38,7 +38,7 @@ struct KeyringTests {
     }
 
     @Test(
-        "is neither wanted nor taken by anybody else, nor by a line without the option",
+        "is neither requested nor accepted by another user, nor by a line without the option",
         arguments: [true, false])
     func notWanted(isRoot: Bool) throws {
         let fixture = try fixture(

@@ -21,7 +21,7 @@ struct LoginServerTests {
         try LoginServer(parsing: [UInt8](lines.joined(separator: "\n").utf8))
     }
 
-    @Test("says what is asked, by whom and how; what it does not say is the strictest")
+    @Test("says what is asked, by which server and how; what it does not say is the strictest")
     func accepted() throws {
         let least = try parse(Self.least)
         #expect(least.url == "https://id.example.org")
@@ -61,7 +61,7 @@ struct LoginServerTests {
         #expect(throws: LoginServer.Fault.line(4)) { try parse(Self.least + [line]) }
     }
 
-    @Test("is refused where a line stands twice, also with the same value")
+    @Test("is refused if a line occurs twice, even with equal values")
     func repeated() {
         for line in Self.least + ["token = none", "offline = refuse", "names = same"] {
             let lines = Self.least + ["token = none", "offline = refuse", "names = same", line]

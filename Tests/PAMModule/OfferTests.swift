@@ -63,7 +63,7 @@ struct OfferTests {
     }
 
     @Test(
-        "nobody is asked without the option, root's rights, a login, or a person who sees it",
+        "no user is asked without the option, root's rights, a login, or a user who sees it",
         arguments: [
             ("", ["auth", "establish"], [:]), (" offer prompt=off", ["auth", "establish"], [:]),
             (" offer", ["auth", "establish"], ["PROBE_RHOST": "host"]),
@@ -77,7 +77,7 @@ struct OfferTests {
         #expect(!lines.contains(Self.text) && !fixture.hasVisit)
     }
 
-    @Test("an account that has a key, or had one, is not told")
+    @Test("an account that has a key, or had one, is not shown it")
     func enrolled() throws {
         let fixture = try Fixture(stack: Self.stack)
         let probe = try fixture.start(["auth", "establish"])

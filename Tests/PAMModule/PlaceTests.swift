@@ -86,7 +86,8 @@ struct PlaceTests {
         #expect(try probe.lines().dropLast() == ["auth 9"])
     }
 
-    @Test("sudo says nothing to who has no finger, and in a script without a terminal to nobody")
+    @Test(
+        "sudo says nothing to a user without a finger, and nothing in a script without a terminal")
     func untold() throws {
         let fixture = try fixture("")
         let terminal = try shell(fixture, "sudo echo in-side")
@@ -129,7 +130,7 @@ struct PlaceTests {
         #expect(!terminal.transcript.contains("reader"))
     }
 
-    @Test("in the background nobody is asked, unless the line says so, and then with a warning")
+    @Test("in the background no user is asked, unless the line says so, and then with a warning")
     func background() throws {
         for (options, text) in [
             ("", nil), ("background=refuse", nil),
@@ -183,7 +184,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("without a terminal the daemon is told so, and a warning says so where it is wanted")
+    @Test("the daemon learns of a missing terminal, and a warning says so if the line asks for it")
     func noTerminal() throws {
         let fixture = try fixture("")
         let probe = try fixture.start(service: "sudo", arguments: ["id"])
@@ -202,7 +203,7 @@ struct PlaceTests {
                 "info a request without a terminal: touch the reader to confirm: sudo id (alice)"))
     }
 
-    @Test("delay= asks so much later, and whoever ends before has asked nothing")
+    @Test("delay= asks so much later, and a login that ends before has asked nothing")
     func delay() throws {
         let fixture = try fixture("delay=400")
         let begin = ContinuousClock.now

@@ -12,7 +12,7 @@ struct ProgramCallTests {
     }
 
     @Test(
-        "stands as a shell would want it, so that no word passes for several or for none",
+        "is quoted as a shell needs it, so that no word passes for several or for none",
         arguments: [
             (["apt", "upgrade"], "apt upgrade"), (["a b"], "'a b'"), ([""], "''"),
             (["sh", "-c", "rm -rf /"], "sh -c 'rm -rf /'"), (["it's"], "'it'\\''s'"),

@@ -76,7 +76,7 @@ struct PromptTests {
         try expectShell(terminal)
     }
 
-    @Test("a wrong password is not let in, and another try begins")
+    @Test("a wrong password is rejected, and another attempt begins")
     func wrongPassword() throws {
         let fixture = try fixture()
         let (terminal, first, _) = try sudo(fixture, "sudo echo in-side")
@@ -158,7 +158,7 @@ struct PromptTests {
         try expectShell(terminal)
     }
 
-    @Test("a stopped sudo that goes on in the background takes no touch")
+    @Test("a stopped sudo that continues in the background takes no touch")
     func background() throws {
         let fixture = try fixture()
         let (terminal, visit, _) = try sudo(fixture, "sudo echo in-side")
@@ -237,7 +237,7 @@ struct PromptTests {
     }
 
     @Test(
-        "su lets in by touch and by password, and ^C ends it",
+        "su accepts a touch or the password, and ^C ends it",
         arguments: ["touch", "password", "^C"])
     func su(_ way: String) throws {
         let fixture = try fixture()
@@ -257,7 +257,7 @@ struct PromptTests {
         try expectShell(terminal)
     }
 
-    @Test("login lets in by touch and by password", arguments: ["touch", "password"])
+    @Test("login accepts a touch or the password", arguments: ["touch", "password"])
     func login(_ way: String) throws {
         let fixture = try fixture()
         let terminal = try fixture.host.terminal(["login", "alice"], as: HostFixture.root)
@@ -283,7 +283,7 @@ struct PromptTests {
         try terminal.expectEnd()
     }
 
-    @Test("where the application ignores ^C, the prompt goes on")
+    @Test("if the application ignores ^C, the prompt continues")
     func ignoredInterrupt() throws {
         let fixture = try fixture()
         let terminal = try fixture.host.terminal(["bash", "-i"], as: HostFixture.bob)

@@ -98,7 +98,7 @@ struct ServerLoginTests {
         return line.flatMap { Int($0.dropFirst(5)) }
     }
 
-    @Test("lets in by a touch and the server's yes to this very challenge")
+    @Test("succeeds by a touch and the server's approval of this very challenge")
     func accepted() throws {
         let probe = try fixture.start()
         let visit = try fixture.visit()
@@ -290,7 +290,7 @@ struct ServerLoginTests {
         #expect(try code { try answer($0, "b.smith") } == Fixture.Code.authError)
     }
 
-    @Test("whom the file is not for logs in as before, and whom it is for does not")
+    @Test("users that the file does not name log in as before, and those that it names do not")
     func accounts() throws {
         for names in ["bob", "@tty", "bob @tty"] {
             try write("accounts = \(names)")
@@ -320,7 +320,7 @@ struct ServerLoginTests {
     }
 
     @Test(
-        "a file that anybody but root may have changed is refused, before the daemon is asked",
+        "a file that users other than root may have changed is refused, without asking the daemon",
         arguments: [
             "chmod g+w corp", "chmod o+w corp", "chown bob corp", "chmod o+w .", "chown bob .",
             "mv corp real && ln -s real corp", "ln corp second", "rm corp && mkfifo corp",
@@ -337,7 +337,7 @@ struct ServerLoginTests {
     }
 
     @Test(
-        "a file that is not there or has a mistake serves nobody, and the journal names the line",
+        "a missing or faulty file gives no access, and the journal names the line",
         arguments: [
             ("rm corp", 0), ("rm -r ../signet", 0), (": >corp", 0), ("sed -i /url/d corp", 0),
             ("sed -i /audience/d corp", 0), ("sed -i /key/d corp", 0),

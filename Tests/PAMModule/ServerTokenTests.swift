@@ -7,7 +7,7 @@ import Testing
 
 /// The token that comes with a server's yes.
 extension ServerLoginTests {
-    @Test("a token goes into the environment where the file says so, and only after a yes")
+    @Test("a token is put into the environment if the file says so, and only after an approval")
     func token() throws {
         try write("token = environment")
         func lines(

@@ -7,7 +7,7 @@ import SignedFormats
 import TestSupport
 import Testing
 
-@Suite("whom and what the module trusts")
+@Suite("what the module trusts")
 struct TrustTests {
     /// What is done to a key's file, as commands of a shell in its directory.
     static let spoilings = [
@@ -22,7 +22,8 @@ struct TrustTests {
         "cat 4242.pub 4242.pub >2 && mv 2 4242.pub",
     ]
 
-    @Test("a key's file that anybody but root may have changed is refused", arguments: spoilings)
+    @Test(
+        "a key's file that users other than root may have changed is refused", arguments: spoilings)
     func spoiltKey(_ command: String) throws {
         let fixture = try Fixture()
         let done = try fixture.host.run(["/bin/sh", "-c", "cd /var/lib/signet/keys && \(command)"])
@@ -46,7 +47,7 @@ struct TrustTests {
     }
 
     @Test(
-        "a socket that anybody but root may have put there is refused",
+        "a socket that users other than root may have put there is refused",
         arguments: [
             "chown bob signetd.sock", "chmod o+w .", "chown bob .",
             "mv signetd.sock s && ln -s s signetd.sock",
@@ -143,7 +144,7 @@ struct TrustTests {
         }
     }
 
-    @Test("frames that are malformed in hundreds of ways never let in, and never crash")
+    @Test("frames that are malformed in hundreds of ways never give access, and never crash")
     func mutatedFrames() throws {
         let fixture = try Fixture()
         var random = Xorshift(state: 0x5167_6E65_7400_0001)
@@ -214,7 +215,7 @@ struct TrustTests {
         try fixture.host.journal.expect("a step") { $0.priority == 7 }
     }
 
-    @Test("where no file can be opened any more, nobody is let in")
+    @Test("if no file can be opened any more, access is denied")
     func noFiles() throws {
         let fixture = try Fixture()
         for limit in 3..<8 {

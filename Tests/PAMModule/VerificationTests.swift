@@ -9,7 +9,7 @@ import Testing
 
 @Suite("what the module accepts as proof")
 struct VerificationTests {
-    @Test("a touch that is proven lets in, and leaves nothing of the module behind")
+    @Test("a proven touch gives access, and leaves nothing of the module behind")
     func proven() throws {
         let fixture = try Fixture()
         let probe = try fixture.start(environment: ["PROBE_TTY": "/dev/pts/77"])

@@ -10,7 +10,7 @@ struct StackTests {
         "auth \(control) /media/stubborn.so \(how)\n"
     }
 
-    @Test("may speak, and is not told to be silent")
+    @Test("may speak, and is not asked to be silent")
     func talk() throws {
         let stack = AccountFiles.plain + Self.stack("talk", "required")
         #expect(try Check.verdict("alice", AccountFiles.password, stack: stack) == .right)
@@ -19,7 +19,7 @@ struct StackTests {
     }
 
     @Test(
-        "is refused a second answer and a visible one, even if it goes on to success",
+        "is refused a second answer and a visible one, even if it then succeeds",
         arguments: ["hidden", "visible"])
     func furtherPrompt(_ how: String) throws {
         let after = AccountFiles.plain + Self.stack(how)
@@ -65,7 +65,7 @@ struct StackTests {
     }
 
     @Test(
-        "that is empty or broken lets nobody in",
+        "that is empty or broken gives no access",
         arguments: [
             "", "auth required pam_unix.so\n", "auth required pam_absent.so\n", "nonsense\n",
         ])
@@ -73,7 +73,7 @@ struct StackTests {
         #expect(try Check.verdict("alice", "wrong", stack: stack) != .right)
     }
 
-    @Test("that hangs is ended by force, tells nothing and leaves no process")
+    @Test("that hangs is ended by force, reveals nothing and leaves no process")
     func hang() throws {
         let (verdict, traces, isGone) = try Check.whileHanging { check, process in
             let traces = try Traces(of: process)

@@ -12,7 +12,7 @@ struct ProcessHandleTests {
         try TestSupport.Program(Command(arguments))
     }
 
-    @Test("tells parent, user and that it has no terminal")
+    @Test("reports parent, user and that it has no terminal")
     func facts() throws {
         let child = try child()
         let process = try ProcessHandle.holding(child.pid)
@@ -24,7 +24,7 @@ struct ProcessHandleTests {
         #expect(try process.loginUID() == own)
     }
 
-    @Test("tells its controlling terminal, which is no virtual console")
+    @Test("reports its controlling terminal, which is not a virtual console")
     func terminal() throws {
         let terminal = try Terminal(Command(["sh", "-c", "echo pid $$.; read end"]))
         try terminal.expect("pid ")
@@ -33,7 +33,7 @@ struct ProcessHandleTests {
         #expect(device.major == 136 && device.virtualConsole == nil)
     }
 
-    @Test("tells its real user where it acts as another")
+    @Test("reports its real user if it acts as another")
     func realUser() throws {
         let child = try child(["setpriv", "--reuid", "4242", "--clear-groups", "sleep", "1000"])
         let process = try ProcessHandle.holding(child.pid)
@@ -52,7 +52,7 @@ struct ProcessHandleTests {
         #expect(try process.terminal() == nil)
     }
 
-    @Test("tells nothing any more when it has ended, waited for or not")
+    @Test("reports nothing once it has ended, waited for or not")
     func ended() throws {
         let child = try child()
         let process = try ProcessHandle.holding(child.pid)

@@ -13,7 +13,7 @@ struct SecretBytesTests {
         #expect(bytes(secret) == [1, 2, 3])
     }
 
-    @Test("equality needs the same length and the same bytes")
+    @Test("equality needs equal lengths and equal bytes")
     func equality() throws {
         var one: [UInt8] = [1, 2, 3]
         var same: [UInt8] = [1, 2, 3]

@@ -30,7 +30,7 @@ struct SocketTests {
         #expect(throws: SystemFault("send", code: EPIPE)) { try server.send([1]) }
     }
 
-    @Test("the kernel names who sent a packet, from the first one on, whoever listens")
+    @Test("the kernel names the sender of a packet, from the first one on, for every receiver")
     func senders() throws {
         let path = scratch.at("named")
         let activator = try Program(
@@ -49,7 +49,7 @@ struct SocketTests {
         #expect(received == .packet(Array("x".utf8)) && sender == 4242)
     }
 
-    @Test("without being asked to, it names nobody")
+    @Test("it names no sender without being asked to")
     func unnamed() throws {
         let pair = try PacketSocket.pair()
         #expect(try pair.first.send([1]) == .whole)
@@ -57,7 +57,7 @@ struct SocketTests {
         #expect(received == .packet([1]) && sender == nil)
     }
 
-    @Test("a packet over the limit is told and dropped, not cut")
+    @Test("a packet over the limit is reported and dropped, not cut")
     func tooLong() throws {
         let pair = try PacketSocket.pair()
         #expect(try pair.first.send([1, 2, 3]) == .whole)
@@ -98,7 +98,7 @@ struct SocketTests {
         #expect(throws: SystemFault.self) { try PeerCredentials(of: internet) }
     }
 
-    @Test("nobody listening, a path too long, a path with a NUL are refused")
+    @Test("a missing listener, a path that is too long, and a path with a NUL are refused")
     func refusals() throws {
         #expect(throws: SystemFault("connect", on: scratch.at("s"), code: ENOENT)) {
             _ = try PacketSocket.connect(to: scratch.at("s"))

@@ -13,13 +13,14 @@ struct SystemTests {
         #expect(try Account.with(uid: 0) == root)
     }
 
-    @Test("who is not there is not found", arguments: ["", "no-such-account", "root\0x", "root\n"])
+    @Test(
+        "an unknown account is not found", arguments: ["", "no-such-account", "root\0x", "root\n"])
     func nobody(_ name: String) throws {
         #expect(try Account.named(name) == nil)
         #expect(try Account.with(uid: 3_999_999_999) == nil)
     }
 
-    @Test("the boot id is a UUID and stays; time since boot goes on")
+    @Test("the boot id is a UUID and stays; time since boot advances")
     func clocks() throws {
         let clock = Clock.system
         let boot = try clock.boot()

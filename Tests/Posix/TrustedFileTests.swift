@@ -106,7 +106,7 @@ struct TrustedFileTests {
         }
     }
 
-    @Test("a missing file is told as missing")
+    @Test("a missing file is reported as missing")
     func missing() throws {
         do {
             _ = try TrustedFile.read(scratch.at("key"), cap: 9)

@@ -101,7 +101,7 @@ struct ReaderProgramTests {
         try fixture.connect().answers(to: Self.list).last == .done
     }
 
-    @Test("names its readers, and enrols what it is told to")
+    @Test("names its readers, and enrols as requested")
     func serves() throws {
         let fixture = try ReaderProcessFixture()
         let replies = try fixture.connect().answers(to: Self.list)
@@ -212,7 +212,7 @@ struct ReaderProgramTests {
         }
     }
 
-    @Test("answers nobody but root")
+    @Test("answers root only")
     func others() throws {
         let fixture = try ReaderProcessFixture()
         try #require(

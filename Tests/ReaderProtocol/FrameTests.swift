@@ -77,7 +77,7 @@ struct ReaderFrameTests {
         #expect(try ReaderReply(decoding: reply.encoded()) == reply)
     }
 
-    @Test("a frame that is cut off anywhere, or goes on, is none")
+    @Test("a frame that is cut off anywhere, or continued, is invalid")
     func cut() throws {
         for question in Self.questions {
             let frame = try question.encoded()

@@ -82,7 +82,7 @@ struct BadServerTests {
         #expect(answer.why?.contains("too long") == true)
     }
 
-    @Test("waits for a silent server no longer than it may, and does not ask again")
+    @Test("waits for a silent server up to its limit, and does not ask again")
     func silent() async throws {
         let asked = Atomic<Int>(0)
         let begin = ContinuousClock.now
@@ -98,7 +98,7 @@ struct BadServerTests {
         #expect(ContinuousClock.now - begin < .seconds(10))
     }
 
-    @Test("tells a server that it gets no connection to from all others")
+    @Test("distinguishes a server that it cannot connect to from all others")
     func away() throws {
         var wish = Self.request
         wish.server = "https://127.0.0.1:1"

@@ -94,14 +94,14 @@ struct HeadroomTests {
         prepared(Self.fewPorts + ports.map { "take('::', \($0))\n" }.joined())
     }
 
-    @Test("does not call a server away where somebody has taken all ports to look up its name with")
+    @Test("does not call a server unreachable if all ports to look up its name with are taken")
     func ports() throws {
         #expect(try answer(through: taking([40_000, 40_001]))?.isAway == false)
         #expect(try answer(through: taking([40_000]))?.isAway == true)
     }
 
     @Test(
-        "does not call a server away where somebody has taken all ports to connect with",
+        "does not call a server unreachable if all ports to connect with are taken",
         arguments: [40_000...40_000, 40_000...40_001])
     func connectionPorts(taken: ClosedRange<Int>) throws {
         // Two addresses: what the second one fails of is another thing.

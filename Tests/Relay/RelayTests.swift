@@ -101,7 +101,7 @@ struct RelayTests {
         return true
     }
 
-    @Test("tells a server's refusal by its code")
+    @Test("reports a server's refusal by its code")
     func refused() async throws {
         let server = try await LiveServer.start()
         let code = Bytes("00000-00000-00000-00000".utf8)
@@ -138,7 +138,7 @@ struct RelayTests {
         #expect(relay(server).answer(request).begun != nil)
     }
 
-    @Test("says that the same may be asked again where nobody was reached")
+    @Test("says that a request may be repeated if it reached no server")
     func gone() throws {
         // A port of which nobody gets one by chance.
         let url = "https://127.0.0.1:1"

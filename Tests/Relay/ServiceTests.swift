@@ -63,7 +63,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("answers whoever may ask, one request after the other")
+    @Test("answers all permitted callers, one request after the other")
     func served() throws {
         let served = try AccessLogEntry(caller: geteuid())
         let socket = try served.connect()
@@ -74,7 +74,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("says nothing to anybody else")
+    @Test("says nothing to other callers")
     func foreign() throws {
         let served = try AccessLogEntry(caller: geteuid() + 1)
         let socket = try served.connect()
@@ -92,7 +92,7 @@ struct ServiceTests {
         #expect(try hear(socket) == nil)
     }
 
-    @Test("is closed to others by its mode, and the program serves it until it is told to stop")
+    @Test("is closed to others by its mode, and the program serves it until it is stopped")
     func program() throws {
         let scratch = try Scratch()
         try scratch.write("signet.conf", "[relay]\ntimeout = 1s\n", mode: 0o644)
@@ -122,7 +122,7 @@ struct ServiceTests {
         #expect(try program.expectEnd().succeeded)
     }
 
-    @Test("with a mistake in its configuration it asks nobody")
+    @Test("with a mistake in its configuration no server is asked")
     func faulty() throws {
         let scratch = try Scratch()
         try scratch.write("signet.conf", "[relay]\nca-fil = /etc/own.pem\n", mode: 0o644)
@@ -143,7 +143,7 @@ struct ServiceTests {
         #expect(try program.expectEnd().succeeded)
     }
 
-    @Test("trusts by each request whom the configuration names then")
+    @Test("trusts at each request the callers that the configuration names then")
     func changed() async throws {
         let server = try await LiveServer.start()
         let scratch = try Scratch()

@@ -69,7 +69,7 @@ struct PostgreSQLSessionTests {
     }
 
     @Test(
-        "that was too slow, by our time or by its own, is not asked the same again",
+        "that was too slow, by our limit or its own, is not sent the request again",
         arguments: [(Duration.seconds(3), "0"), (.seconds(10), "100")])
     func late(patience: Duration, ownLimit: String) async throws {
         try await use(patience: patience) { database in

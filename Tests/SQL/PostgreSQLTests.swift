@@ -87,7 +87,7 @@ struct PostgreSQLTests {
         await database.close()
     }
 
-    @Test("that cannot be reached or does not let in tells no password")
+    @Test("that cannot be reached or refuses access reveals no password")
     func secrets() async throws {
         let scratch = try Scratch()
         for string in [
@@ -103,7 +103,7 @@ struct PostgreSQLTests {
         }
     }
 
-    @Test("that stands still holds nobody up for long, and serves again when it goes on")
+    @Test("that hangs delays no call for long, and serves again when it recovers")
     func frozen() async throws {
         let server = try PostgreSQLServer()
         let database = try PostgreSQLDatabase(

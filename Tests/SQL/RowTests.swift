@@ -6,7 +6,7 @@ import Testing
 struct RowTests {
     private let row = Row([.integer(1), .text("one"), .bytes([1]), .null])
 
-    @Test("is equal to one of the same values only")
+    @Test("is equal only to one with equal values")
     func equality() {
         #expect(Row([.integer(1)]) != Row([.text("1")]))
         #expect(Row([.bytes([1])]) != Row([.bytes([1]), .null]))

@@ -34,7 +34,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("has whoever comes while a commit is prepared share it")
+    @Test("has writers that arrive while a commit is prepared share it")
     func shared() async throws {
         let scratch = try Scratch()
         let database = try SQLiteDatabase(path: scratch.at("database"))

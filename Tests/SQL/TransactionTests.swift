@@ -35,7 +35,7 @@ struct TransactionTests {
     }
 
     @Test(
-        "changes nothing after a statement failed, even if its body goes on",
+        "changes nothing after a statement failed, even if its body continues",
         arguments: Backend.allCases)
     func swallowed(backend: Backend) async throws {
         try await backend.make().use(things) { database in
@@ -55,7 +55,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("tells how many rows a statement changed", arguments: Backend.allCases)
+    @Test("reports how many rows a statement changed", arguments: Backend.allCases)
     func changes(backend: Backend) async throws {
         try await backend.make().use(things) { database in
             let counts = try await database.write { (transaction) throws(DatabaseFault) in
@@ -74,7 +74,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("keeps what nobody waited for, in its order", arguments: Backend.allCases)
+    @Test("keeps writes that no caller waited for, in their order", arguments: Backend.allCases)
     func added(backend: Backend) async throws {
         try await backend.make().use(things) { database in
             // Statements that are new to their connection, and then known ones; alone, and before
@@ -96,7 +96,7 @@ struct TransactionTests {
     }
 
     @Test(
-        "keeps nothing where a statement failed that nobody waited for",
+        "keeps nothing if a statement failed that no caller waited for",
         arguments: Backend.allCases, [false, true])
     func addedInVain(backend: Backend, isLast: Bool) async throws {
         try await backend.make().use(things) { database in
@@ -154,7 +154,7 @@ struct TransactionTests {
     }
 
     @Test(
-        "sees no double of what is unique, and is told so without a fault",
+        "sees no duplicate of a unique value, and learns of it without a fault",
         arguments: Backend.allCases)
     func unique(backend: Backend) async throws {
         try await backend.make().use(things) { database in

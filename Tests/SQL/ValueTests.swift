@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A value")
 struct ValueTests {
-    @Test("of each kind comes back as it went", arguments: Backend.allCases)
+    @Test("of each kind is read as it was written", arguments: Backend.allCases)
     func kinds(backend: Backend) async throws {
         let big = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
         let rows: [[Value]] = [

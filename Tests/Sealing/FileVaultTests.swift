@@ -43,7 +43,7 @@ struct FileVaultTests {
         for other in others { refused(made.sealed, try context(enrolment: other)) }
     }
 
-    @Test("a key sealed to other fingers is the same key, opens for them and not by the old bytes")
+    @Test("a key sealed to other fingers stays the key, opens for them and not by the old bytes")
     func resealed() throws {
         let made = try vault.create(try context())
         let later = try context(enrolment: try EnrolmentState(generation: 8, prints: [print(1)]))

@@ -11,7 +11,7 @@ struct HostSecretTests {
 
     init() throws { root = try Scratch() }
 
-    @Test("it is made at the first start, private, and is the same ever after")
+    @Test("it is made at the first start, private, and stays unchanged ever after")
     func made() throws {
         let first = try HostSecret.load(credentials: nil, state: try open(root))
         let second = try HostSecret.load(credentials: nil, state: try open(root))
@@ -22,7 +22,7 @@ struct HostSecretTests {
         #expect(status.st_size == 32)
     }
 
-    @Test("two machines have different ones, and the name does not tell the secret")
+    @Test("two machines have different ones, and the name does not reveal the secret")
     func different() throws {
         let one = try HostSecret.load(credentials: nil, state: try open(root))
         let elsewhere = try Scratch()
@@ -33,7 +33,7 @@ struct HostSecretTests {
         #expect(try Array(stored.prefix(16)) != one.identifier())
     }
 
-    @Test("a systemd credential goes before the file, and no file is made then")
+    @Test("a systemd credential takes precedence over the file, and no file is made then")
     func credential() throws {
         let credentials = try Scratch()
         let known = [UInt8](repeating: 5, count: 32)

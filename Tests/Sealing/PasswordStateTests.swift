@@ -12,7 +12,7 @@ struct PasswordStateTests {
 
     init() throws { machine = try host() }
 
-    @Test("is told by hash, day, account, item and machine, each of them")
+    @Test("is identified by hash, day, account, item and machine, each of them")
     func differs() throws {
         let state = try state()
         #expect(try state.equals(self.state()))

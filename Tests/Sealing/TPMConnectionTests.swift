@@ -62,7 +62,7 @@ struct TPMConnectionTests {
         }
     }
 
-    @Test("a TPM that lost its power while a key was ready signs all the same, or not at all")
+    @Test("a TPM that lost its power while a key was ready still signs, or not at all")
     func powerLoss() throws {
         let fixture = try TPMFixture()
         let made = try fixture.vault.create(try sealing())
@@ -104,7 +104,7 @@ struct TPMConnectionTests {
         #expect(left > 0)
     }
 
-    @Test("killed while the first root key is made, it leaves one or none, and the next goes on")
+    @Test("killed while the first root key is made, it leaves one or none, and the next continues")
     func killedAtFirst() throws {
         for command in 1...9 {
             let fixture = try TPMFixture()

@@ -32,7 +32,7 @@ struct TPMTroubleTests {
         #expect("\(error as Any)".contains("No such file"))
     }
 
-    @Test("a TPM in lockout opens keys all the same")
+    @Test("a TPM in lockout still opens keys")
     func lockout() throws {
         let fixture = try TPMFixture()
         let made = try fixture.vault.create(try sealing())
@@ -87,7 +87,7 @@ struct TPMTroubleTests {
         }
     }
 
-    @Test("the same TPM with its root key removed makes the same one again")
+    @Test("a TPM whose root key was removed makes that root key again")
     func evicted() throws {
         let fixture = try TPMFixture()
         let made = try fixture.vault.create(try sealing())
@@ -122,7 +122,7 @@ struct TPMTroubleTests {
         #expect(try fixture.pin.load() == nil)
     }
 
-    @Test("an owner with a password is told of, and needed only to make a root key")
+    @Test("an owner with a password is reported, and needed only to make a root key")
     func owned() throws {
         let fixture = try TPMFixture()
         try fixture.tpm.setOwnerAuth([1, 2, 3])
@@ -142,7 +142,7 @@ struct TPMTroubleTests {
         _ = try fixture.vault.sign(made.sealed, try sealing())
     }
 
-    @Test("a TPM that nobody has started is started, and its keys open")
+    @Test("a TPM that was not started is started, and its keys open")
     func notStarted() throws {
         let fixture = try TPMFixture()
         let made = try fixture.vault.create(try sealing())

@@ -104,7 +104,7 @@ struct TPMVaultTests {
         #expect(throws: VaultError.doesNotOpen) { try other.open(data, try sealing()) }
     }
 
-    @Test("a key sealed to other fingers is the same key, opens for them and not by the old bytes")
+    @Test("a key sealed to other fingers stays the key, opens for them and not by the old bytes")
     func resealed() throws {
         let made = try fixture.vault.create(try sealing())
         let later = try sealing(generation: 8, prints: [print(1)])
@@ -123,7 +123,7 @@ struct TPMVaultTests {
         #expect(try fixture.leftovers().isEmpty)
     }
 
-    @Test("it says who made the TPM, what opens a key, and which root key it has")
+    @Test("it reports the TPM's maker, what opens a key, and which root key it has")
     func describes() throws {
         let before = try fixture.vault.describe()
         #expect(before.kind == .tpm)

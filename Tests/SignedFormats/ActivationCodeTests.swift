@@ -46,7 +46,7 @@ struct ActivationCodeTests {
         }
     }
 
-    @Test("every single mistyped character is told, at every place")
+    @Test("every single mistyped character is detected, at every place")
     func substitutions() throws {
         let code = try code(seed: 1)
         let text = code.text
@@ -59,7 +59,7 @@ struct ActivationCodeTests {
         }
     }
 
-    @Test("every exchange of two characters is told")
+    @Test("every exchange of two characters is detected")
     func transpositions() throws {
         let compact = try code(seed: 2).text.filter { $0 != UInt8(ascii: "-") }
         for first in compact.indices {

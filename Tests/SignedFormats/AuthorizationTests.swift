@@ -14,7 +14,7 @@ struct AuthorizationTests {
         token: .sample(32..<48), nonce: [UInt8](0..<32), issued: Instant(seconds: 1_795_195_440),
         mac: [UInt8](32..<64))
 
-    @Test("comes back as it was written")
+    @Test("is read as it was written")
     func roundTrip() throws {
         let header = try #require(signet.header)
         #expect(try SignetAuthorization(header: header) == signet)
@@ -75,7 +75,7 @@ struct AuthorizationTests {
         }
     }
 
-    @Test("another scheme is somebody else's, whatever its length")
+    @Test("another scheme is not Signet's, whatever its length")
     func schemes() throws {
         for header in [
             "", "Bearer x", "signet statement=\"\"", "Signet", "SignetMAC", "Basic YTpi",

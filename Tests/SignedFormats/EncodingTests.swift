@@ -51,7 +51,7 @@ struct Base64Tests {
     }
 
     @Test(
-        "another form of the same bytes is refused",
+        "another encoding of those bytes is refused",
         arguments: [
             "Zg", "Zg=", "Zg===", "Zh==", "Zm9=", "Zm8", "=", "====", "Z", "Zm9vY", "Zg==Zg==",
             "Z g=", "Zm9v\n", "Zm9v=", "Zm9v====", "Zg==a", "\0\0\0\0", "Zm9ü",
@@ -66,7 +66,9 @@ struct Base64Tests {
         #expect(Base64.decode(bytes(text), alphabet: .url) == nil)
     }
 
-    @Test("random bytes come back", arguments: [Base64.Alphabet.standard, .url])
+    @Test(
+        "random bytes are decoded as they were encoded",
+        arguments: [Base64.Alphabet.standard, .url])
     func roundTrip(alphabet: Base64.Alphabet) {
         var random = Seeded(seed: 1)
         for count in 0..<200 {
@@ -93,7 +95,7 @@ struct NumberTextTests {
     }
 
     @Test(
-        "decimal comes back",
+        "decimal numbers are read as they were written",
         arguments: [0, 1, 9, 10, 42, 99, 100, 1 << 32, UInt64.max - 1, .max] as [UInt64])
     func decimal(number: UInt64) {
         #expect(Decimal.encode(number) == bytes(String(number)))
@@ -140,7 +142,7 @@ struct InstantTests {
         #expect(Instant(text: bytes(text))?.seconds == seconds)
     }
 
-    @Test("every day of four centuries comes back, and months have their days")
+    @Test("every day of four centuries is read as it was written, and months have their days")
     func days() {
         var lengths: [UInt64: Set<UInt64>] = [:]
         for day in 0..<146_097 as Range<UInt64> {

@@ -16,7 +16,7 @@ struct SSHSIGTests {
     private let low = [UInt8](repeating: 0, count: 31) + [1]
     private let middle = [0, 0x80] + [UInt8](repeating: 5, count: 30)
 
-    @Test("numbers of every length come back")
+    @Test("numbers of every length are read as they were written")
     func roundTrip() throws {
         for (r, s) in [(high, low), (low, high), (middle, middle), (high, high)] {
             let signature = try #require(signed(r: r, s: s))
@@ -32,7 +32,7 @@ struct SSHSIGTests {
         #expect(all.allSatisfy { $0.reversed().starts(with: bytes("tengis@")) })
     }
 
-    @Test("the signed data tells namespaces and messages apart")
+    @Test("the signed data distinguishes namespaces and messages")
     func signedData() {
         let digest = [UInt8](0..<32)
         let data = SSHSignature.signedData(namespace: bytes("n"), messageDigest: digest)
@@ -81,7 +81,7 @@ struct SSHSIGTests {
         }
     }
 
-    @Test("armour comes back for blobs of every length")
+    @Test("armour of blobs of every length is read as it was written")
     func armour() {
         for count in 0..<300 {
             let blob = (0..<count).map { UInt8($0 & 255) }
@@ -144,7 +144,7 @@ struct ReceiptTests {
 
 @Suite("A public key")
 struct PublicKeyTests {
-    @Test("its line and blob come back, with the comment")
+    @Test("its line and blob are read as they were written, with the comment")
     func roundTrip() throws {
         let key = try #require(key)
         #expect(try SSHPublicKey(blob: key.blob) == key)

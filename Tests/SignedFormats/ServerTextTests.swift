@@ -14,7 +14,7 @@ struct ServerTextTests {
         #expect(String(decoding: kind.text, as: UTF8.self) == kind.expected)
     }
 
-    @Test("comes back as it was written, at its longest too", arguments: ServerText.all)
+    @Test("is read as it was written, also at its longest", arguments: ServerText.all)
     func roundTrip(kind: ServerText) throws {
         #expect(try kind.again(kind.text) == kind.text)
         #expect(kind.longest.count <= kind.maximumLength)

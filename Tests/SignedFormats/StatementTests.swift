@@ -63,7 +63,7 @@ struct StatementTests {
                 """)
     }
 
-    @Test("of version 1 has neither requester nor command, and is read all the same")
+    @Test("of version 1 has neither requester nor command, and is still read")
     func versionOne() throws {
         var statement = sampleStatement
         statement.version = 1
@@ -98,7 +98,7 @@ struct StatementTests {
         }
     }
 
-    @Test("comes back as it was written")
+    @Test("is read as it was written")
     func roundTrip() throws {
         #expect(try Statement(parsing: sampleStatement.encoded()) == sampleStatement)
     }

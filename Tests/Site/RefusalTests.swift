@@ -10,7 +10,7 @@ import Testing
 
 @Suite("At the site")
 struct RefusalTests {
-    @Test("nobody is signed in without an approval, or by one that came too late")
+    @Test("no browser is signed in without an approval, or by one that came too late")
     func unapproved() async throws {
         let (server, device) = try await LiveServer.withSite(seconds: 10)
         let browser = TestBrowser(try SiteProcess(server))
@@ -39,7 +39,7 @@ struct RefusalTests {
         #expect(try !browser.isSignedIn)
     }
 
-    @Test("a rejection is not told")
+    @Test("a rejection is not revealed")
     func rejected() async throws {
         let (server, device) = try await LiveServer.withSite()
         let browser = TestBrowser(try SiteProcess(server))
@@ -75,7 +75,7 @@ struct RefusalTests {
         #expect(try server.audited("operation-consumed", "ok") == 1)
     }
 
-    @Test("a stolen or altered cookie, or two of them, are nobody's")
+    @Test("a stolen or altered cookie, or two of them, sign no one in")
     func cookies() async throws {
         let (server, device) = try await LiveServer.withSite()
         let site = try SiteProcess(server)
@@ -250,7 +250,7 @@ struct RefusalTests {
         #expect(try device.awaited().count == 1)
     }
 
-    @Test("it looks the same whether there is such an account, a blocked one, or one too busy")
+    @Test("an existing account, an unknown one, a blocked one and one too busy look alike")
     func unknown() async throws {
         let (server, device) = try await LiveServer.withSite()
         _ = try SiteDevice.registered(for: "blocked", at: server)
@@ -339,7 +339,7 @@ struct RefusalTests {
         #expect(browser.page.contains("value=\"&quot;&gt;&lt;b&gt;aaa"))
     }
 
-    @Test("every answer is kept by nobody, framed by nobody, and runs nothing")
+    @Test("no answer is cached or framed, and none runs a script")
     func headers() async throws {
         let (server, device) = try await LiveServer.withSite()
         let site = try SiteProcess(server)

@@ -92,7 +92,7 @@ struct SiteTests {
     }
 
     @Test(
-        "is signed in no longer than its device is good",
+        "is signed in only while its device is good",
         arguments: ["device", "account", "policy", "restart"])
     func ended(by end: String) async throws {
         let (server, device) = try await LiveServer.withSite()
@@ -154,7 +154,7 @@ struct SiteTests {
         #expect(try server.audited("refresh", "ok") >= 2)
     }
 
-    @Test("comes in by another site's link as who it was")
+    @Test("keeps its session when it arrives by another site's link")
     func linked() async throws {
         let (server, device) = try await LiveServer.withSite()
         let browser = TestBrowser(try SiteProcess(server))
@@ -172,7 +172,7 @@ struct SiteTests {
         #expect(try browser.isSignedIn)
     }
 
-    @Test("takes back what it began")
+    @Test("can cancel what it began")
     func canceled() async throws {
         let (server, device) = try await LiveServer.withSite()
         let browser = TestBrowser(try SiteProcess(server))
@@ -218,7 +218,7 @@ struct SiteTests {
         #expect(try !browser.isSignedIn)
     }
 
-    @Test("looks by itself until it is told not to")
+    @Test("refreshes by itself until it is asked not to")
     func refresh() async throws {
         let (server, _) = try await LiveServer.withSite()
         let browser = TestBrowser(try SiteProcess(server))

@@ -10,7 +10,7 @@ struct StartTests {
         try Program(Command([SiteProcess.program] + arguments)).expectEnd(within: .seconds(30))
     }
 
-    @Test("wants one absolute path, and shows its usage")
+    @Test("requires one absolute path, and shows its usage")
     func usage() throws {
         for arguments in [[], ["site.conf"], ["/a", "/b"], ["--help"]] {
             let outcome = try start(arguments)

@@ -18,7 +18,7 @@ struct UnavailableTests {
         }
     }
 
-    @Test("says so, and goes on where it was when the server answers again")
+    @Test("says so, and continues where it was when the server answers again")
     func down() async throws {
         let (server, device) = try await LiveServer.withSite()
         let site = try SiteProcess(server)
@@ -43,7 +43,7 @@ struct UnavailableTests {
         #expect(site.process.errors.contains("signet-site: the server"))
     }
 
-    @Test("signs out all the same")
+    @Test("can still sign out")
     func signOut() async throws {
         let (server, device) = try await LiveServer.withSite()
         let browser = TestBrowser(try SiteProcess(server))

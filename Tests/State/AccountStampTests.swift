@@ -42,7 +42,7 @@ struct AccountStampTests {
         #expect(try reopened().isUnchanged(since: stamp))
     }
 
-    @Test("does not hold after a record was replaced by the same bytes")
+    @Test("does not hold after a record was replaced by an identical copy")
     func replaced() throws {
         for (part, path) in records {
             let stamp = try settled(part)

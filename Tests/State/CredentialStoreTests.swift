@@ -28,7 +28,7 @@ struct CredentialStoreTests {
         #expect(try store.signers() == [])
     }
 
-    @Test("what was issued opens for the same prints and signs under the published key")
+    @Test("an issued credential opens for its prints and signs under the published key")
     func issues() throws {
         let issued = try fixture.issue()
         #expect(try store.state() == .issued(issued))
@@ -42,7 +42,7 @@ struct CredentialStoreTests {
             try P256PublicKey(point: line.key.point.bytes).verifies(signature, message: [1, 2]))
     }
 
-    @Test("after any change of the prints it does not open, and the cause is told")
+    @Test("after any change of the prints it does not open, and the cause is reported")
     func invalidated() throws {
         let changes: [(InvalidationCause, (Enrolment) throws -> Void)] = [
             (.fingerAdded, { _ in try fixture.add(3, .leftThumb) }),
@@ -78,7 +78,7 @@ struct CredentialStoreTests {
         try doesNotOpen(issued, because: .fingerReplaced)
     }
 
-    @Test("with another host secret it does not open, and that is told")
+    @Test("with another host secret it does not open, and this is reported")
     func hostChanged() throws {
         let issued = try fixture.issue()
         try fixture.overwrite(
@@ -94,7 +94,7 @@ struct CredentialStoreTests {
         #expect(try account.credential.explain(issued, enrolment: enrolment) == .hostSecretChanged)
     }
 
-    @Test("sealed bytes put in by hand do not open, and are told as damaged")
+    @Test("sealed bytes put in by hand do not open, and are reported as damaged")
     func swappedSeal() throws {
         try fixture.issue()
         let old = String(decoding: try fixture.contents(fixture.file("credential")), as: UTF8.self)

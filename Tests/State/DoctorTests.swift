@@ -19,7 +19,7 @@ struct DoctorTests {
 
     init() throws { fixture = try Fixture() }
 
-    @Test("knows every file that is kept, and tells of one that is not of the store's making")
+    @Test("knows every file that is kept, and reports one that is not the store's")
     func everyFile() throws {
         try keepMachine()
         let receipts = try fixture.account.receipts()

@@ -91,7 +91,7 @@ struct EnrolmentComparisonStoreTests {
         }
     }
 
-    @Test("a failed save is told, and the old record or the new one is there")
+    @Test("a failed save is reported, and the old record or the new one is there")
     func interruptedSave() throws {
         let old = EnrolmentComparisons(count: 1, completions: 0, pausedAt: nil)
         let new = EnrolmentComparisons(count: 2, completions: 0, pausedAt: nil)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import State
 
-@Suite("when accounts were told that they could enrol")
+@Suite("when accounts were informed that they could enrol")
 struct EnrolmentOffersTests {
     private let fixture: Fixture
     private static let day = EnrolmentOffers.interval
@@ -14,7 +14,7 @@ struct EnrolmentOffersTests {
 
     private var file: String { fixture.scratch.at("private/offers") }
 
-    @Test("each is told once a day, and again where the clock was set back")
+    @Test("each is informed once a day, and again if the clock was set back")
     func daily() {
         var offers = EnrolmentOffers()
         let start: UInt64 = 1_800_000_000

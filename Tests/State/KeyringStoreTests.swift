@@ -38,7 +38,7 @@ struct KeyringStoreTests {
         try fixture.open(password)
     }
 
-    @Test("what was kept opens for the same prints, and nothing of it is in the record")
+    @Test("a stored password opens for its prints, and nothing of it is in the record")
     func kept() throws {
         #expect(try store.state() == .off)
         let password = try keep(try entry())
@@ -52,7 +52,7 @@ struct KeyringStoreTests {
         #expect(try open(try keep(try entry())).equals(secret), "kept anew, in its place")
     }
 
-    @Test("a changed password is told, however it was changed")
+    @Test("a changed password is reported, however it was changed")
     func passwordChanged() throws {
         let password = try keep(try entry())
         let enrolment = try fixture.account.prints.enrolment()
@@ -71,7 +71,7 @@ struct KeyringStoreTests {
                 == .passwordChanged)
     }
 
-    @Test("after a change of the prints it does not open, and the cause is told")
+    @Test("after a change of the prints it does not open, and the cause is reported")
     func fingersChanged() throws {
         let password = try keep(try entry())
         try fixture.add(2, .leftIndex)
@@ -97,7 +97,7 @@ struct KeyringStoreTests {
         #expect(try store.loss(of: again, enrolment: enrolment, entry: try entry()) == nil)
     }
 
-    @Test("what was dropped tells why; what was removed tells nothing")
+    @Test("a dropped password leaves the reason; a removed one leaves nothing")
     func tombstones() throws {
         try keep(nil)
         for loss in KeyringLoss.allCases {

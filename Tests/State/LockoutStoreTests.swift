@@ -66,7 +66,7 @@ struct LockoutStoreTests {
         #expect(store.load() == .unreadable)
     }
 
-    @Test("a failed save is told, and the old record or the new one is there")
+    @Test("a failed save is reported, and the old record or the new one is there")
     func interrupted() throws {
         let old = Lockout(failures: 1, pausedAt: nil)
         let new = Lockout(failures: 2, pausedAt: nil)

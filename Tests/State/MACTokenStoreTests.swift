@@ -159,7 +159,7 @@ struct MACTokenStoreTests {
         #expect(try tokens.list().map(\.name) == [Bytes("b".utf8)])
     }
 
-    @Test("are good, can be ended, and are bound to their lines in a record that tells no state")
+    @Test("are good, can be ended, and are bound to their lines in a record that has no state")
     func withoutState() throws {
         let tokens = fixture.account.macTokens
         try fixture.overwrite(path(0xa1), try older(token("a", 0xa1), try secret(1)))
@@ -191,7 +191,7 @@ struct MACTokenStoreTests {
         return Bytes("\(described)secret: ".utf8) + Base64.encode(sealed, alphabet: .url) + [0x0a]
     }
 
-    @Test("are forgotten after many tries to tell their server in vain, which are counted on disk")
+    @Test("are forgotten after many failed notices to their server, which are counted on disk")
     func vainTries() throws {
         let tokens = fixture.account.macTokens
         try tokens.keep(token("a", 0xa1), secret: try secret(1))
@@ -229,7 +229,7 @@ struct MACTokenStoreTests {
         #expect(try tokens.list().isEmpty)
     }
 
-    @Test("another one in a token's place is not what a try in vain is counted for")
+    @Test("another one in a token's place does not get its failed notices counted")
     func vainForAnother() throws {
         let tokens = fixture.account.macTokens
         try tokens.keep(token("a", 0xa1), secret: try secret(1))

@@ -23,7 +23,7 @@ struct MigrationTests {
         try EarlierState.copy(version: 1, to: scratch.path)
     }
 
-    @Test("is the same machine with the same accounts, and says version 3")
+    @Test("is one machine with its accounts, and says version 3")
     func migrates() throws {
         let identity = try scratch.read("device-id")
         let state = try StateDirectory.open(scratch.path)
@@ -50,7 +50,7 @@ struct MigrationTests {
         #expect(try sys.generation() == 2)
     }
 
-    @Test("its credential opens for the same fingers, and signs under the key that was registered")
+    @Test("its credential opens for its fingers, and signs under the key that was registered")
     func opens() throws {
         let state = try StateDirectory.open(scratch.path)
         let account = try daemon(state)
@@ -69,7 +69,7 @@ struct MigrationTests {
         #expect(throws: VaultError.doesNotOpen) { try key.sign([1, 2], context) }
     }
 
-    @Test("its chain of receipts goes on, unbroken")
+    @Test("its chain of receipts continues, unbroken")
     func goesOn() throws {
         let state = try StateDirectory.open(scratch.path)
         let account = try daemon(state)
@@ -124,7 +124,7 @@ struct MigrationTests {
         Issue.record("it never came to an end")
     }
 
-    @Test("a print that was damaged is told as damaged, a foreign one too; neither is taken in")
+    @Test("a damaged print is reported as damaged, a foreign one too; neither is taken over")
     func damaged() throws {
         let names = Layout.entries(of: scratch.at("private/accounts/1/prints"))
         let name = try #require(names.first)
@@ -151,7 +151,7 @@ struct MigrationTests {
         #expect(try account.prints.enrolment().damaged.isEmpty)
     }
 
-    @Test("more files than fingers are let in: those that open come first")
+    @Test("more files than fingers are accepted: those that open come first")
     func tooMany() throws {
         for number in 0..<12 {
             try scratch.write(

@@ -50,7 +50,7 @@ struct PrintChangeTests {
     }
 
     @Test(
-        "tells beforehand what will be, and nothing of it is there before it is made",
+        "shows its result beforehand, and nothing of it is on disk before it is made",
         arguments: Kind.allCases)
     func drafts(_ kind: Kind) throws {
         let before = try fixture.account.prints.enrolment()

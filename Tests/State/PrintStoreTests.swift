@@ -30,7 +30,7 @@ struct PrintStoreTests {
         #expect(enrolment.damaged.isEmpty)
     }
 
-    @Test("every change has a generation and a state of its own, also going back to the same set")
+    @Test("every change has its own generation and state, even if it restores an earlier set")
     func generations() throws {
         var seen: [[UInt8]] = [try state()]
         try fixture.add(1)

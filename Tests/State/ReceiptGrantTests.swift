@@ -53,7 +53,7 @@ struct ReceiptGrantTests {
         }
     }
 
-    @Test("is on disk before that is told; the chain's head follows with the flush")
+    @Test("is on disk before that is reported; the chain's head follows with the flush")
     func durable() throws {
         let plan = FaultPlan()
         let log = try receipts.fixture.account(failing: plan).receipts()

@@ -92,7 +92,7 @@ struct ReceiptLogTests {
         }
     }
 
-    @Test("a lost or damaged counter goes on far beyond, and says so")
+    @Test("a lost or damaged counter continues far beyond, and says so")
     func lostCounter() throws {
         for number in 0..<3 { try receipts.login(service: "s\(number)") }
         for damage in ["", "signet-counter: 1\ncounter: 1\n", nil] {
@@ -142,7 +142,7 @@ struct ReceiptLogTests {
         #expect(try reopened().latest() == now)
     }
 
-    @Test("a latest moment that was none is corrected by who knows, and not by a few seconds")
+    @Test("a wrong latest moment is corrected by a caller that knows, and not by a few seconds")
     func corrected() throws {
         let (now, ahead) = (Fixture.now, Instant(seconds: Fixture.now.seconds + 400))
         try receipts.log.correct(to: now, leeway: 300)
@@ -208,7 +208,7 @@ struct ReceiptLogTests {
         Issue.record("it never came to an end")
     }
 
-    @Test("pages are read from where the last one ended, and what follows the last is told")
+    @Test("pages are read from where the last one ended, and what follows the last is reported")
     func pages() throws {
         var texts: [[UInt8]] = []
         for number in 0..<5 { texts.append(try receipts.login(service: "s\(number)")) }

@@ -94,7 +94,7 @@ struct RefusalListTests {
         #expect(list.refusals.map(\.count) == [.max])
     }
 
-    @Test("whoever asks in ever new ways pushes out nothing of another's, and no other reason")
+    @Test("requests in ever new ways displace no other user's entries, and no other reason")
     func flood() {
         var list = RefusalList()
         list.add(refusal(), to: alice)
@@ -112,7 +112,7 @@ struct RefusalListTests {
         #expect(list.entries(of: "bob").last?.service == "s499")
     }
 
-    @Test("many users who ask leave the account's own alone, and each other a share")
+    @Test("many users' requests leave the account's own alone, and leave each other a share")
     func crowd() {
         var list = RefusalList()
         for index in 0..<10 { list.add(refusal(service: "own\(index)"), to: alice) }
@@ -180,7 +180,7 @@ struct RefusalListTests {
     }
 
     @Test(
-        "a record that is damaged is told as such",
+        "a damaged record is reported as such",
         arguments: [
             ("signet-refusals: 1", "signet-refusals: 2"), ("refusals: 1", "refusals: 0"),
             ("refusals: 1", "refusals: 101"), ("verb: 1", "verb: 257"), ("verb: 1", "verb: 0"),

@@ -52,7 +52,7 @@ struct SecretStoreTests {
         #expect(!text.contains("AAAAAAAA"))
     }
 
-    @Test("one of the same name stays, unless it is to be replaced; then its id stays")
+    @Test("a secret with that name stays, unless it is to be replaced; then its id stays")
     func replaces() throws {
         let first = try fixture.keep([1], as: "mail")
         let secrets = fixture.account.secrets
@@ -64,7 +64,7 @@ struct SecretStoreTests {
         #expect(try secrets.list().intact == [second])
     }
 
-    @Test("no more than 64 are kept, damaged ones counted; replacing one is still possible")
+    @Test("at most 64 are kept, damaged ones counted; replacing one is still possible")
     func cap() throws {
         for index in 0..<SecretStore.limit { try fixture.keep([1], as: "\(index)") }
         let secrets = fixture.account.secrets
@@ -100,7 +100,7 @@ struct SecretStoreTests {
         #expect(try fixture.account.secrets.list().intact.isEmpty)
     }
 
-    @Test("a new credential for the same fingers leaves it as it is")
+    @Test("a new credential for its fingers leaves it as it is")
     func reissued() throws {
         try fixture.issue()
         let kept = try fixture.keep([1], as: "mail")
@@ -134,7 +134,7 @@ struct SecretStoreTests {
         #expect(try fixture.open(kept) == [UInt8](repeating: 9, count: 300))
     }
 
-    @Test("one damaged is deleted or replaced by the name that it tells, or by its id")
+    @Test("a damaged one is deleted or replaced by the name in its record, or by its id")
     func damagedDeleted() throws {
         let kept = try fixture.keep([1, 2, 3], as: "mail")
         var contents = try fixture.contents(fixture.path(of: kept))
@@ -279,7 +279,7 @@ extension SecretStoreTests {
         #expect(try fixture.account.secrets.list().intact.count == 1)
     }
 
-    @Test("an account that goes takes its secrets with it")
+    @Test("a removed account takes its secrets with it")
     func removed() throws {
         try fixture.keep([1], as: "mail")
         try fixture.keep([2], as: "more")

@@ -17,7 +17,7 @@ struct StateDirectoryTests {
 
     init() throws { fixture = try Fixture() }
 
-    @Test("opened again, it is the same machine with the same account")
+    @Test("opened again, it is that machine with that account")
     func again() throws {
         let state = try StateDirectory.open(fixture.scratch.path)
         #expect(state.device == fixture.state.device)
@@ -94,7 +94,7 @@ struct StateDirectoryTests {
         }
     }
 
-    @Test("a uid whose records carry another name is somebody else's")
+    @Test("a uid whose records carry another name belongs to another user")
     func reusedUid() throws {
         let bob: AccountName = "bob"
         #expect(throws: StoreFault.anotherAccount(name: Fixture.alice)) {

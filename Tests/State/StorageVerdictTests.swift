@@ -15,13 +15,13 @@ struct StorageVerdictTests {
             prints: prints.map { [UInt8](repeating: $0, count: 32) })
     }
 
-    @Test("is the same in whatever order it is listed")
+    @Test("does not depend on the order in which prints are listed")
     func same() {
         #expect(storage([2, 1, 2]).verdict(against: [storage([1, 2])]) == .same)
         #expect(storage([]).verdict(against: [storage([])]) == .same)
     }
 
-    @Test("tells what was added, what was removed, and a reader that was exchanged")
+    @Test("reports what was added, what was removed, and a reader that was exchanged")
     func changed() {
         let changes: [([UInt8], InvalidationCause)] = [
             ([1, 2, 3], .fingerAddedOnReader), ([1], .fingerRemovedOnReader),
@@ -67,7 +67,7 @@ struct StorageVerdictTests {
                 == .changed(.fingerAddedOnReader))
     }
 
-    @Test("two readers that nothing tells apart stand for each other")
+    @Test("two indistinguishable readers stand for each other")
     func twins() {
         let recorded = [storage([1]), storage([2])]
         #expect(storage([2]).verdict(against: recorded) == .same)
@@ -97,7 +97,7 @@ struct StorageStateTests {
         #expect(try state.covering([]) == state)
     }
 
-    @Test("it is another for anything that differs, and the same in any order")
+    @Test("it changes with any difference, and not with the order")
     func digest() throws {
         let variants: [[ReaderStorage]] = [
             [], [storage([])], [storage([1])], [storage([2])], [storage([1, 2])],

@@ -103,7 +103,7 @@ struct TemplateKeysTests {
         }
     }
 
-    @Test("a key that is gone damages its fingers, one that nobody has opened yet does not")
+    @Test("a missing key damages its fingers, one that was not opened yet does not")
     func gone() throws {
         try keep()
         try add(1)
@@ -222,7 +222,7 @@ struct TemplateKeysTests {
         #expect(try keys.key(Self.key) == nil && !keys.isOpen(Self.key))
     }
 
-    @Test("a key is in use as long as a print names it; unless all can be read, nobody can tell")
+    @Test("a key is in use as long as a print names it; unless all can be read, it is unknown")
     func inUse() throws {
         try keep()
         #expect(try fixture.state.templateKeysInUse().isEmpty)

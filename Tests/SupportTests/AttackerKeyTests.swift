@@ -53,7 +53,7 @@ struct AttackerKeyTests {
         #expect(response.parameters.firstRange(of: genuine.name) == nil)
     }
 
-    @Test("what anybody can authenticate is authenticated: a session without salt and password")
+    @Test("a session without salt and password authenticates what any party can authenticate")
     func authenticated() throws {
         let genuine = try tpm.readPublic(tpm.makeStorageRootKey())
         bus.fakePrimary(with: key)

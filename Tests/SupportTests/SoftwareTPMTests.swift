@@ -9,7 +9,7 @@ struct SoftwareTPMTests {
 
     init() throws { tpm = try SoftwareTPM() }
 
-    @Test("it answers, and never the same random bytes twice")
+    @Test("it answers, and never repeats its random bytes")
     func random() throws {
         let command = TPMCommand(.getRandom, parameters: [0, 16])
         let first = try tpm.run(command).parameters
@@ -58,7 +58,7 @@ struct SoftwareTPMTests {
         #expect(try persistKey() != name)
     }
 
-    @Test("the same TPM makes the same storage root key again, until it is cleared")
+    @Test("a TPM makes its storage root key again, until it is cleared")
     func clear() throws {
         let name = try persistKey()
         #expect(try tpm.readPublic(tpm.makeStorageRootKey()).name == name)
@@ -112,7 +112,7 @@ struct SoftwareTPMTests {
         #expect(try tpm.read(pcr: pcr - 1) == neighbour)
     }
 
-    @Test("full slots take no object more, from nobody, until one is flushed")
+    @Test("full slots accept no further object, from any client, until one is flushed")
     func slots() throws {
         let handles = try tpm.fillSlots()
         #expect(handles.count == 3)
@@ -132,7 +132,7 @@ struct SoftwareTPMTests {
         #expect(try tpm.loadedSessions == [])
     }
 
-    @Test("a suspended one accepts a command, and answers when it is let go on")
+    @Test("a suspended one accepts a command, and answers when it is resumed")
     func suspend() throws {
         let command = TPMCommand(.getRandom, parameters: [0, 8]).bytes
         tpm.suspend()

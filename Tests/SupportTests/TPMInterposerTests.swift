@@ -69,7 +69,7 @@ struct TPMInterposerTests {
         #expect(bus.exchanges.last?.commandSessions.isEmpty == true)
     }
 
-    @Test("it hands on what goes over the control socket, and has heard that too")
+    @Test("it passes on what is sent over the control socket, and records that too")
     func control() throws {
         #expect(try program.control([0, 0, 0, 5, 0]) == 0)
         #expect(bus.contains([0, 0, 0, 5, 0]))
@@ -122,7 +122,7 @@ struct TPMInterposerTests {
         #expect(bus.exchanges.first?.response?.dropLast() == answer.dropLast())
     }
 
-    @Test("who is stalled waits, nobody else does, and the end of the interposer ends it")
+    @Test("a stalled client waits, other clients do not, and the end of the interposer ends it")
     func stalls() throws {
         bus.setRule(at: .answer) { $0.code == .pcrExtend ? .stall : .pass }
         #expect(throws: TestFault.self) {
@@ -140,7 +140,7 @@ struct TPMInterposerTests {
         #expect(ended.result)
     }
 
-    @Test("a silent TPM keeps the program waiting, and who gives up is forgotten")
+    @Test("a silent TPM keeps the program waiting, and a client that gives up is forgotten")
     func silence() throws {
         tpm.suspend()
         for _ in 0..<4 {

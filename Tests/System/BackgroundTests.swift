@@ -4,7 +4,7 @@ import LoginProtocol
 import TestSupport
 import Testing
 
-@Suite("a request that nobody in front of a terminal may have made", .timeLimit(.minutes(5)))
+@Suite("a request that no user in front of a terminal may have made", .timeLimit(.minutes(5)))
 struct BackgroundTests {
     private let signet: SignetFixture
     private var host: HostFixture { signet.host }
@@ -42,7 +42,7 @@ struct BackgroundTests {
         #expect(!host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
     }
 
-    @Test("that goes there while a finger is awaited does not get the touch")
+    @Test("that is put there while a finger is awaited does not get the touch")
     func sentAway() throws {
         try signet.writeServices(options: "prompt=finger")
         let terminal = try host.terminal(["bash", "--norc", "-i"], as: HostFixture.alice)

@@ -46,7 +46,7 @@ struct CommandTests {
         #expect(!program.output.contains(HostFixture.alice.password))
     }
 
-    @Test("while it has a password to ask for, nobody but root reads its memory")
+    @Test("while it has a password to ask for, only root reads its memory")
     func memory() throws {
         let terminal = try signet("enable")
         try terminal.expect("Password of alice: ")
@@ -104,7 +104,7 @@ struct CommandTests {
         #expect(try signet.status(HostFixture.alice).prints == 0)
     }
 
-    @Test("disable, enable and unlock want the password, and do what they say")
+    @Test("disable, enable and unlock require the password, and do what they say")
     func toggle() throws {
         try enrollAlice()
         let off = try signet("disable")
@@ -158,7 +158,9 @@ struct CommandTests {
 
 @Suite("other readers", .timeLimit(.minutes(5)))
 struct OtherReaderTests {
-    @Test("one that compares with a single print and keeps none lets in, and refuses")
+    @Test(
+        "one that compares with a single print and stores none accepts the finger, and refuses others"
+    )
     func verifyOnly() throws {
         let signet = try SignetFixture(readers: [.text])
         try signet.enroll(HostFixture.alice, as: Touch.alice, on: .text)
@@ -201,7 +203,7 @@ struct StackLineTests {
         }
     }
 
-    @Test("another socket of root's may be named, and one that is not there is told")
+    @Test("another socket of root's may be named, and a missing one is reported")
     func socket() throws {
         let signet = try SignetFixture.inhabited(options: "socket=/run/elsewhere.sock")
         let terminal = try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
@@ -209,7 +211,7 @@ struct StackLineTests {
         try terminal.passBySudosPrompt()
     }
 
-    @Test("as the only one, required: a touch lets in, the password and no touch do not")
+    @Test("as the only one, required: a touch succeeds, the password and no touch do not")
     func alone() throws {
         let signet = try SignetFixture.inhabited()
         try signet.host.writeService(

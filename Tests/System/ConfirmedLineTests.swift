@@ -44,7 +44,7 @@ struct ConfirmedLineTests {
         #expect(try receipt("command") == digest(words))
     }
 
-    @Test("behind more assignments than fit shows it first all the same")
+    @Test("behind more assignments than fit still shows it first")
     func flood() throws {
         let assignments = (0..<64).map { "V\($0)=" + String(repeating: "x", count: 200) }
         let words = ["sudo"] + assignments + ["sh", "-c", "EVIL", "apt-get", "update"]
@@ -59,7 +59,7 @@ struct ConfirmedLineTests {
         #expect(try receipt("command") == digest(words))
     }
 
-    @Test("in a part that differs has another digest, where the prompt is the same")
+    @Test("in a part that differs has another digest under an identical prompt")
     func differing() throws {
         func confirmed(_ middle: String) throws -> (purpose: String?, digest: String?) {
             let word = String(repeating: "a", count: 400)

@@ -13,7 +13,7 @@ struct DaemonLifeTests {
         try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
     }
 
-    @Test("a login starts it at its socket, and it ends when nobody asks for anything any more")
+    @Test("a login starts it at its socket, and it ends when it is idle")
     func activation() throws {
         let signet = try SignetFixture(readers: [.text])
         try signet.enroll(HostFixture.alice, as: Touch.alice, on: .text)
@@ -53,7 +53,7 @@ struct DaemonLifeTests {
         #expect(try activator.expectEnd().ending == .exited(0))
     }
 
-    @Test("a mistake in the configuration is told with file and line, and logins go on")
+    @Test("a mistake in the configuration is reported with file and line, and logins still work")
     func badConfiguration() throws {
         let signet = try SignetFixture.inhabited()
         try signet.stop()
@@ -71,7 +71,7 @@ struct DaemonLifeTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    @Test("where nobody may wait, the second login is told who is served, and the password works")
+    @Test("without a waiting place, the second login sees who is served, and the password works")
     func fullQueue() throws {
         let signet = try SignetFixture.inhabited()
         try signet.stop()

@@ -34,7 +34,7 @@ struct DaemonLossTests {
         try terminal.passBySudosPrompt()
     }
 
-    @Test("whose directory was taken away, nobody is asked for a finger")
+    @Test("without its directory, no finger is asked for")
     func noDirectory() throws {
         try signet.stop()
         try signet.shell("rm -r /run/signet")
@@ -118,7 +118,8 @@ struct DaemonLossTests {
         bob; listen($socket, 5) or die $!; print "listening\\n"; sleep 1000;
         """
 
-    @Test("but bob in its place, nobody is let in, with an alert", arguments: [true, false])
+    @Test(
+        "but bob in its place, no login succeeds, and there is an alert", arguments: [true, false])
     func impostor(ownsSocket: Bool) throws {
         try signet.stop()
         if ownsSocket { try signet.shell("chown bob /run/signet") }
@@ -135,7 +136,7 @@ struct DaemonLossTests {
                 ? "the path of signetd's socket is not trusted" : "the daemon is not root")
     }
 
-    @Test("but a directory that others may write, or a link, nobody is let in")
+    @Test("but a directory that others may write, or a link, no login succeeds")
     func untrustedDirectory() throws {
         for line in ["chmod 777 /run/signet", "mv /run/signet /run/s; ln -s s /run/signet"] {
             try signet.shell("chmod 755 /run/signet; \(line)")

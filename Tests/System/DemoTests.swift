@@ -9,7 +9,7 @@ struct DemoTests {
         try Program(Command([Built.program("testfixture"), "demo"] + arguments))
     }
 
-    @Test("goes as expected in every scene")
+    @Test("runs as expected in every scene")
     func whole() throws {
         let outcome = try demo().expectEnd(within: .seconds(240))
         #expect(outcome.ending == .exited(0), "\(outcome.output)\(outcome.errors)")

@@ -95,7 +95,7 @@ struct DisplayManagerTests {
         try expectSession()
     }
 
-    @Test("who chooses another name takes the request for a touch away")
+    @Test("the request for a touch is cancelled when another name is chosen")
     func cancelled() throws {
         shows(.lightdm, .cancelled)
         try `do`("user alice")

@@ -159,7 +159,7 @@ struct DoctorTests {
         #expect(try examine().finding("no-reader", nil) != nil)
     }
 
-    @Test("tells an ordinary user what may be seen, and what it did not look at")
+    @Test("shows an ordinary user what may be seen, and says what it did not look at")
     func ordinary() throws {
         let checkup = try examine(as: HostFixture.alice)
         #expect(checkup.complaints == [])

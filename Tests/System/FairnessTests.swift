@@ -76,7 +76,7 @@ struct FairnessTests {
         for other in waiting { #expect(!other.transcript.contains("alice@linux$")) }
     }
 
-    @Test("by an enrolment at which nobody touches the reader: it makes room after 15 s")
+    @Test("by an enrolment without touches: it makes way after 15 s")
     func idleEnrolment() throws {
         try host.show(.session(of: HostFixture.bob))
         let begin = ContinuousClock.now

@@ -54,7 +54,7 @@ struct FingerAndPasswordTests {
         #expect(!terminal.transcript.contains("root\r\n"))
     }
 
-    @Test("sudo lets in who typed the password and touched")
+    @Test("sudo succeeds with the password typed and a touch")
     func both() throws {
         let terminal = try sudo()
         try type(HostFixture.alice.password, on: terminal)
@@ -104,7 +104,7 @@ struct FingerAndPasswordTests {
         try expectRefusal(by: terminal)
     }
 
-    @Test("with the touch first the password is asked for all the same, and has to be right")
+    @Test("with the touch first the password is still asked for, and has to be right")
     func touchFirst() throws {
         try install("sudo") { example in
             let lines = example.split(separator: "\n").filter { $0.hasPrefix("auth") }

@@ -36,7 +36,7 @@ struct FingerprintStackTests {
         #expect(!(outcome.output + outcome.errors).contains("assword: "))
     }
 
-    @Test("a touch lets in, to a session")
+    @Test("a touch opens a session")
     func finger() throws {
         shows(.gdm, .finger)
         let worker = try worker()

@@ -35,7 +35,7 @@ struct HostFixtureTests {
         #expect(try bob.expectEnd() == .exited(1))
     }
 
-    @Test("su lets in by the other's password, and refuses one's own")
+    @Test("su accepts the other user's password, and refuses one's own")
     func su() throws {
         let host = try HostFixture()
         let allowed = try host.terminal(["su", "bob", "-c", "id -un"], as: HostFixture.alice)
@@ -68,7 +68,7 @@ struct HostFixtureTests {
         try terminal.expectEnd()
     }
 
-    @Test("a shell in the fixture controls its jobs: ^Z stops, fg goes on, ^C ends")
+    @Test("a shell in the fixture controls its jobs: ^Z stops, fg continues, ^C ends")
     func jobs() throws {
         let host = try HostFixture()
         let terminal = try host.terminal(["bash", "-i"], as: HostFixture.alice)
@@ -343,7 +343,7 @@ extension String {
         #expect(try shell("ls -d \(group) || true") == "")
     }
 
-    @Test("stops all programs of a place where they are, and lets them go on")
+    @Test("stops all programs of a place where they are, and resumes them")
     func freezer() throws {
         let host = try HostFixture()
         let terminal = try host.terminal(["cat"], as: HostFixture.alice)

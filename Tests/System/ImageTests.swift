@@ -44,7 +44,7 @@ struct ImageTests {
         #expect(answer == .done(DoneAnswer(finger: .rightIndex, prints: 1, state: .valid)))
     }
 
-    @Test("let alice through sudo, and nobody else")
+    @Test("let alice use sudo, and no other user")
     func sudo() throws {
         let terminal = try signet.host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()

@@ -86,7 +86,7 @@ struct ImportTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    @Test("with a damaged and a foreign file among them: told of each, the rest works")
+    @Test("with a damaged and a foreign file among them: each is reported, the rest works")
     func damaged() throws {
         let signet = try host(.text, .text)
         let place = "alice/virtual_device/0"

@@ -35,7 +35,7 @@ struct InvalidationTests {
     }
 
     @Test(
-        "destroy the key for good: the reason is told, and the password works",
+        "destroy the key for good: the reason is reported, and the password works",
         arguments: [
             Change(
                 what: "removed", line: "rm \"$(ls \(prints)/* | head -1)\"",
@@ -122,7 +122,7 @@ struct InvalidationTests {
         #expect(try signet.status(HostFixture.alice).lock == .open)
     }
 
-    @Test("another machine's secret opens nothing: told, and the password works")
+    @Test("another machine's secret opens nothing: this is reported, and the password works")
     func otherSecret() throws {
         try signet.stop()
         try signet.shell(

@@ -78,7 +78,7 @@ struct KeyringTests {
         try signet.leave(again)
     }
 
-    @Test("after chpasswd nothing stale is handed on: the touch lets in, the person is told once")
+    @Test("after chpasswd nothing stale is passed on: the touch works, and one message says so")
     func changedByRoot() throws {
         try signet.shell("echo 'alice:a third password' | chpasswd -c SHA512")
         for isTold in [true, false] {
@@ -176,7 +176,7 @@ struct WalletTests {
         try host.run(["mkfifo", "/home/alice/key"], as: HostFixture.alice)
     }
 
-    @Test("the key that pam_kwallet5 hands on is the same after a touch as after the password")
+    @Test("the key that pam_kwallet5 passes on after a touch is the one after the password")
     func sameKey() throws {
         var keys: Set<String> = []
         for isTouch in [false, true] {

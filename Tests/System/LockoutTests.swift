@@ -17,7 +17,7 @@ struct LockoutTests {
         try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
     }
 
-    @Test("five lock the finger for 30 s, by a clock that nobody can set; sudo's password lifts it")
+    @Test("five lock the finger for 30 s, by a clock that cannot be set; sudo's password lifts it")
     func pause() throws {
         let terminal = try sudo()
         try signet.mismatch(4, on: terminal)

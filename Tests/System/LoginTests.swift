@@ -23,7 +23,7 @@ struct LoginTests {
 
     // MARK: su
 
-    @Test("su lets in by the other's finger")
+    @Test("su accepts the other user's finger")
     func suByTouch() throws {
         let terminal = try suBob()
         try terminal.expect("\(SignetFixture.invitation) to confirm: su bob -c 'id -un' (bob, ")
@@ -33,7 +33,7 @@ struct LoginTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    @Test("su lets in by the other's password, typed where the touch is awaited")
+    @Test("su accepts the other user's password, typed while the touch is awaited")
     func suByPassword() throws {
         let terminal = try suBob()
         try terminal.expectInvitation()
@@ -42,7 +42,7 @@ struct LoginTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    @Test("su lets in by the other's password when the finger's time is over")
+    @Test("su accepts the other user's password when the time for the finger is over")
     func suAfterTimeOut() throws {
         try signet.writeServices(options: "timeout=1")
         let terminal = try suBob()
@@ -94,7 +94,7 @@ struct LoginTests {
         try terminal.expectEnd()
     }
 
-    @Test("login lets alice in by the password, at the same prompt or after it")
+    @Test("login accepts alice's password, at the finger's prompt or after it")
     func loginByPassword() throws {
         let terminal = try login("alice")
         try terminal.expectInvitation()

@@ -58,7 +58,7 @@ struct NotifyTests {
         try host.start(["pamtester", "locker", account.name, "authenticate"], as: account)
     }
 
-    @Test("say who asks where no terminal does, and go when the touch is over")
+    @Test("name the requester if no terminal does, and disappear when the touch is over")
     func touch() throws {
         let notifier = try notifier()
         let asking = try asking()
@@ -92,7 +92,7 @@ struct NotifyTests {
         #expect(notifier.ended == nil)
     }
 
-    @Test("say nothing of what asks on a terminal, or for somebody else's finger")
+    @Test("say nothing of a request on a terminal, or for another user's finger")
     func others() throws {
         let notifier = try notifier()
         let first = try asking()

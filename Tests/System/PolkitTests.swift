@@ -93,7 +93,7 @@ struct PolkitTests {
         #expect(decision["SIGNET_DECISION"] == "allow")
     }
 
-    @Test("others' fingers are refused, and then the password lets in")
+    @Test("others' fingers are refused, and then the password is accepted")
     func fingerThenPassword() throws {
         shows(.pkexec, .wrongFinger, .fingerThenPassword)
         let terminal = try pkexec()
@@ -106,7 +106,7 @@ struct PolkitTests {
         try expectWelcome(terminal)
     }
 
-    @Test("the password lets in when the finger's time is over")
+    @Test("the password is accepted when the time for the finger is over")
     func password() throws {
         shows(.pkexec, .password)
         try signet.installStacks(options: "timeout=5")
@@ -175,7 +175,7 @@ struct PolkitTests {
         signet.resume()
     }
 
-    @Test("a su beside it waits, and is told for whom")
+    @Test("a su beside it waits, and shows for whom")
     func together() throws {
         shows(.pkexec, .together)
         let terminal = try pkexec()
@@ -191,7 +191,7 @@ struct PolkitTests {
 
     // MARK: Whose agent it is
 
-    @Test("an agent in a remote session gets no touch, and the password lets in")
+    @Test("an agent in a remote session gets no touch, and the password is accepted")
     func remoteAgent() throws {
         let terminal = try pkexec(in: .remoteSession(of: HostFixture.alice))
         try passByPassword(terminal)
@@ -210,7 +210,7 @@ struct PolkitTests {
         terminal.hangUp()
     }
 
-    @Test("a helper whose agent nobody knows gets no touch")
+    @Test("a helper of an unknown agent gets no touch")
     func unknownAgent() throws {
         // Its parent has gone, and whoever is it now has not started it.
         let program = try host.start(

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Attacks on a touch by programs whose user is not in front of the machine, or is somebody else.
-@Suite("a touch is for who is there", .timeLimit(.minutes(5)))
+@Suite("a touch is for users who are present", .timeLimit(.minutes(5)))
 struct PresenceTests {
     private let signet: SignetFixture
     private var host: HostFixture { signet.host }
@@ -73,7 +73,7 @@ struct PresenceTests {
         try expectPassword(su, "otherRequester")
     }
 
-    @Test("the administrator may allow it, and then the prompt names who asks")
+    @Test("the administrator may allow it, and then the prompt names the requester")
     func warned() throws {
         try configure("others = warn")
         try host.show(.session(of: HostFixture.bob))
@@ -98,7 +98,7 @@ struct PresenceTests {
         try expectServed(sudo())
     }
 
-    @Test("a touch that comes after the user was switched lets nobody in")
+    @Test("a touch that comes after the user was switched gives no access")
     func switchedMeanwhile() throws {
         let terminal = try sudo()
         try terminal.expectInvitation()

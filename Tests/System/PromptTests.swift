@@ -159,7 +159,7 @@ struct QueueTests {
         signet = try SignetFixture.inhabited(allowsOthers: true)
     }
 
-    @Test("the second is told of the first, waits, and has its turn then")
+    @Test("the second mentions the first, waits, and has its turn then")
     func turn() throws {
         let first = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try first.expectInvitation()
@@ -176,7 +176,7 @@ struct QueueTests {
         #expect(try second.expectEnd() == .exited(0))
     }
 
-    @Test("somebody else who waits is told who is served, but not with which command")
+    @Test("another user who waits sees who is served, but not with which command")
     func other() throws {
         let first = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try first.expectInvitation()
@@ -190,7 +190,7 @@ struct QueueTests {
         try first.expectEnd()
     }
 
-    @Test("whoever waits may type the password instead")
+    @Test("a waiting user may type the password instead")
     func password() throws {
         let first = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try first.expectInvitation()
@@ -205,7 +205,7 @@ struct QueueTests {
         #expect(try first.expectEnd() == .exited(0))
     }
 
-    @Test("the second goes on when the first is killed")
+    @Test("the second continues when the first is killed")
     func killed() throws {
         let first = try host.terminal(
             ["pamtester", "locker", "alice", "authenticate"], as: HostFixture.root)

@@ -29,7 +29,7 @@ struct ReaderStorageTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    @Test("as they were, the touch lets in, also after a reboot")
+    @Test("unchanged, the touch is accepted, also after a reboot")
     func untouched() throws {
         try expectTouch()
         try another("true")
@@ -38,7 +38,7 @@ struct ReaderStorageTests {
     }
 
     @Test(
-        "one added, removed, or all exchanged: told at sudo, the password works, enable mends it",
+        "one added, removed, or all exchanged: sudo says so, the password works, enable repairs it",
         arguments: [
             ("echo stranger >>storage.prints", "a finger was added on the reader itself"),
             ("sed -i /alice/d storage.prints", "a finger was removed on the reader itself"),

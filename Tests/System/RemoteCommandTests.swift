@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `signet verify` and `signet enroll` want a finger of who is at the machine, as a login does.
-@Suite("a command that wants a finger", .timeLimit(.minutes(5)))
+@Suite("a command that needs a finger", .timeLimit(.minutes(5)))
 struct RemoteCommandTests {
     private let signet: SignetFixture
     private var host: HostFixture { signet.host }

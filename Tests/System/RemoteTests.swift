@@ -4,7 +4,7 @@ import LoginProtocol
 import TestSupport
 import Testing
 
-@Suite("who is not at this machine", .timeLimit(.minutes(5)))
+@Suite("a user who is not at this machine", .timeLimit(.minutes(5)))
 struct RemoteTests {
     private let signet: SignetFixture
     private var host: HostFixture { signet.host }
@@ -89,7 +89,7 @@ struct LockerTests {
         signet = try SignetFixture.inhabited()
     }
 
-    @Test("is told of alice's touch")
+    @Test("hears of alice's touch")
     func own() throws {
         let terminal = try host.terminal(
             ["pamtester", "locker", "alice", "authenticate"], as: HostFixture.alice)
@@ -104,7 +104,7 @@ struct LockerTests {
         #expect(decision["SIGNET_DECISION"] == "allow")
     }
 
-    @Test("is not told of bob's")
+    @Test("does not hear of bob's")
     func others() throws {
         let terminal = try host.terminal(
             ["pamtester", "locker", "bob", "authenticate"], as: HostFixture.alice)

@@ -74,7 +74,7 @@ struct SSHTests {
         host.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" }
     }
 
-    @Test("asks for the password alone, and nobody at the machine lets in who is far away")
+    @Test("asks for the password only, and a touch at the machine admits no remote user")
     func keyboardInteractive() throws {
         shows(.sshd, .password, .remote)
         let terminal = try askedByPassword()
@@ -127,7 +127,7 @@ struct SSHTests {
         return terminal
     }
 
-    @Test("a key lets in, and sudo in the session asks for the password, not for a touch here")
+    @Test("accepts a key, and sudo in the session asks for the password, not for a touch here")
     func sudo() throws {
         shows(.sudoOverSSH, .password, .remote, .restored)
         let terminal = try sudoInSession()

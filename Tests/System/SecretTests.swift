@@ -39,7 +39,7 @@ struct SecretTests {
     }
 
     @Test(
-        "what a script keeps comes back byte for byte after a touch",
+        "what a script stores is returned byte for byte after a touch",
         arguments: [
             "printf x", "printf 'a\\0b\\n\\377'", "head -c 65536 /dev/urandom", "echo line",
         ])
@@ -75,7 +75,7 @@ struct SecretTests {
         #expect(list.output.contains("mail") && list.output.split(separator: "\n").count == 2)
     }
 
-    @Test("a wrong finger and somebody else get nothing, and standard output stays empty")
+    @Test("a wrong finger and another user get nothing, and standard output stays empty")
     func withheld() throws {
         #expect(try run("printf kestrel | signet secret set mail").succeeded)
         let bob = try run("signet secret get mail --account alice", as: HostFixture.bob)
@@ -107,7 +107,7 @@ struct SecretTests {
         #expect(none.ending == .exited(1) && none.errors.contains("no finger is enrolled"))
     }
 
-    @Test("a change of fingers ends it, is told in time, and the secret can be set again")
+    @Test("a change of fingers ends it, with a warning in time, and the secret can be set again")
     func changed() throws {
         #expect(try run("printf 1 | signet secret set mail").succeeded)
         #expect(try run("signet list").output.contains("1 secret is sealed to these fingers"))
@@ -133,7 +133,7 @@ struct SecretTests {
         #expect(try run("signet secret get mail").errors.contains("there is no secret mail"))
     }
 
-    @Test("typed at a terminal it is unseen, wanted twice, and comes without its line end")
+    @Test("typed at a terminal it is invisible, asked for twice, and has no newline")
     func typed() throws {
         let terminal = try host.terminal([program, "secret", "set", "pin"], as: HostFixture.alice)
         try terminal.expect("Secret pin: ")
@@ -203,7 +203,7 @@ struct SecretTests {
         }
     }
 
-    @Test("a full disk is told, not passed over")
+    @Test("a full disk is reported, not ignored")
     func fullDisk() throws {
         #expect(try run("printf kestrel | signet secret set mail").succeeded)
         let outcome = try touched("signet secret get mail >/dev/full")

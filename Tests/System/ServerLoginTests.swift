@@ -74,7 +74,7 @@ struct ServerLoginTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    @Test("lets alice in by a touch and the server's yes, which the receipt tells")
+    @Test("succeeds by alice's touch and the server's approval, which the receipt records")
     func accepted() throws {
         try letsIn()
         let log = try host.run(
@@ -97,7 +97,7 @@ struct ServerLoginTests {
         #expect(exported.output.contains("Good \"login@signet\" signature"), "\(exported)")
     }
 
-    @Test("refuses a server whose key is not the pinned one, and the password lets in")
+    @Test("refuses a server whose key is not the pinned one, and accepts the password")
     func otherKey() async throws {
         let other = try await LiveServer.start()
         let foreign = try other.administer("application", "pam-file", "shop")
@@ -117,7 +117,7 @@ struct ServerLoginTests {
         }
     }
 
-    @Test("goes on to the password without the server, or to an earlier yes where that may be")
+    @Test("falls back to the password, or to an earlier approval if allowed, without the server")
     func away() throws {
         try relay.cut()
         try password(after: "the request to the server failed: ")

@@ -18,7 +18,7 @@ struct SleepTests {
         try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
     }
 
-    @Test("that falls asleep goes on to the password, and lets in by a touch when it is awake")
+    @Test("that falls asleep falls back to the password, and accepts a touch when it is awake")
     func sleep() throws {
         let terminal = try sudo()
         try terminal.expectInvitation()

@@ -36,7 +36,8 @@ struct StorageLossTests {
         #expect(status.lock == .open)
     }
 
-    @Test("a full disk when the attempt is counted: told, no finger asked for, the password works")
+    @Test(
+        "a full disk when the attempt is counted: says so, asks for no finger, the password works")
     func fullBefore() throws {
         try fill()
         let terminal = try sudo()
@@ -48,7 +49,7 @@ struct StorageLossTests {
         try expectSound()
     }
 
-    @Test("a full disk when the receipt is written: told, not let in, the password works")
+    @Test("a full disk when the receipt is written: says so, denies, the password works")
     func fullAtTouch() throws {
         let terminal = try sudo()
         try terminal.expectInvitation()
@@ -61,7 +62,7 @@ struct StorageLossTests {
         try expectSound()
     }
 
-    @Test("a full disk when a mismatch is counted: told, and the attempt stays counted")
+    @Test("a full disk when a mismatch is counted: says so, and the attempt stays counted")
     func fullAtMismatch() throws {
         try signet.setFailures(4, of: HostFixture.alice)
         let terminal = try sudo()
@@ -73,7 +74,7 @@ struct StorageLossTests {
         #expect(try signet.failures(of: HostFixture.alice) == 5)
     }
 
-    @Test("a full disk when a finger is enrolled: told, and the fingers before it still serve")
+    @Test("a full disk when a finger is enrolled: says so, and the fingers before it still work")
     func fullAtEnrolment() throws {
         try fill()
         let answer = try signet.enroll(HostFixture.alice, .leftIndex, as: "alice's other")
@@ -92,7 +93,7 @@ struct StorageLossTests {
         }
     }
 
-    @Test("a read-only disk: told, no finger asked for, the password works, nothing is lost")
+    @Test("a read-only disk: says so, asks for no finger, the password works, nothing is lost")
     func readOnly() throws {
         try signet.shell("mount -o remount,ro /var/lib/signet")
         let terminal = try sudo()
@@ -109,7 +110,7 @@ struct StorageLossTests {
         try expectSound()
     }
 
-    @Test("a daemon that starts on a read-only disk serves, tells, and the password works")
+    @Test("a daemon that starts on a read-only disk serves, says so, and the password works")
     func startsReadOnly() throws {
         try signet.stop()
         try signet.shell("mount -o remount,ro /var/lib/signet")

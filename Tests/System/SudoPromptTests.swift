@@ -67,7 +67,7 @@ struct SudoPromptTests {
     }
 
     @Test(
-        "that looks like an option of sudo's own keeps nobody from the touch",
+        "that looks like an option of sudo's own does not prevent the touch",
         arguments: ["-S", "-n", "-A", "--stdin", "--", ""])
     func option(prompt: String) throws {
         let terminal = try sudo(prompt)

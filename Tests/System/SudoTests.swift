@@ -41,7 +41,7 @@ struct SudoTests {
         #expect(decision.uid == 0)
     }
 
-    @Test("a bad scan is no failure: it is repeated, and the next one lets in")
+    @Test("a bad scan is no failure: it is repeated, and the next one succeeds")
     func badScan() throws {
         let terminal = try sudo("id", "-un")
         try terminal.expectInvitation()
@@ -132,7 +132,7 @@ struct SudoTests {
         #expect(!terminal.transcript.contains("root\r\n"))
     }
 
-    @Test("a touch proves who bob is, not that he may use sudo")
+    @Test("a touch proves that the user is bob, not that bob may use sudo")
     func bob() throws {
         try host.show(.session(of: HostFixture.bob))
         let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.bob)

@@ -114,7 +114,7 @@ struct TerminalProgramTests {
         try expectWelcome(program, on: terminal)
     }
 
-    @Test("a touch lets in", arguments: TerminalProgram.allCases)
+    @Test("a touch is accepted", arguments: TerminalProgram.allCases)
     func finger(program: TerminalProgram) throws {
         shows(program.column, .finger)
         let terminal = try start(program)
@@ -124,7 +124,7 @@ struct TerminalProgramTests {
     }
 
     @Test(
-        "the password lets in, typed where the touch is awaited",
+        "the password is accepted, typed while the touch is awaited",
         arguments: TerminalProgram.allCases)
     func typed(program: TerminalProgram) throws {
         shows(program.column, .typed)
@@ -148,7 +148,7 @@ struct TerminalProgramTests {
     }
 
     @Test(
-        "others' fingers are refused, and then the password lets in",
+        "others' fingers are refused, and then the password is accepted",
         arguments: TerminalProgram.allCases)
     func fingerThenPassword(program: TerminalProgram) throws {
         shows(program.column, .wrongFinger, .fingerThenPassword)

@@ -7,7 +7,7 @@ import Testing
 
 /// Programs that run PAM while nobody is there to touch anything: real cron, and what systemd does
 /// for a user's service manager.
-@Suite("with nobody there", .timeLimit(.minutes(5)), .notingCells)
+@Suite("with no user present", .timeLimit(.minutes(5)), .notingCells)
 struct UnattendedTests {
     private let signet: SignetFixture
     private var host: HostFixture { signet.host }
@@ -57,7 +57,7 @@ struct UnattendedTests {
     }
 
     @Test(
-        "cron runs alice's job without asking anybody",
+        "cron runs alice's job without asking",
         arguments: [Compatibility.Case.unattended, .daemonDown, .daemonSilent])
     func cron(case: Compatibility.Case) throws {
         shows(.cron, `case`)
@@ -69,7 +69,7 @@ struct UnattendedTests {
     }
 
     @Test(
-        "atd runs alice's job without asking anybody",
+        "atd runs alice's job without asking",
         arguments: [Compatibility.Case.unattended, .daemonDown, .daemonSilent])
     func at(case: Compatibility.Case) throws {
         shows(.at, `case`)
@@ -88,7 +88,7 @@ struct UnattendedTests {
         #expect(try signet.status(HostFixture.alice).lock != .open)
     }
 
-    @Test("sudo in a cron job is refused at once, and waits for nobody's touch")
+    @Test("sudo in a cron job is refused at once, and waits for no touch")
     func sudoInCron() throws {
         shows(.sudoInCron, .unattended)
         let begun = ContinuousClock.now
@@ -101,7 +101,7 @@ struct UnattendedTests {
     }
 
     @Test(
-        "a user's service manager is begun without asking anybody",
+        "a user's service manager starts without asking",
         arguments: [Compatibility.Case.unattended, .daemonDown, .daemonSilent])
     func systemdUser(case: Compatibility.Case) throws {
         shows(.systemdUser, `case`)
@@ -118,7 +118,7 @@ struct UnattendedTests {
     }
 
     @Test(
-        "lightdm starts its greeter, or alice's session by itself, without asking anybody",
+        "lightdm starts its greeter, or alice's session by itself, without asking",
         arguments: [Compatibility.Case.unattended, .daemonDown, .daemonSilent],
         [Compatibility.Program.greeter, .autologin])
     func lightdm(case: Compatibility.Case, program: Compatibility.Program) throws {

@@ -80,7 +80,7 @@ struct UnplugTests {
         try expectSudo()
     }
 
-    @Test("a second finger is not enrolled, and the first one goes on letting in")
+    @Test("a second finger is not enrolled, and the first one still works")
     func secondFinger() throws {
         try signet.enroll(HostFixture.alice, as: Touch.alice)
         let terminal = try command("enroll", "left-index")

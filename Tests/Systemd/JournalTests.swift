@@ -28,7 +28,7 @@ struct JournalTests {
         #expect(fields == entry.fields)
     }
 
-    @Test("is told apart from no journal: nothing is claimed to be recorded")
+    @Test("is distinguished from no journal: nothing is claimed to be recorded")
     func absent() throws {
         let outcome = try PrivateThread.run { [entry] in
             try PrivateThread.cover("/run")

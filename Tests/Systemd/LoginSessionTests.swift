@@ -110,7 +110,8 @@ struct LoginSessionTests {
         #expect(found == LoginSession(id: "c7", owner: 1000))
     }
 
-    @Test("that a user works in is none for one who is not logged in, lingers, or does not own it")
+    @Test(
+        "that a user works in is none for a user who is not logged in, lingers, or does not own it")
     func noDisplay() throws {
         for files in [
             [:], ["users/1000": "STATE=lingering\n"],

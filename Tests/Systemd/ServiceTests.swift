@@ -58,7 +58,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("readiness reaches whoever listens, and nobody otherwise")
+    @Test("readiness reaches the listener, and nothing else otherwise")
     func readiness() async {
         await #expect(processExitsWith: .success) {
             #expect(!Readiness.ready.notify())

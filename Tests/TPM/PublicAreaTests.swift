@@ -16,7 +16,7 @@ struct PublicAreaTests {
         #expect(try PublicArea(bytes: area.dropLast()).name() != name)
     }
 
-    @Test("registers are each there once, from 0 to 23, and come back ascending")
+    @Test("registers occur once each, from 0 to 23, and are read in ascending order")
     func registers() throws {
         #expect(try #require(RegisterSelection([23, 0, 7])).numbers == [0, 7, 23])
         #expect(try #require(RegisterSelection([])) == .none)

@@ -42,7 +42,7 @@ struct ReturnCodeTests {
         }
     }
 
-    @Test("is told in words and as a number")
+    @Test("is shown in words and as a number")
     func words() {
         #expect("\(ReturnCode(0x921))".hasSuffix("(0x921)"))
         #expect("\(ReturnCode(0x921))".contains("lockout"))

@@ -99,7 +99,7 @@ struct SealedObjectTests {
         #expect(try RegisterSelection.none.digest(over: connection, root: root) == [])
     }
 
-    @Test("what nobody holds is flushed, and what is held stays")
+    @Test("an object that is not held is flushed, and one that is held stays")
     func stale() throws {
         let value: [UInt8] = [1, 2, 3]
         let parts = try connection.createSigner(

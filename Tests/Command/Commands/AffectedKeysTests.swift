@@ -62,7 +62,9 @@ struct EndingsTests {
 
         """
 
-    @Test("is told on a terminal before it, and after it with what to do", arguments: words)
+    @Test(
+        "is announced on a terminal before the change, and reported after it with what to do",
+        arguments: words)
     func terminal(words: [String]) throws {
         let run = try signet(words + ["--account", "alice"], [listed] + keys + [changed]) {
             $0.columns = { 80 }
@@ -73,7 +75,7 @@ struct EndingsTests {
         #expect(!run.output.contains("old") && !run.output.contains("signet-operations"))
     }
 
-    @Test("is not told of a finger that is not enrolled")
+    @Test("is not mentioned for a finger that is not enrolled")
     func nothingThere() throws {
         let refusal = answering(.denial(Denial(.unknownFinger, finger: .leftThumb)))
         let words = ["delete", "left-thumb", "--account", "alice"]
@@ -83,7 +85,7 @@ struct EndingsTests {
         #expect(run.code == .denied && run.output == "", "\(run.output)")
     }
 
-    @Test("is told only after it elsewhere, and to programs", arguments: words)
+    @Test("is reported only after the change without a terminal, and to programs", arguments: words)
     func elsewhere(words: [String]) throws {
         let run = try signet(words + ["--account", "alice"], keys + [changed])
         #expect(!run.output.contains("this change") && run.output.hasSuffix(Self.ended))
@@ -117,7 +119,7 @@ struct EndingsTests {
     }
 
     @Test(
-        "is in no change's way where the daemon cannot tell",
+        "does not prevent a change if the daemon cannot say what would end",
         arguments: [
             answering(.denial(Denial(.fingersClosed))), [.receive], [],
             [.receive, .sendRaw([1, 200])], [.receive, .hang],

@@ -78,7 +78,7 @@ struct ConfigTests {
         #expect(differs.output.contains("run 'systemctl try-restart signetd'"))
     }
 
-    @Test("--check finds no mistake, and tells what the service uses instead")
+    @Test("--check finds no mistake, and shows what the service uses instead")
     func differs() throws {
         let scratch = try Scratch()
         try scratch.write("signet.conf", "[touch]\ntimeout = 20s\n")
@@ -93,7 +93,7 @@ struct ConfigTests {
         #expect(run.output.contains("run 'systemctl try-restart signetd'"))
     }
 
-    @Test("--check tells that the service uses what the files say, or is not there")
+    @Test("--check shows that the service uses what the files say, or is not running")
     func same() throws {
         let scratch = try Scratch()
         try scratch.write("signet.conf", "[touch]\ntimeout = 60s\n")
@@ -109,7 +109,7 @@ struct ConfigTests {
         #expect(run.output.contains("the running service uses these settings\n"))
     }
 
-    @Test("--check tells file and line of a mistake, and ends with 1")
+    @Test("--check reports file and line of a mistake, and ends with 1")
     func mistake() throws {
         let scratch = try Scratch()
         try scratch.write("signet.conf", "[touch]\ntimeout = 20s\n")
@@ -124,7 +124,7 @@ struct ConfigTests {
         #expect((document["fault"] as? [String: Any])?["line"] as? Int == 3)
     }
 
-    @Test("--check tells of names in the lists that nobody has, and ends with 0")
+    @Test("--check reports names in the lists that do not exist, and ends with 0")
     func unknownNames() throws {
         let scratch = try Scratch()
         try scratch.write(
@@ -144,7 +144,7 @@ struct ConfigTests {
         #expect(unknown.map { $0["name"] as? String } == ["no-such", "nobody-here"])
     }
 
-    @Test("--check tells of services without a stack, with the nearest that there is")
+    @Test("--check reports services without a stack, with the most similar name, and ends with 0")
     func unknownServices() throws {
         let scratch = try Scratch()
         try scratch.write("etc/pam.d/lightdm", "auth required pam_unix.so\n")
@@ -166,7 +166,7 @@ struct ConfigTests {
         #expect(!(try check([]).output.contains("there is no service")))
     }
 
-    @Test("--check tells of a setting that there is no more, and ends with 0")
+    @Test("--check reports a setting that no longer exists, and ends with 0")
     func obsolete() throws {
         let scratch = try Scratch()
         try scratch.write("signet.conf", "[touch]\ntimeout = 20s\n[keyring]\nexcept = sudo\n")

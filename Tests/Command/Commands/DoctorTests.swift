@@ -51,7 +51,7 @@ private func codes(_ run: Run) throws -> [String] {
     return findings.compactMap { $0["code"] as? String }.filter { !always.contains($0) }
 }
 
-@Suite("signet doctor, and what the daemon tells")
+@Suite("signet doctor, and what the daemon reports")
 struct DoctorTests {
     @Test("asks for readers, vaults, settings and the caller's own account")
     func requests() throws {
@@ -132,7 +132,7 @@ struct DoctorTests {
         #expect(finding?["mend"] as? String == "pam-auth-update --enable signet")
     }
 
-    @Test("tells how accounts, readers, vaults and versions stand")
+    @Test("reports accounts, readers, vaults and versions")
     func standing() throws {
         func check(_ change: (inout StatusAnswer) -> Void, _ code: String) throws {
             var status = sampleStatus
@@ -180,7 +180,7 @@ struct DoctorTests {
         #expect(try codes(doctor(["--json"], all)) == [])
     }
 
-    @Test("tells of a login that the daemon would refuse, once, and of the vault that keys are in")
+    @Test("reports a login that the daemon would refuse, once, and the vault that keys are in")
     func refusal() throws {
         func asked(
             _ refusal: Denial?, vaults: [VaultAnswer] = [],
@@ -225,7 +225,7 @@ struct DoctorTests {
         #expect(try codes(disabled) == ["login-disabled"])
     }
 
-    @Test("goes on where the daemon denies, answers nonsense, or is not there")
+    @Test("continues if the daemon denies, answers nonsense, or is not running")
     func trouble() throws {
         let none = try doctor(["--json"], [])
         #expect(try codes(none) == [])
@@ -291,7 +291,7 @@ struct DoctorTests {
         #expect(!run.output.contains("signet enable"), "\(run.output)")
     }
 
-    @Test("a module's name that is misspelt is told, and what is meant")
+    @Test("reports a misspelt name of a module, and the correct one")
     func misspelt() throws {
         for (name, isTold) in [
             ("pam_signett.so", true), ("pam_sigent.so", true), ("/lib/security/pam_signe.so", true),

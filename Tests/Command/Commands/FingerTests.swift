@@ -157,7 +157,7 @@ struct FingerTests {
         #expect(document["fingers"] as? Int == 0)
     }
 
-    @Test("verify tells which finger matched, or that none did")
+    @Test("verify shows which finger matched, or that none did")
     func verify() throws {
         let words = ["verify", "--account", "alice"]
         let touch = Answer.notice(Notice(.touch))
@@ -193,7 +193,7 @@ struct FingerTests {
         #expect(try json.document("verified")["account"] as? String == "alice")
     }
 
-    @Test("enable, disable and unlock ask and tell")
+    @Test("enable, disable and unlock send their request and report the result")
     func toggles() throws {
         let cases: [(String, Request, String, String)] = [
             ("enable", .enable(account: alice), "fingerprint login is on for alice", "enabled"),
@@ -280,7 +280,7 @@ struct FingerTests {
         #expect(run.requests == [.list(account: alice), .enable(account: alice)])
     }
 
-    @Test("enable asks for the keyring as it is told to, and tells how that stands")
+    @Test("enable sets the keyring as its option says, and reports its state")
     func keyring() throws {
         let ended = "a touch no longer opens the keyring of alice: "
         let states: [(KeyringState?, String)] = [

@@ -21,7 +21,7 @@ struct ImportTests {
                 place: Bytes(place.utf8)))
     }
 
-    @Test("tells each finger, how many there are, and what is to be done about fprintd")
+    @Test("reports each finger, how many there are, and what to do about fprintd")
     func all() throws {
         let script = answering(
             .notice(Notice(.waiting, subject: Bytes("sudo (bob)".utf8))),
@@ -49,7 +49,7 @@ struct ImportTests {
         #expect(run.requests == [.importPrint(account: "alice")])
     }
 
-    @Test("ends with 1 where one was refused or none is there, and tells why in a clear text")
+    @Test("ends with 1 if one was refused or none is there, and says why")
     func refused() throws {
         for outcome in ImportOutcome.allCases where ![.imported, .known].contains(outcome) {
             let script = answering(
@@ -68,7 +68,7 @@ struct ImportTests {
         #expect(none.output.contains("fprintd has stored no fingerprints of alice"))
     }
 
-    @Test("what was taken over before a denial is told, and then the denial")
+    @Test("reports what was imported before a denial, and then the denial")
     func denied() throws {
         let script = answering(
             Self.print(.leftIndex, .imported, "quick/0/2"), .denial(Denial(.vaultUnavailable)))

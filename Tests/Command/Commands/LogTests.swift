@@ -151,7 +151,7 @@ struct LogTests {
         #expect(nothing.code == .done)
     }
 
-    @Test("--verify takes receipts of version 1 and 2 in one chain, and a line says who else asked")
+    @Test("--verify accepts receipts of versions 1 and 2 in one chain, and shows other requesters")
     func mixed() throws {
         var sample = try SampleLog(count: 0)
         try sample.append(counter: 1, version: 1)
@@ -208,7 +208,7 @@ struct LogTests {
         try expectFault(sample, "receipt at position 3: it cannot be read")
     }
 
-    @Test("a secret's receipt is checked like a login's, and is told by its use")
+    @Test("--verify checks a secret's receipt like a login's, and shows what it was for")
     func secret() throws {
         var sample = try SampleLog(count: 1)
         try sample.append(counter: 5, namespace: .secret)
@@ -250,7 +250,7 @@ struct LogTests {
         try expectFault(sample, "the list of registered keys cannot be read")
     }
 
-    @Test("tells where the daemon could not read on")
+    @Test("reports that the daemon could not read on")
     func damaged() throws {
         let sample = try SampleLog(count: 2)
         let denial = Denial(.storage, subject: Bytes("a receipt is damaged".utf8))

@@ -85,7 +85,7 @@ struct MACTokenTests {
                         bodyDigest: Hexadecimal.decode(Bytes(digest.utf8)) ?? [])))
     }
 
-    @Test("refuses what is no name, method or URL, and asks nobody")
+    @Test("refuses an invalid name, method or URL, without asking the daemon")
     func malformed() throws {
         let cases: [([String], String)] = [
             (["add", "http://h", "cron"], "is not the URL of a server"),
@@ -104,7 +104,7 @@ struct MACTokenTests {
         }
     }
 
-    @Test("wants the server where several gave a token of one name, and says what is gone")
+    @Test("requires the server if several gave a token of one name, and reports removals")
     func remove() throws {
         let other: ServerURL = "https://other.example"
         let both = kept(token("cron"), token("cron", at: other))

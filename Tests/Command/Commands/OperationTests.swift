@@ -51,7 +51,7 @@ private func operations(
 
 @Suite("signet operations")
 struct OperationTests {
-    @Test("lists what awaits, and says how to go on")
+    @Test("lists what awaits, and says what to do next")
     func list() throws {
         let run = try operations(
             scripts: [
@@ -84,7 +84,7 @@ struct OperationTests {
         #expect(lost.errors.contains(": the fingers have changed"))
     }
 
-    @Test("tells of servers that are away, and shows what the others told")
+    @Test("reports servers that cannot be reached, and shows what the others returned")
     func troubles() throws {
         let trouble = ServerTroubleAnswer(
             server: second, reason: .serverUnreachable, subject: Bytes("no route".utf8))
@@ -240,7 +240,7 @@ struct OperationTests {
         #expect(other.code == .denied && other.output.contains("is rejected"))
     }
 
-    @Test("asks for a whole id also where it awaits nobody any more")
+    @Test("requires a whole id also if the operation no longer awaits anyone")
     func decidedBefore() throws {
         let id = String(repeating: "cd", count: 16)
         let over = operation(0xcd, at: second, .approved)
@@ -292,7 +292,7 @@ struct OperationTests {
         #expect(row.count == columns && row.hasSuffix("x…") && row.contains(" min "))
     }
 
-    @Test("watches: each operation once, as it comes, and trouble once, until it is told to end")
+    @Test("watches: each operation once as it arrives, and each fault once, until it is stopped")
     func watch() throws {
         let event = try Event()
         let trouble = ServerTroubleAnswer(

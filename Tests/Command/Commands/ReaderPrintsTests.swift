@@ -35,7 +35,9 @@ struct ReaderPrintsTests {
             + [.send(.done(DoneAnswer(prints: deleted)))]
     }
 
-    @Test("--prints names each print's account and finger, or that it is nobody's here")
+    @Test(
+        "--prints names each print's account and finger, or says that it belongs to no account here"
+    )
     func list() throws {
         let run = try signet(
             ["readers", "--prints"], [Self.stored([Self.own, Self.foreign]), Self.listing])
@@ -72,7 +74,7 @@ struct ReaderPrintsTests {
         #expect(!one.output.contains("does not report"))
     }
 
-    @Test("--delete-foreign tells how many are gone, --clear wants --force")
+    @Test("--delete-foreign reports how many were deleted, --clear requires --force")
     func deletion() throws {
         let run = try signet(
             ["readers", "--delete-foreign"],
@@ -88,7 +90,7 @@ struct ReaderPrintsTests {
         #expect(try signet(["readers", "--prints", "--clear", "--force"]).code == .usage)
     }
 
-    @Test("who is not root is told so")
+    @Test("users other than root are refused")
     func refused() throws {
         let run = try signet(
             ["readers", "--prints"], [answering(.denial(Denial(.notPermitted)))])

@@ -75,7 +75,7 @@ struct RefusalLogTests {
                 == "- 2026-11-20 17:24:00Z sudo pts/3 refused: the finger did not match\n")
     }
 
-    @Test("tells programs all of them")
+    @Test("shows programs all of them")
     func document() throws {
         let run = try run(
             try sample([refusal(by: "bob", .otherRequester, at: moment)]), "--json")

@@ -67,7 +67,7 @@ struct SecretSetTests {
         #expect(document["name"] as? String == "mail")
     }
 
-    @Test("keeps nothing that is empty or too long, and asks nobody")
+    @Test("refuses an empty or an oversized secret, without asking the daemon")
     func bounds() throws {
         let empty = try set([], [])
         #expect(empty.code == .denied)
@@ -79,7 +79,7 @@ struct SecretSetTests {
     }
 
     @Test(
-        "says what is wrong with a name, and asks nobody",
+        "says what is wrong with a name, without asking the daemon",
         arguments: [
             ("", "a secret needs a name"),
             ("a\nb", "a\\x0ab is not a valid name for a secret: it has"),
@@ -94,7 +94,7 @@ struct SecretSetTests {
         }
     }
 
-    @Test("sends nothing of a secret that the daemon does not want, and says why")
+    @Test("sends no part of a secret that the daemon refuses, and says why")
     func unwanted() throws {
         let reasons: [(Denial, ExitCode, String)] = [
             (
@@ -137,7 +137,7 @@ struct SecretGetTests {
         try signet(words + more, [[.receive] + answers.map { .send($0) }], change: change)
     }
 
-    @Test("writes the bytes and nothing else, and tells the rest on standard error")
+    @Test("writes the bytes and nothing else; messages go to standard error")
     func writes() throws {
         let full = Bytes(repeating: 0x61, count: Limit.secretPart)
         let run = try run(
@@ -161,7 +161,7 @@ struct SecretGetTests {
                 == [.secretGet(account: alice, name: mail, timeoutMilliseconds: 30_000)])
     }
 
-    @Test("ends a line on a terminal, unless it is ended or not wanted")
+    @Test("ends the output with a newline on a terminal, unless it has one or an option says no")
     func lineEnd() throws {
         for (content, more, output) in [
             ("one", [], "one\n"), ("one\n", [], "one\n"), ("one", ["-n"], "one"),
@@ -296,7 +296,7 @@ struct SecretListTests {
 
 @Suite("What a change of fingers costs")
 struct SecretCostTests {
-    @Test("list and status tell how many secrets open to the fingers")
+    @Test("list and status show how many secrets open to the fingers")
     func told() throws {
         for (count, text) in [
             (

@@ -40,7 +40,7 @@ private func run(
 @Suite("The commands about servers")
 struct ServerCommandTests {
     @Test(
-        "are not understood where the words make no sense, and ask nobody",
+        "are refused if the arguments make no sense, without asking the daemon",
         arguments: [
             (
                 ["enable", "--server", "http://id.example"],
@@ -175,7 +175,7 @@ struct ServerCommandTests {
         #expect(run.code == .done, "\(run.errors)")
     }
 
-    @Test("disable asks for no password where there is nothing to take back")
+    @Test("disable asks for no password if there is nothing to remove")
     func disableNothing() throws {
         let run = try run(["disable", "--server", url], [answering(.done(DoneAnswer()))])
         #expect(run.code == .denied && run.output == "")

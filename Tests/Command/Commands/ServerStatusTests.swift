@@ -103,7 +103,7 @@ struct ServerStatusTests {
         #expect(try obstacles(alone) == ["server-file"])
     }
 
-    @Test("tells that it does not know the account, and ends with 1 where nothing else lets in")
+    @Test("says that the account is not registered, and ends with 1 if no other login works")
     func notRegistered() throws {
         var stacks = Stacks(["sudo": Stacks.asking, "login": Stacks.asking])
         let others = [[], [with(.good, at: "https://other.example")], [with(.removing)]]
@@ -134,7 +134,7 @@ struct ServerStatusTests {
         #expect(troubles?[0]["file"] as? String == "/etc/signet/shop")
     }
 
-    @Test("tells that the fingers have changed since, unless another registration is good")
+    @Test("says that the fingers have changed since, unless another registration is good")
     func ended() throws {
         var stacks = Stacks(["sudo": Stacks.asking])
         stacks.servers = [with(.invalidated)]
@@ -149,7 +149,7 @@ struct ServerStatusTests {
         #expect(try stacks.status().code == .done)
     }
 
-    @Test("tells that its file has a mistake or is not there, whoever the account is")
+    @Test("says that its file has a mistake or is missing, for every account")
     func file() throws {
         var stacks = Stacks(["sudo": Stacks.asking])
         stacks.file = "offline = perhaps"
@@ -161,7 +161,7 @@ struct ServerStatusTests {
         #expect(try missing.status().output.contains("is missing: /etc/none. Run"))
     }
 
-    @Test("tells it and ends with 0 where a service is left that asks no server")
+    @Test("says so and ends with 0 if a service is left that asks no server")
     func others() throws {
         for services in [
             ["sudo": Stacks.plain, "login": Stacks.asking],

@@ -24,7 +24,7 @@ private func run(
 @Suite("signet sign")
 struct SignTests {
     @Test(
-        "is not understood where the words make no sense, and asks nobody",
+        "is refused if the arguments make no sense, without asking the daemon",
         arguments: [
             ([], "sign needs files, or one of --challenge, --request and --public-key"),
             (["--challenge", "x"], "--challenge also needs --audience"),
@@ -116,7 +116,7 @@ struct SignTests {
             none.code == .denied && none.errors.contains("alice is not registered at any server"))
     }
 
-    @Test("signs no file that cannot be read, and asks nobody")
+    @Test("signs no file that cannot be read, and does not ask the daemon")
     func unreadable() throws {
         let scratch = try Scratch()
         for path in [scratch.at("none"), scratch.path] {

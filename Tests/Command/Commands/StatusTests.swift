@@ -35,7 +35,7 @@ private let damagedPrint = PrintAnswer(
 
 @Suite("signet status")
 struct StatusTests {
-    @Test("tells that all is well, line by line, and ends with 0")
+    @Test("reports that all is well, line by line, and ends with 0")
     func works() throws {
         let run = try run(sampleStatus)
         #expect(run.code == .done)
@@ -64,7 +64,7 @@ struct StatusTests {
                 ])
     }
 
-    @Test("tells what does not work, what to do, and ends with 1")
+    @Test("reports what does not work and what to do, and ends with 1")
     func obstacles() throws {
         var off = sampleStatus
         off.state = .none
@@ -188,7 +188,7 @@ struct StatusTests {
         #expect(try run(status).output.hasSuffix("next, run: signet enable --account alice\n"))
     }
 
-    @Test("tells that a service's module is not there, and what brings it back")
+    @Test("reports that a service's module is missing, and how to restore it")
     func missing() throws {
         let run = try run(sampleStatus) { scratch in
             try scratch.remove(Scratch.module)
@@ -211,7 +211,7 @@ struct StatusTests {
         }
     }
 
-    @Test("tells that there is no reader, or no service that uses the module")
+    @Test("reports that there is no reader, or no service that uses the module")
     func environment() throws {
         let readers = try run(sampleStatus, readers: [])
         #expect(readers.code == .denied)
@@ -234,7 +234,7 @@ struct StatusTests {
         #expect(denied.output.contains("readers  none found"))
     }
 
-    @Test("tells how things stand also where the reader process does not answer, but for readers")
+    @Test("reports all but readers if the reader process does not answer")
     func readersSilent() throws {
         let ended = Denial(.readerFailed, subject: Detail.readerProcessEnded.bytes)
         var status = sampleStatus
@@ -257,7 +257,7 @@ struct StatusTests {
         #expect(other.code != .done && other.output.isEmpty)
     }
 
-    @Test("tells the servers that the account is registered at, a line each, and the signing key")
+    @Test("shows the servers at which the account is registered, one a line, and the signing key")
     func keys() throws {
         var removing = sampleServer
         removing.state = .removing
@@ -292,7 +292,7 @@ struct StatusTests {
         #expect((none["servers"] as? [Any])?.isEmpty == true && none["signing"] is NSNull)
     }
 
-    @Test("tells the rest where the keys for others cannot be told")
+    @Test("shows the rest if the keys for servers and signing cannot be read")
     func closedKeys() throws {
         let closed = answering(.denial(Denial(.fingersClosed)))
         let plain = try run(sampleStatus, keys: [closed, closed])
@@ -308,7 +308,7 @@ struct StatusTests {
         #expect(text.contains("signing  the fingers have changed. Run 'signet enable --signing'"))
     }
 
-    @Test("tells of a refused configuration and of damaged prints, though login works")
+    @Test("reports a refused configuration and damaged prints, though login works")
     func warnings() throws {
         var status = sampleStatus
         status.configurationFault = Bytes("/etc/signet/signet.conf:3: unknown key\n".utf8)

@@ -40,7 +40,7 @@ struct VaultTests {
                 """)
     }
 
-    @Test("tells programs the same")
+    @Test("shows programs all of that")
     func document() throws {
         let document = try signet(["vault", "--json"], [script]).document("vaults")
         let vaults = document["vaults"] as? [[String: Any]]
@@ -66,7 +66,7 @@ struct VaultTests {
         }
     }
 
-    @Test("tells the root key that is trusted from now on")
+    @Test("shows the root key that is trusted from now on")
     func trusts() throws {
         let run = try signet(
             ["vault", "trust"],

@@ -60,7 +60,7 @@ struct LanguageTests {
                 """))
     }
 
-    @Test("JSON is the same in each language", arguments: CatalogueFile.languages)
+    @Test("JSON is independent of the language", arguments: CatalogueFile.languages)
     func json(language: String) throws {
         let scratch = try Scratch()
         let english = try signet(status + ["--json"], in: scratch)
@@ -74,7 +74,7 @@ struct LanguageTests {
         #expect(works.output.utf8.allSatisfy { $0 < 0x80 })
     }
 
-    @Test("what goes wrong is told in the language, and exit codes stay")
+    @Test("error messages are translated, and exit codes stay")
     func errors() throws {
         let german = try help("de", ["statuss"])
         #expect(german.code == .usage)
@@ -113,7 +113,7 @@ struct CataloguePlaceTests {
         #expect(found("fr_FR.UTF-8", scratch) == nil)
     }
 
-    @Test("a file that somebody else could have written is not used, nor a damaged one")
+    @Test("a file that others could have written is not used, nor is a damaged one")
     func distrust() throws {
         let scratch = try Scratch()
         let path = "one/de/LC_MESSAGES/signet.mo"

@@ -11,7 +11,7 @@ import Testing
 @Suite("A command line")
 struct ArgumentTests {
     @Test(
-        "that is not understood ends with 2, says why, and asks nobody",
+        "that is not understood ends with 2, says why, and does not ask the daemon",
         arguments: [
             ("", "no command given. Run 'signet help'"),
             ("frobnicate", "there is no command frobnicate"),
@@ -144,7 +144,7 @@ struct ArgumentTests {
         #expect(run.requests.last == .delete(account: "al", finger: .leftThumb))
     }
 
-    @Test("of a user other than root is about that user, if nobody is named")
+    @Test("of a user other than root concerns that user, if it names no account")
     func ownAccount() throws {
         let script: [Step] = [.receive, .send(.done(DoneAnswer()))]
         let run = try signet(["list"], [script]) { $0.uid = 1 }

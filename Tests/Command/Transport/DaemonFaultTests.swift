@@ -13,7 +13,7 @@ private let alice: AccountName = "alice"
 
 @Suite("When the daemon says no, or is not as it should be")
 struct DaemonFaultTests {
-    @Test("each denial is told, with its exit code", arguments: DenialReason.allCases)
+    @Test("each denial is reported, with its exit code", arguments: DenialReason.allCases)
     func denials(reason: DenialReason) throws {
         let denial = Denial(reason, seconds: 9, subject: Bytes("x\n".utf8), finger: .leftRing)
         let script: [Step] = [.receive, .send(.denial(denial))]
@@ -49,7 +49,7 @@ struct DaemonFaultTests {
         #expect(try run.document("error")["reason"] as? String == "locked-until-password")
     }
 
-    @Test("no daemon is told, with the way on")
+    @Test("a missing daemon is reported, with what to do")
     func absent() throws {
         let run = try signet(["status", "--account", "alice"])
         #expect(run.code == .noService)
@@ -100,7 +100,7 @@ struct DaemonFaultTests {
         #expect(run.code == .noService)
     }
 
-    @Test("one that closes early is told", arguments: [[], [.receive]] as [[Step]])
+    @Test("a connection that is closed early is reported", arguments: [[], [.receive]] as [[Step]])
     func closed(script: [Step]) throws {
         let run = try signet(["list", "--account", "alice"], [script])
         #expect(run.code == .noService)

@@ -30,7 +30,7 @@ private func run(_ words: [String], input: String, _ scripts: [[Step]]) throws -
 @Suite("A password from standard input")
 struct PasswordTests {
     @Test(
-        "is one line, sent only when it is wanted",
+        "is one line, sent only on request",
         arguments: [
             ("secret\n", "secret"), ("secret", "secret"), ("a b\nrest\n", "a b"), ("\n", ""),
         ])
@@ -80,7 +80,7 @@ struct PasswordTests {
         #expect(run.requests == [.enable(account: alice)])
     }
 
-    @Test("is wanted, but there is no terminal: the text says how to give it")
+    @Test("is needed, but there is no terminal: the message says how to give it")
     func noTerminal() throws {
         let run = try signet(
             ["enable", "--account", "alice"],
@@ -89,7 +89,7 @@ struct PasswordTests {
         #expect(run.errors.contains("there is no terminal. Give it with '--password-stdin'"))
     }
 
-    @Test("a request may go on with a touch after it")
+    @Test("may be followed by a touch in the same request")
     func touchAfterwards() throws {
         let run = try run(
             ["enroll", "left-ring", "--account", "alice", "--password-stdin"], input: "x\n",

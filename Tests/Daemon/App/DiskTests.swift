@@ -51,7 +51,7 @@ extension SecondDaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("a read-only disk refuses the touch and any change, and still tells how things stand")
+        @Test("a read-only disk refuses the touch and any change; status still works")
         func readOnly() throws {
             let fixture = try fixture()
             try fixture.enrol(.daemon, as: "one")

@@ -7,7 +7,8 @@ import Testing
 
 extension DaemonTests {
     @Suite("idleness") struct IdleTests {
-        @Test("with the socket from systemd, the daemon goes when nobody asks, not before")
+        @Test(
+            "started by systemd's socket, the daemon ends when no request is open, and not before")
         func idleExit() throws {
             let fixture = try DaemonFixture(configuration: "[daemon]\nidle-exit = 1s\n")
             let activated = try fixture.activated()

@@ -8,7 +8,7 @@ import Testing
 /// Old or new, never neither: the daemon dies, or its disk fails, at every step of each change.
 @Suite("the daemon, stopped at every step of", .timeLimit(.minutes(5)))
 struct KillTests {
-    @Test("writing to somebody who is gone ends neither the daemon nor the readers' process")
+    @Test("writing to a peer that is gone ends neither the daemon nor the readers' process")
     func brokenPipe() throws {
         let fixture = try DaemonFixture([.storage])
         try fixture.enrol(.daemon, as: "one")
@@ -18,7 +18,9 @@ struct KillTests {
         #expect(fixture.program.ended == nil)
     }
 
-    @Test("a change leaves the old state or the new one, and goes on", arguments: Step.all)
+    @Test(
+        "a change leaves the old state or the new one, and the daemon keeps working",
+        arguments: Step.all)
     func killed(_ step: Step) throws {
         try kill(try StepFixture(step))
     }
@@ -45,7 +47,7 @@ struct KillTests {
     }
 
     @Test(
-        "a change that the disk fails is told, leaves the old state or the new one, and can be made",
+        "a change that the disk fails is reported, leaves the old state or the new, and can be repeated",
         arguments: Step.all)
     func failed(_ step: Step) throws {
         let start = ContinuousClock.now
@@ -70,7 +72,7 @@ struct KillTests {
         print("\(step): failed twice at each of \(fixture.points) points, in \(time)")
     }
 
-    @Test("a print that counts in spite of a fault stays on its reader, one that does not goes")
+    @Test("a print that counts despite a fault stays on its reader; one that does not is deleted")
     func onReader() throws {
         let scratch = try Scratch()
         let failpoint = try Failpoint(path: scratch.at("failpoint"))

@@ -7,7 +7,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("a state directory of version 1") struct MigrationTests {
-        @Test("lets in the fingers that were enrolled then, and nobody else")
+        @Test("accepts the fingers that were enrolled then, and no others")
         func goesOn() throws {
             let fixture = try DaemonFixture([.text]) {
                 try EarlierState.copy(version: 1, to: $0.state)

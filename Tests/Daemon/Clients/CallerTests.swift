@@ -49,7 +49,7 @@ extension DaemonTests {
             #expect(try fixture.client(nobody).ask(.configuration).done != nil)
         }
 
-        @Test("root is told of an account that is not there, and of one that has nothing here")
+        @Test("root learns of an account that does not exist, and of one that has nothing here")
         func root() throws {
             let fixture = try DaemonFixture()
             let client = try fixture.client()
@@ -116,7 +116,7 @@ extension DaemonTests {
             #expect(answer == .denial(Denial(.remoteSession)))
         }
 
-        @Test("the settings are told as they are, and a faulty file by its line")
+        @Test("the settings are shown as they are, and a faulty file by its line")
         func settings() throws {
             let fixture = try DaemonFixture(configuration: "[touch]\nwaiting = 3\nno-such = 1\n")
             let status = try fixture.status(of: .bin)

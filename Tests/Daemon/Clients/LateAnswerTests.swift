@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension SecondDaemonTests {
-    @Suite("A server's answer that nobody waits for any more")
+    @Suite("A server's answer for which no client waits any more")
     final class LateAnswerTests: VerdictFixture {
         private let asked = DispatchedEvent()
         private let goOn: Event
@@ -46,7 +46,7 @@ extension SecondDaemonTests {
             return client
         }
 
-        @Test("is heard before the daemon goes because nobody asks")
+        @Test("is processed before the daemon ends because it is idle")
         func idle() throws {
             try DaemonFixture.write("[daemon]\nidle-exit = 1s\n", to: fixture.configuration)
             let activated = try fixture.activated()
@@ -66,7 +66,7 @@ extension SecondDaemonTests {
             #expect(fixture.serverFiles.isEmpty)
         }
 
-        @Test("is heard before a daemon ends that is told to")
+        @Test("is processed before a daemon ends that was asked to")
         func told() throws {
             hold(.login, then: Self.removed)
             let client = try begin(fixture.playedLogin())
@@ -97,7 +97,7 @@ extension SecondDaemonTests {
             goOn.happen()
         }
 
-        @Test("that a key is registered has the server told that nobody has it")
+        @Test("that a key is registered makes the daemon tell the server that the key is gone")
         func registered() throws {
             let disable = Request.serverDisable(
                 account: Person.daemon.account, server: PlayedServer.url)

@@ -48,7 +48,7 @@ extension DaemonTests {
         }
 
         @Test(
-            "who has no password is told so after one that was not accepted, and not that it is wrong"
+            "a user without a password is told so after a rejected one, and not that it is wrong"
         )
         func none() throws {
             let fixture = try DaemonFixture.withShadow()
@@ -132,7 +132,7 @@ extension DaemonTests {
             #expect(try second.last() == .done(DoneAnswer()))
         }
 
-        @Test("a check that takes too long is ended, and so is one that nobody waits for")
+        @Test("a check that takes too long, or that no client waits for, is ended")
         func tooLong() throws {
             let fixture = try DaemonFixture(configuration: "[password]\ntimeout = 1s\n")
             try fixture.enrol(.daemon, as: "one")

@@ -62,7 +62,7 @@ extension SecondDaemonTests {
             #expect(try fixture.list().isEmpty && fixture.secretFiles.isEmpty)
         }
 
-        @Test("a part that nobody asked for ends the connection")
+        @Test("an unexpected part ends the connection")
         func unasked() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
@@ -80,7 +80,7 @@ extension SecondDaemonTests {
             #expect(try early.end() == [.denial(Denial(.badRequest))])
         }
 
-        @Test("a cancel, or a hang-up in the middle, keeps nothing and holds nobody up")
+        @Test("a cancel, or a hang-up in the middle, stores nothing and delays no other client")
         func given() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
@@ -176,7 +176,7 @@ extension SecondDaemonTests {
             #expect(try fixture.verifiedReceipts().count == 1)
         }
 
-        @Test("who goes while it is being sent leaves the daemon as it was")
+        @Test("a client that leaves during sending leaves the daemon as it was")
         func goneMeanwhile() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")

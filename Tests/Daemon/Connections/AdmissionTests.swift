@@ -31,7 +31,7 @@ private final class Door {
         #expect(admission.admit(uid: 1) && !admission.admit(uid: 1))
     }
 
-    @Test("a quarter of all connections is root's, whoever else comes")
+    @Test("a quarter of all connections is reserved for root, whichever users connect")
     func reserve() {
         let admission = Door(total: 8, perUser: 2)
         for uid in [1, 1, 2, 2, 3, 3] as [UInt32] { #expect(admission.admit(uid: uid)) }
@@ -40,7 +40,7 @@ private final class Door {
         #expect(!admission.admit(uid: 0))
     }
 
-    @Test("who leaves twice gives no place back twice")
+    @Test("a client that leaves twice frees its place once")
     func leavingTwice() {
         let admission = Door(total: 128, perUser: 1)
         #expect(admission.admit(uid: 1))
@@ -51,7 +51,7 @@ private final class Door {
         #expect(admission.admit(uid: 1) && !admission.admit(uid: 1))
     }
 
-    @Test("a user may ask so often at once, and then as time goes by; root always")
+    @Test("a user may make so many requests at once, and then so many a second; root any number")
     func rate() {
         let admission = Door(total: 128, perUser: 16)
         let start = Duration.seconds(1_000)

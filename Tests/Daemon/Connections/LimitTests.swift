@@ -7,7 +7,7 @@ import Testing
 
 extension DaemonTests {
     @Suite("limits") struct LimitTests {
-        @Test("a user has so many connections; others and root have theirs all the same")
+        @Test("a user has so many connections; other users and root still get theirs")
         func connections() throws {
             let fixture = try DaemonFixture(
                 configuration: "[daemon]\nconnections = 8\nconnections-per-user = 2\n")
@@ -27,7 +27,7 @@ extension DaemonTests {
             while (try? fixture.client(.games).ask(.readers).done) == nil {}
         }
 
-        @Test("a user may ask so often and no more, and holds up nobody")
+        @Test("a user may make so many requests and no more, and delays no other user")
         func rate() throws {
             let fixture = try DaemonFixture()
             let hasty = try fixture.client(.daemon)
@@ -48,7 +48,7 @@ extension DaemonTests {
             #expect(!entries.contains { $0.contains("tooManyRequests") })
         }
 
-        @Test("clients that connect and go in a loop keep nobody out")
+        @Test("clients that connect and leave in a loop lock no other user out")
         func hammering() throws {
             let fixture = try DaemonFixture()
             for _ in 0..<50 {
@@ -89,7 +89,7 @@ extension DaemonTests {
             #expect(fixture.threads <= 5)
         }
 
-        @Test("the log of one who does not read is not kept in memory, and holds up nobody")
+        @Test("the log for a client that does not read is not buffered, and delays no other client")
         func slowReader() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")

@@ -121,7 +121,7 @@ extension DaemonTests {
             }
         }
 
-        @Test("a file that is no print of the account's counts for nothing, and login goes on")
+        @Test("a file that is not a print of the account is ignored, and login keeps working")
         func foreign() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, .rightIndex, as: "one")

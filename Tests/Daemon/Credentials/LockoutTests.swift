@@ -48,7 +48,7 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("is told before a print is opened; what became of the prints, when it is lifted")
+        @Test("is reported before a print is opened; what became of the prints, when it is lifted")
         func beforePrints() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
@@ -61,7 +61,8 @@ extension DaemonTests {
             #expect(try fixture.ask(.login(.daemon)).reason == .invalidated)
         }
 
-        @Test("is told with the lid closed and without a reader; nothing is written without one")
+        @Test(
+            "is reported with the lid closed and without a reader; nothing is written without one")
         func beforeReaders() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")

@@ -118,7 +118,7 @@ extension DaemonTests {
             #expect(Layout.entries(of: fixture.state + "/keys").contains("1.off"))
         }
 
-        @Test("tells of a password that was changed, and the next login drops it and says so")
+        @Test("reports a changed password, and the next login drops the stored one and says so")
         func stalePassword() throws {
             try fixture.changeShadow()
             #expect(try fixture.keyring() == .passwordChanged)

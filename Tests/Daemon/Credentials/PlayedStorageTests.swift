@@ -48,7 +48,7 @@ extension DriverTests {
         }
 
         @Test(
-            "a finger that another system left on the reader is not enrolled to match in vain",
+            "a finger that another system left on the reader is not enrolled, as it could not match",
             arguments: PlayedReader.Model.allCases)
         func foreign(model: PlayedReader.Model) throws {
             let played = try PlayedFixture(model)
@@ -66,7 +66,7 @@ extension DriverTests {
             #expect(try played.login(with: "two").assertion != nil)
         }
 
-        @Test("a full reader is told as such", arguments: PlayedReader.Model.allCases)
+        @Test("a full reader is reported as such", arguments: PlayedReader.Model.allCases)
         func full(model: PlayedReader.Model) throws {
             let played = try PlayedFixture(model)
             try played.reader.send(.fill)
@@ -109,7 +109,7 @@ extension DriverTests {
         }
 
         @Test(
-            "another account's finger is told to nobody, also where the reader knows it",
+            "the owner of another account's finger is not revealed, even if the reader knows the print",
             arguments: PlayedReader.Model.allCases)
         func taken(model: PlayedReader.Model) throws {
             let played = try PlayedFixture(model, enrolled: "one")

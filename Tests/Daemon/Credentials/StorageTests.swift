@@ -82,7 +82,9 @@ extension DaemonTests {
             try expectDestroyed(fixture, .fingerAddedOnReader)
         }
 
-        @Test("what was there before one enrolled speaks against nobody, as long as it stays")
+        @Test(
+            "prints that were there before the first enrolment count against no account while they stay"
+        )
         func foreign() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")
@@ -94,7 +96,7 @@ extension DaemonTests {
             try expectDestroyed(fixture, .fingerRemovedOnReader, mending: "two")
         }
 
-        @Test("enrolling or deleting a finger vouches for none that somebody else added")
+        @Test("enrolling or deleting a finger does not vouch for one that another system added")
         func notBlessed() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")
@@ -174,7 +176,7 @@ extension DaemonTests {
             try expectDestroyed(fixture, .fingerAddedOnReader)
         }
 
-        @Test("a finger that is replaced goes from the reader, and the new one counts")
+        @Test("a replaced finger is deleted from the reader, and the new one counts")
         func replaced() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")
@@ -201,7 +203,7 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("an enrolment that was cut short leaves nothing that speaks against anybody")
+        @Test("an interrupted enrolment leaves nothing that counts against an account")
         func cutShort() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")
@@ -222,7 +224,7 @@ extension DaemonTests {
             #expect(try fixture.status(of: .daemon).state == .valid)
         }
 
-        @Test("a reader that is unplugged and plugged in again is the same, with what it keeps")
+        @Test("a reader that is unplugged and plugged in again is recognised, with what it stores")
         func replugged() throws {
             let fixture = try DaemonFixture.withTwoReaders()
             #expect(try fixture.loginUnplugging().assertion != nil)
@@ -245,7 +247,7 @@ extension DaemonTests {
             #expect(try again.last().assertion != nil)
         }
 
-        @Test("a finger that is added while nobody runs is noticed all the same")
+        @Test("a finger that is added while no daemon runs is noticed")
         func addedMeanwhile() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")
@@ -259,7 +261,7 @@ extension DaemonTests {
             try expectDestroyed(fixture, .readerExchanged, mending: nil)
         }
 
-        @Test("a crash between reader and disk leaves no print that speaks against anybody")
+        @Test("a crash between reader and disk leaves no print that counts against an account")
         func crash() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")

@@ -55,7 +55,9 @@ extension DaemonTests {
             #expect(after.filter { $0 != .flushContext && $0 != .load }.prefix(2) == [.sign])
         }
 
-        @Test("a TPM that is gone, silent or another one is told, and comes back without loss")
+        @Test(
+            "a missing, silent or replaced TPM is reported, and works again without loss on its return"
+        )
         func troubles() throws {
             let fixture = try fixture()
             try tpm.stop()

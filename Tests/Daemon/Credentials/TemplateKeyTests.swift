@@ -49,7 +49,9 @@ extension DaemonTests {
             #expect(try tpm.transientHandles.isEmpty && tpm.loadedSessions.isEmpty)
         }
 
-        @Test("without the TPM they are closed: it is told, nothing is lost, and it comes back")
+        @Test(
+            "without the TPM they stay closed: this is reported, nothing is lost, and they open again"
+        )
         func closed() throws {
             let fixture = try fixture()
             try fixture.restart { try tpm.stop() }
@@ -116,7 +118,7 @@ extension DaemonTests {
             #expect(refused.reason == .fingerNotEnrolled)
         }
 
-        @Test("those on a reader that nobody can tell the owner of end no other account's login")
+        @Test("those of unknown owners on a reader end no other account's login")
         func unknownOwner() throws {
             let fixture = try fixture(on: .storage)
             try migrate(fixture, to: "file")
@@ -206,7 +208,7 @@ extension DaemonTests {
             #expect(try fixture.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
         }
 
-        @Test("they move with the credential, and stay the same fingers")
+        @Test("they move with the credential, and remain the enrolled fingers")
         func moves() throws {
             let fixture = try fixture()
             let generation = try fixture.status(of: .daemon).generation

@@ -51,7 +51,7 @@ struct TokenFileTests {
         #expect(names == [])
     }
 
-    @Test("end by a clock that goes on while the machine sleeps")
+    @Test("expire by a clock that advances while the machine sleeps")
     @ServiceActor
     func asleep() async throws {
         let files = TokenFiles(path)
@@ -94,7 +94,7 @@ struct TokenFileTests {
         #expect(names == [] && plan.all.count == 1 && plan.prevented == 1)
     }
 
-    @Test("stay where another server's end is meant; whose they are after a start, nobody knows")
+    @Test("stay if the end of another server's was meant; after a start their owner is unknown")
     @ServiceActor
     func ofServers() throws {
         let (one, two) = (ServerURL("https://one"), ServerURL("https://two"))

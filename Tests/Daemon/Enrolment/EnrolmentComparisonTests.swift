@@ -157,7 +157,7 @@ extension DaemonTests {
             #expect(try fixture.guess("three", .sys).reason == .enrolmentLocked)
         }
 
-        @Test("one who takes over a uid takes over what was counted with it")
+        @Test("a new owner of a uid inherits its count")
         func reusedUID() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "alice")
@@ -170,7 +170,9 @@ extension DaemonTests {
             #expect(try fixture.guess("three", .bin).reason == .enrolmentLocked)
         }
 
-        @Test("nothing is counted where nothing of others can be told, or no finger came")
+        @Test(
+            "nothing is counted if other accounts' fingers could not be recognised, or no finger came"
+        )
         func uncounted() throws {
             let fixture = try DaemonFixture([.storage, .text])
             // Nobody else has a finger.

@@ -30,7 +30,9 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("how many scans are wanted is said with the enrolment, not when it asks whose it is")
+        @Test(
+            "the number of scans is announced with the enrolment, not with the search for the finger"
+        )
         func scansWanted() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")
@@ -131,7 +133,7 @@ extension DaemonTests {
             #expect(try fixture.ask(request) == .denial(Denial(.noReader)))
         }
 
-        @Test("one who takes over a uid gets nothing of the one who had it")
+        @Test("a new owner of a uid inherits no finger")
         func reusedUID() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")

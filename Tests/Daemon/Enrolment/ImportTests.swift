@@ -12,7 +12,7 @@ extension DaemonTests {
         private static let right = "virtual_device/0/7"
         private static let left = "virtual_device/0/2"
 
-        @Test("are taken over with the account's password, and let in with no new scan")
+        @Test("are imported with the account's password, and work without a new scan")
         func text() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.fprintd.add("daemon", .text, .rightIndex, .leftIndex)
@@ -38,7 +38,7 @@ extension DaemonTests {
                     == FprintdStore.genuine("daemon", .text, .rightIndex), "fprintd's are left")
         }
 
-        @Test("without the right password nothing is taken over or told")
+        @Test("without the right password nothing is imported or shown")
         func password() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.fprintd.add("daemon", .text, .rightIndex)
@@ -218,7 +218,7 @@ extension DaemonTests {
             #expect(try fixture.importPrints(.bin).outcomes == ["virtual_image/0/7": .otherAccount])
         }
 
-        @Test("a reader that does not tell what it keeps keeps none of the others back")
+        @Test("a reader that does not list its prints prevents none of the others' import")
         func failingReader() throws {
             let fixture = try DaemonFixture([.text, .storage])
             try fixture.fprintd.add("daemon", .text, .leftIndex)

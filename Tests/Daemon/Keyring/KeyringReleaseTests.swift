@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    @Suite("the login password for the keyring: who gets it") struct KeyringReleaseTests {
+    @Suite("the login password for the keyring: who receives it") struct KeyringReleaseTests {
         private static func login(
             _ service: String = "login", requester: String = "", wants: Bool = true
         ) -> Request {
@@ -42,7 +42,8 @@ extension DaemonTests {
             #expect(try fixture.checks() == 1)
         }
 
-        @Test("nobody else: not the account itself, not who does not ask, not another's login")
+        @Test(
+            "no other peer: not the account itself, not one that does not ask, not another's login")
         func callers() throws {
             let fixture = try fixture()
             let itself = try fixture.client(.daemon)

@@ -18,7 +18,7 @@ extension DaemonTests {
         }
 
         @Test(
-            "a password changed by whatever way is dropped and told once; the touch still lets in",
+            "a password that was changed in any way is dropped and reported once; the touch still works",
             arguments: [("$6$salt$new", 20_000), ("$6$salt$old", 20_001), ("!$6$salt$old", 20_000)])
         func changed(hash: String, day: Int) throws {
             let fixture = try fixture()
@@ -48,7 +48,7 @@ extension DaemonTests {
             #expect(try client.confirmedPassword() == nil)
         }
 
-        @Test("one that is kept while a finger is awaited goes to the next login, and stays")
+        @Test("one that is stored while a finger is awaited is given to the next login, and stays")
         func keptMeanwhile() throws {
             let fixture = try fixture()
             // Changed before the login and known to be: then nothing was got ready for it.
@@ -196,7 +196,7 @@ extension DaemonTests {
             return fixture
         }
 
-        @Test("is tried before it goes out, and dropped when it failed once")
+        @Test("is checked before it is released, and dropped when the check failed once")
         func tried() throws {
             let fixture = try fixture()
             #expect(try fixture.opened(by: Self.login) == "right")

@@ -20,7 +20,7 @@ extension DaemonTests {
             return fixture
         }
 
-        @Test("a touch opens it, it goes where the credential goes, and nothing stays in the TPM")
+        @Test("a touch opens it, it moves with the credential, and nothing stays in the TPM")
         func released() throws {
             let fixture = try fixture()
             #expect(try fixture.status(of: .daemon).vault == Bytes("tpm".utf8))

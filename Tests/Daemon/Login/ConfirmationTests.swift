@@ -39,7 +39,7 @@ extension DaemonTests {
             #expect(try client.confirm() == .denial(Denial(.answerTooLate)))
         }
 
-        @Test("that nobody asks for holds up the account's next touch for its second only")
+        @Test("that is never requested delays the account's next touch by its second only")
         func forgotten() throws {
             let (fixture, client) = try proven()
             defer { withExtendedLifetime(client) {} }
@@ -49,7 +49,7 @@ extension DaemonTests {
             #expect(ContinuousClock.now - begin < .seconds(15))
         }
 
-        @Test("is for the same connection, account and challenge, and for a touch alone")
+        @Test("is for one connection, account and challenge, and for a touch only")
         func others() throws {
             let (fixture, client) = try proven()
             let name = Person.daemon.account

@@ -21,7 +21,7 @@ struct DecisionJournalTests {
         return Dictionary(uniqueKeysWithValues: entry.fields.map { ($0.name, $0.value) })
     }
 
-    @Test("has the user who caused the request, and says so where that is not the account's own")
+    @Test("has the user who caused the request, and says so if that is not the account's own")
     func requester() {
         let own = fields(by: "daemon", .done(DoneAnswer()))
         #expect(own["SIGNET_REQUESTER"] == "daemon")
@@ -35,7 +35,7 @@ struct DecisionJournalTests {
         #expect(other["MESSAGE"] == "authenticate for daemon, asked by bin: deny (noMatch)")
     }
 
-    @Test("has the user who was refused another's finger")
+    @Test("has the user to whom another's finger was refused")
     func refused() {
         let denied = fields(by: nil, .denial(Denial(.otherRequester, subject: Bytes("bin".utf8))))
         #expect(denied["SIGNET_REQUESTER"] == "bin")
@@ -44,7 +44,7 @@ struct DecisionJournalTests {
                 == "authenticate for daemon, asked by bin: deny (otherRequester)")
     }
 
-    @Test("names no one where that was not found out, and escapes a name from outside")
+    @Test("names no user if none was found, and escapes a name from outside")
     func unknown() {
         let early = fields(by: nil, .denial(Denial(.notAtMachine, subject: Bytes("why".utf8))))
         #expect(early["SIGNET_REQUESTER"] == "")

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "let nobody in, take no longer than allowed, and work with the next touch",
+        "give no access, take no longer than allowed, and work with the next touch",
         .timeLimit(.minutes(5)),
         arguments: Distortion.chosen)
     private func distorted(distortion: Distortion) throws {
@@ -89,7 +89,7 @@ import Testing
     ]
 
     @Test(
-        "whatever happens to their answers, let in whom they should and nobody else",
+        "whatever happens to their answers, accept the right finger and no other",
         arguments: PlayedReader.Model.allCases)
     func fuzzed(model: PlayedReader.Model) throws {
         let played = try PlayedFixture(model, enrolled: "one")

@@ -31,7 +31,7 @@ extension DaemonTests {
             #expect(try fixture.failures(of: .daemon) == 0)
         }
 
-        @Test("a reader that comes back in time is awaited at the same prompt, as often as thrice")
+        @Test("a reader that returns in time is awaited at the same prompt, up to three times")
         func again() throws {
             try fixture.restartWithPatience()
             let client = try fixture.client()
@@ -51,7 +51,7 @@ extension DaemonTests {
             #expect(try fixture.failures(of: .daemon) == 0)
         }
 
-        @Test("who does not wait for it takes the request back")
+        @Test("a user who does not wait for the reader can cancel the request")
         func takenBack() throws {
             try fixture.restartWithPatience()
             let client = try fixture.client()
@@ -65,7 +65,7 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("a reader that stays away is looked for once, and is told to be gone")
+        @Test("a reader that stays away is looked for once, and reported missing")
         func away() throws {
             let client = try fixture.client()
             try client.send(.login(.daemon))
@@ -79,7 +79,7 @@ extension DaemonTests {
             }
         }
 
-        @Test("a reader that was exchanged while nobody used it is opened in the same request")
+        @Test("a reader that was exchanged while unused is opened in the same request")
         func exchanged() throws {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             try fixture.exchange(fixture.text)
@@ -101,7 +101,7 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("a reader that went as the machine woke up is found anew in the same request")
+        @Test("a reader that vanished as the machine woke up is found again in the same request")
         func stale() throws {
             let machine = try Machine(fixture)
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)

@@ -92,7 +92,9 @@ extension DriverTests {
             return (fixture, process)
         }
 
-        @Test("lets nobody in, costs no attempt, and is told as a failure", arguments: Lie.allCases)
+        @Test(
+            "gives no access, costs no attempt, and is reported as a failure",
+            arguments: Lie.allCases)
         func lie(lie: Lie) throws {
             let frames = try lie.frames
             let (fixture, process) = try fixture { frames }
@@ -219,7 +221,7 @@ extension DriverTests {
             #expect(try fixture.settledFailures() == 0)
         }
 
-        @Test("that was told by another daemon that the machine sleeps is told that it does not")
+        @Test("that another daemon told of sleep is told that the machine does not sleep")
         func asleep() throws {
             let fixture = try DaemonFixture([.storage])
             try fixture.enrol(.daemon, as: "one")

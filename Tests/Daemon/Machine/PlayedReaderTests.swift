@@ -9,7 +9,7 @@ extension DriverTests {
     /// when somebody logs in. One table: docs/admin/READERS.md.
     @Suite("real drivers") struct PlayedReaderTests {
         @Test(
-            "a finger is enrolled and lets in, another does not",
+            "accepts an enrolled finger, and no other",
             arguments: PlayedReader.Model.allCases)
         func round(model: PlayedReader.Model) throws {
             let played = try PlayedFixture(model, enrolled: "one")
@@ -47,7 +47,7 @@ extension DriverTests {
         }
 
         @Test(
-            "who holds the finger down is let in all the same, and the next one waits until it is lifted",
+            "a finger that is held down is accepted, and the next request waits until it is lifted",
             arguments: PlayedReader.Model.allCases)
         func held(model: PlayedReader.Model) throws {
             let played = try PlayedFixture(model, enrolled: "one")
@@ -88,7 +88,7 @@ extension DriverTests {
         }
 
         @Test(
-            "a reader that answers nothing is waited for no longer than the login allows",
+            "a reader that does not answer is awaited no longer than the login allows",
             arguments: PlayedReader.Model.allCases)
         func mute(model: PlayedReader.Model) throws {
             let played = try PlayedFixture(model, enrolled: "one")
@@ -118,7 +118,7 @@ extension DriverTests {
         }
 
         @Test(
-            "a driver that crashes costs one touch and no attempt: the user is told, and touches again",
+            "a driver that crashes costs one touch and no attempt: the user is asked to touch again",
             arguments: PlayedReader.Model.allCases)
         func crash(model: PlayedReader.Model) throws {
             let played = try PlayedFixture(model, enrolled: "one")
@@ -134,7 +134,7 @@ extension DriverTests {
             #expect(try played.failures == 1)
         }
 
-        @Test("a cancelled scan of fpcmoc lets nobody in, also where its driver dies of it")
+        @Test("a cancelled scan of fpcmoc gives no access, even if its driver crashes")
         func cancelled() throws {
             let played = try PlayedFixture(.fpcmoc, enrolled: "one")
             let client = try played.begin()

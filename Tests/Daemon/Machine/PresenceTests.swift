@@ -34,7 +34,7 @@ extension DaemonTests {
             #expect(try fixture.failures(of: .daemon) == 0)
         }
 
-        @Test("of which logind tells asks nobody for a finger, until it is opened")
+        @Test("that logind reports: no finger is asked for until it is opened")
         func logind() throws {
             let fixture = try fixture()
             let machine = try Machine(fixture)
@@ -45,7 +45,7 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("of which the kernel tells counts where logind says nothing, and only there")
+        @Test("that the kernel reports counts if logind says nothing, and only then")
         func kernel() throws {
             let fixture = try fixture()
             try fixture.setLid("state:      closed\n")
@@ -91,7 +91,7 @@ extension DaemonTests {
             }
         }
 
-        @Test("of which the kernel tells counts while the bus is not reached yet")
+        @Test("that the kernel reports counts while the bus is not reached yet")
         func notYet() throws {
             let fixture = try fixture()
             try fixture.setLid("state:      closed\n")
@@ -100,7 +100,7 @@ extension DaemonTests {
             try expectRefusals(fixture)
         }
 
-        @Test("keeps nobody from enrolling, who has just given the password")
+        @Test("does not prevent enrolment by a user who has just given the password")
         func enrolment() throws {
             let fixture = try fixture()
             try fixture.setLid("state: closed\n")

@@ -8,7 +8,7 @@ extension DaemonTests {
     @Suite("readers") struct ReaderTests {
         private static let name = Person.daemon.account
 
-        @Test("each reader is told with what it can do")
+        @Test("each reader is listed with its features")
         func listing() throws {
             let fixture = try DaemonFixture([.storage, .text, .image])
             let client = try fixture.client(.bin)
@@ -28,7 +28,7 @@ extension DaemonTests {
             #expect(image.features.contains(.hostMatching))
         }
 
-        @Test("fingers on two readers: either lets in, and one failed touch counts once")
+        @Test("fingers on two readers: either is accepted, and one failed touch counts once")
         func several() throws {
             let fixture = try DaemonFixture.withTwoReaders()
             for (reader, finger) in [(fixture.storage, "one"), (fixture.text, "two")] {
@@ -65,7 +65,7 @@ extension DaemonTests {
             #expect(try fixture.ask(.readers) == .done(DoneAnswer()))
         }
 
-        @Test("the way the reader wants the finger is told, and its faults by name")
+        @Test("reports how the reader expects the finger, and its faults by name")
         func faults() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")

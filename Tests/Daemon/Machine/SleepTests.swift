@@ -62,7 +62,7 @@ extension DaemonTests {
             #expect(try second.last() == Self.asleep)
         }
 
-        @Test("is held up by nobody who has been answered")
+        @Test("is not delayed by a client that has its answer")
         func free() throws {
             let client = try waiting(.login(.daemon, tries: 1))
             try fixture.text.send(.scan("one"))
@@ -74,7 +74,7 @@ extension DaemonTests {
             try bus.awaitInhibitors(0)
         }
 
-        @Test("is not believed of anybody but logind, whoever they send it to")
+        @Test("is believed of logind only, not of other senders")
         func forged() throws {
             let client = try waiting(.login(.daemon, tries: 1))
             try bus.forge("PrepareForSleep", "boolean:true")
@@ -138,7 +138,7 @@ extension DaemonTests {
         }
 
         @Test(
-            "gives nobody what was touched for before it, however short it was",
+            "makes every earlier touch worthless, however short it was",
             arguments: [Request.login(.daemon, tries: 1), .get("mail")])
         func between(request: Request) throws {
             let tpm = try SoftwareTPM()
@@ -171,7 +171,7 @@ extension DaemonTests {
             #expect(try fixture.loginAwake(fixture.text).assertion != nil)
         }
 
-        @Test("a logind, or a bus, that says nothing holds nobody up")
+        @Test("a logind, or a bus, that says nothing delays no request")
         func silent() throws {
             try bus.setSilent(true)
             for _ in 0..<3 {

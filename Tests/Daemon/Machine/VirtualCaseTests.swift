@@ -20,7 +20,7 @@ extension DriverTests {
         private static let enrolment = Request.enroll(
             account: Person.daemon.account, finger: .leftIndex, readerID: nil)
 
-        @Test("a finger is asked for once, lets in, and another does not", arguments: kinds)
+        @Test("a finger is asked for once and accepted, and another is not", arguments: kinds)
         func round(kind: DaemonFixture.Kind) throws {
             let (fixture, reader) = try enrolled(kind)
             let client = try fixture.begin()
@@ -31,7 +31,7 @@ extension DriverTests {
             #expect(try fixture.settledFailures() == 1)
         }
 
-        @Test("who holds the finger down is let in all the same", arguments: kinds)
+        @Test("a finger that is held down is accepted", arguments: kinds)
         func held(kind: DaemonFixture.Kind) throws {
             let (fixture, reader) = try enrolled(kind)
             let client = try fixture.begin()
@@ -65,7 +65,7 @@ extension DriverTests {
             #expect(try fixture.settledFailures() == 0)
         }
 
-        @Test("a reader that tells nothing is waited for no longer than allowed", arguments: kinds)
+        @Test("a reader that reports nothing is awaited no longer than allowed", arguments: kinds)
         func mute(kind: DaemonFixture.Kind) throws {
             let (fixture, _) = try enrolled(kind)
             let start = ContinuousClock.now
@@ -76,7 +76,7 @@ extension DriverTests {
             #expect(try fixture.settledFailures() == 0)
         }
 
-        @Test("a driver that does not heed cancellation holds up nobody", arguments: kinds)
+        @Test("a driver that ignores cancellation delays no other request", arguments: kinds)
         func stubborn(kind: DaemonFixture.Kind) throws {
             let (fixture, reader) = try enrolled(kind)
             let client = try fixture.begin()
@@ -112,7 +112,9 @@ extension DriverTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("a finger that another system left on the reader is not enrolled to match in vain")
+        @Test(
+            "a finger that another system left on the reader is not enrolled, as it could not match"
+        )
         func foreign() throws {
             let (fixture, _) = try enrolled(.storage)
             try fixture.change { $0 + ["theirs"] }
@@ -121,7 +123,7 @@ extension DriverTests {
             #expect(try fixture.status(of: .daemon).prints == 1)
         }
 
-        @Test("a full reader, and a duplicate, are told as such", arguments: kinds)
+        @Test("a full reader, and a duplicate, are reported as such", arguments: kinds)
         func refusing(kind: DaemonFixture.Kind) throws {
             let (fixture, reader) = try enrolled(kind)
             for (error, reason) in [

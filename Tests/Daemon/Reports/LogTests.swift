@@ -63,7 +63,7 @@ extension DaemonTests {
             #expect(none.receipts.isEmpty && none.last == .done(DoneAnswer()))
         }
 
-        @Test("a long log that is skipped holds up nobody")
+        @Test("skipping a long log delays no other request")
         func skipping() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")

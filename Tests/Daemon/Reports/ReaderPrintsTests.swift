@@ -36,7 +36,7 @@ extension DaemonTests {
             #expect(played.reader.stored == ["one", "two"])
         }
 
-        @Test("nobody but root sees or deletes them", arguments: StorageAction.allCases)
+        @Test("only root sees or deletes them", arguments: StorageAction.allCases)
         func refused(action: StorageAction) throws {
             let played = try PlayedFixture(.elanmoc)
             try played.reader.send(.foreign("two"))

@@ -55,7 +55,7 @@ extension DaemonTests {
             #expect(try fixture.ask(.watchReader([])).reason == .noReader)
         }
 
-        @Test("gives way to a login at once, and goes on after it")
+        @Test("makes way for a login at once, and continues after it")
         func yields() throws {
             let fixture = try DaemonFixture()
             #expect(try fixture.enrol(.daemon, as: "one").done?.prints == 1)
@@ -93,7 +93,7 @@ extension DaemonTests {
             try second.wait(for: .touch)
         }
 
-        @Test("a reader that is unplugged and comes back is shown; one that stays away ends it")
+        @Test("a reader that is unplugged and returns is shown; one that stays away ends it")
         func unplugged() throws {
             let fixture = try DaemonFixture()
             try fixture.restartWithPatience()

@@ -49,7 +49,7 @@ extension DaemonTests {
             #expect(found.count == 2)
         }
 
-        @Test("tell of a lockout, a closed lid, a remote session and a proof that came too late")
+        @Test("show a lockout, a closed lid, a remote session and a proof that came too late")
         func reasons() throws {
             let fixture = try enrolled()
             #expect(try fixture.ask(.login(.daemon, remoteHost: "h")).reason == .remoteSession)
@@ -72,7 +72,7 @@ extension DaemonTests {
             #expect(found.last?.verb == ConfirmRequest.verb)
         }
 
-        @Test("of another user name that user, who pushes out nothing however much they ask")
+        @Test("of another user name that user, who displaces no entry by asking often")
         func others() throws {
             let fixture = try enrolled()
             #expect(try fixture.login(.daemon, with: "two").reason == .noMatch)
@@ -110,7 +110,7 @@ extension DaemonTests {
             #expect(Layout.entries(of: fixture.file("", of: .bin)).isEmpty)
         }
 
-        @Test("a finger that did not match is told whatever ended the request afterwards")
+        @Test("a finger that did not match is recorded, whatever ended the request afterwards")
         func cancelled() throws {
             let fixture = try enrolled()
             let client = try fixture.client()
@@ -123,7 +123,7 @@ extension DaemonTests {
             #expect(try refusals(fixture).map(\.reason) == [.noMatch])
         }
 
-        @Test("whose record is damaged keep nobody out, and the next begins it anew")
+        @Test("with a damaged record lock no account out, and the next one starts a new record")
         func damaged() throws {
             let fixture = try enrolled()
             #expect(try fixture.login(.daemon, with: "two").reason == .noMatch)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    @Suite("a status that says what a login would be told") struct StatusTests {
+    @Suite("a status that says what a login would answer") struct StatusTests {
         private static let name = Person.daemon.account
 
         /// What a login is denied with, which the status has to say before it.
@@ -26,7 +26,7 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("a closed lid, which is told as it is to a login, and until it is open")
+        @Test("a closed lid, which is reported as it is to a login, until it is open")
         func lid() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
@@ -67,7 +67,7 @@ extension DaemonTests {
             #expect(try fixture.status(of: .daemon).refusal == nil)
         }
 
-        @Test("no key is made for what a damaged print has left, before somebody deletes it")
+        @Test("no key is made for what a damaged print has left, until it is deleted")
         func damaged() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, .rightIndex, as: "one")

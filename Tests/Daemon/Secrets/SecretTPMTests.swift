@@ -74,7 +74,7 @@ extension DaemonTests {
             #expect(try fixture.list().map(\.name) == [Bytes("mail".utf8)])
         }
 
-        @Test("one that is bound to PCRs is told when they change, and can be set again")
+        @Test("one that is bound to PCRs is reported when they change, and can be set again")
         func registers() throws {
             let fixture = try fixture("pcrs = 16")
             #expect(try fixture.client().keep([1], "mail").done != nil)

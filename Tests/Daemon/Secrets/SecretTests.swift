@@ -92,7 +92,7 @@ extension DaemonTests {
             #expect(try fixture.get("mail", with: ["one"]) == [1, 2, 3])
         }
 
-        @Test("another account asks in vain, and for its own it is unknown")
+        @Test("another account is refused, and for its own the name is unknown")
         func others() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
@@ -161,7 +161,7 @@ extension DaemonTests {
             #expect(try fixture.verifiedReceipts().isEmpty)
         }
 
-        @Test("after deletion it is unknown, and one of the same name is another")
+        @Test("after deletion it is unknown, and a new one of that name is another secret")
         func deleted() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
@@ -185,7 +185,9 @@ extension DaemonTests {
             #expect(try fixture.list().isEmpty)
         }
 
-        @Test("one that was altered is told as damaged, and costs neither the rest nor the login")
+        @Test(
+            "one that was altered is reported as damaged, and affects neither the rest nor the login"
+        )
         func damaged() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
@@ -230,7 +232,7 @@ extension DaemonTests {
             #expect(try fixture.get("63", with: ["one"]) == [9])
         }
 
-        @Test("the names and their states are told to the account, and never the content")
+        @Test("names and states are shown to the account, and never the content")
         func listed() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")

@@ -71,7 +71,7 @@ extension DaemonTests {
             return try LoginStatement(parsing: login.statement).challenge
         }
 
-        @Test("is replaced by a fresh one, so that nobody touched in vain")
+        @Test("is replaced by a fresh one, so that the touch was not useless")
         func renewed() throws {
             let before = challenges
             #expect(try logIn(afterSeconds: 46).assertion?.server != nil)

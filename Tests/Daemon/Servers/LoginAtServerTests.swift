@@ -177,7 +177,7 @@ extension SecondDaemonTests {
             #expect(answer.reason == .serverTooLongAgo)
         }
 
-        @Test("a server that goes away after the touch is told, and there is no yes")
+        @Test("a server that fails after the touch is reported, and there is no approval")
         func lost() async throws {
             let fixture = try await makeFixture()
             #expect(try logIn(fixture, request(fixture)).assertion != nil)
@@ -224,7 +224,7 @@ extension SecondDaemonTests {
                 try logIn(fixture, request(fixture, offlineHours: 1)).reason == .unknownServer)
         }
 
-        @Test("a change of fingers ends it, and so does disabling it, told or not")
+        @Test("ends with a change of fingers, and with its removal, reported to the server or not")
         func ended() async throws {
             let fixture = try await makeFixture()
             #expect(try logIn(fixture, request(fixture)).assertion != nil)
@@ -244,7 +244,7 @@ extension SecondDaemonTests {
             #expect(kept(fixture).isEmpty)
         }
 
-        @Test("hands a token on as it was wanted, and no other way")
+        @Test("passes a token on as requested, and in no other way")
         func tokens() async throws {
             let fixture = try await makeFixture()
             let answer = try logIn(fixture, request(fixture, token: .answer))

@@ -211,7 +211,7 @@ extension SecondDaemonTests {
             #expect(try heard(decide(.reject)).last?.reason == .serverUnreachable)
         }
 
-        @Test("is told of a token's end by that token alone, and again until its no is a final one")
+        @Test("learns of a token's end by that token alone, and again until its refusal is final")
         func endedTokens() throws {
             let remove = Request.macTokenRemove(
                 account: Person.daemon.account, server: PlayedServer.url,
@@ -250,7 +250,7 @@ extension SecondDaemonTests {
                     body: SHA256.digest(Bytes("{}".utf8))))
         }
 
-        @Test("is told of the end also of a token that has expired, as far as this clock tells")
+        @Test("learns of the end also of a token that has expired, as far as this clock shows")
         func expiredTokens() throws {
             let (name, server) = (Bytes("cron".utf8), PlayedServer.url)
             let add = Request.macTokenAdd(
@@ -313,7 +313,7 @@ extension SecondDaemonTests {
                 authorization.mac, of: text.encoded(), key: try SecretBytes(moving: &secret))
         }
 
-        @Test("is told by a touch how the machine was started now, where a token does not suffice")
+        @Test("learns by a touch how the machine was started now, if a token does not suffice")
         func stricterPolicy() throws {
             relay.says { request in
                 guard case .operations = request else { return nil }

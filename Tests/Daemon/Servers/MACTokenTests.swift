@@ -182,7 +182,7 @@ extension SecondDaemonTests {
             #expect(try fixture.header("signet-operations").reason == .unknownMacToken)
         }
 
-        @Test("is ended later at a server that is away, and used by nobody until then")
+        @Test("is revoked later at a server that cannot be reached, and not used until then")
         func removedLater() async throws {
             let fixture = try ServerFixture(try await LiveServer.start())
             try fixture.enable()
@@ -202,7 +202,7 @@ extension SecondDaemonTests {
             #expect(try fixture.logIn().token != nil)
         }
 
-        @Test("is not ended twice where one of the same name took its place meanwhile")
+        @Test("is not revoked twice if a new one of its name replaced it meanwhile")
         func replacedMeanwhile() async throws {
             let fixture = try ServerFixture(try await LiveServer.start())
             try fixture.enable()

@@ -67,7 +67,7 @@ extension SecondDaemonTests {
             try #require(answer.done != nil, "\(answer)")
         }
 
-        @Test("are told by those that can, where nobody touches for the one that wants it")
+        @Test("are listed by those that can, and no touch is asked for the one that requires it")
         func untouched() throws {
             try getToken(at: Self.urls[0])
             try getToken(at: Self.urls[1])
@@ -114,7 +114,7 @@ extension SecondDaemonTests {
             #expect(signed == Self.urls.map { _ in Challenge.sample(repeating: 2) })
         }
 
-        @Test("are not told where all want a touch and there is none, or it is taken back")
+        @Test("are not listed if all require a touch and there is none, or it is cancelled")
         func refused() throws {
             let client = try fixture.client(.daemon)
             try client.send(list(300))

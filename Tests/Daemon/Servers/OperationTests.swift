@@ -115,7 +115,7 @@ extension SecondDaemonTests {
                 try fixture.asking(try fixture.showing(other)).last?.reason == .unknownOperation)
         }
 
-        @Test("is for the account itself alone, and wants a key that is good")
+        @Test("is for the account itself alone, and requires a valid key")
         func others() async throws {
             let fixture = try await fixture()
             let id = try fixture.server.pay("10")
@@ -151,7 +151,7 @@ extension SecondDaemonTests {
             #expect(texts == ["pay 10 EUR\nto Bob"] && touches == 1)
         }
 
-        @Test("is told by one server also where the other is away")
+        @Test("is listed by one server even if the other cannot be reached")
         func twoServers() async throws {
             let fixture = try await fixture()
             _ = try fixture.server.pay("10")
@@ -167,7 +167,7 @@ extension SecondDaemonTests {
             #expect(try fixture.awaited().texts.count == 1)
         }
 
-        @Test("tells a removed device, which destroys its key")
+        @Test("reports a removed device, which destroys its key")
         func removedKey() async throws {
             let fixture = try await fixture()
             let id = try fixture.server.pay("10")

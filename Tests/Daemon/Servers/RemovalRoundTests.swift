@@ -4,7 +4,7 @@ import Testing
 
 @testable import Daemon
 
-@Suite("The rounds that tell servers of removals", .timeLimit(.minutes(1)))
+@Suite("The rounds that report removals to servers", .timeLimit(.minutes(1)))
 struct RemovalRoundTests {
     /// Rounds of which the first one meets requests while it is under way.
     @ServiceActor
@@ -32,7 +32,7 @@ struct RemovalRoundTests {
 
     init() { MainLoop.runInBackground() }
 
-    @Test("what is wanted while one is under way has one more after it, and no third")
+    @Test("a request during a round is followed by one more round, and no third")
     @ServiceActor
     func wanted() async {
         let all = Rounds()

@@ -26,7 +26,7 @@ extension SecondDaemonTests {
         }
 
         @Test(
-            "is not destroyed because somebody says so whom it has proved nothing to",
+            "is not destroyed by the word of a server to which it has proved nothing",
             arguments: [
                 ("key-removed", DenialReason.serverKeyRemoved),
                 ("key-replaced", .serverKeyReplaced),
@@ -46,7 +46,7 @@ extension SecondDaemonTests {
         }
 
         @Test(
-            "that its server takes no word of is dropped, and nobody says that the server knows",
+            "of which the server cannot be told is dropped, and no message claims that the server knows",
             arguments: [
                 ("key-blocked", CredentialState.invalidated), ("refused", .invalidated),
                 ("not-found", .invalidated), ("key-removed", .none), ("key-replaced", .none),
@@ -91,7 +91,7 @@ extension SecondDaemonTests {
             #expect(try fixture.logInPlayed().token != nil)
         }
 
-        @Test("that was given up is told to its server while others are served")
+        @Test("that was removed is reported to its server while other requests are served")
         func toldMeanwhile() throws {
             try fixture.enablePlayed()
             server.answering { _ in .unreachable(why: [], isRepeatable: true) }
@@ -134,7 +134,7 @@ extension SecondDaemonTests {
             #expect(try fixture.fixture.servers() == [.removing])
         }
 
-        @Test("of which a crash leaves open whether its server has it is given up, in nobody's way")
+        @Test("that a crash left in doubt is removed, and delays no request")
         func killedBeforeProof() throws {
             let fixture = UncheckedFixture(fixture)
             server.answering { request in

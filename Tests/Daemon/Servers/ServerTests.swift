@@ -97,7 +97,7 @@ extension SecondDaemonTests {
             #expect(fixture.files().count == 1)
         }
 
-        @Test("tells a replaced device, which destroys its key")
+        @Test("reports a replaced device, which destroys its key")
         func replaced() async throws {
             let server = try await LiveServer.start()
             let first = try ServerFixture(server)
@@ -127,7 +127,7 @@ extension SecondDaemonTests {
             #expect(try first.logIn().token != nil)
         }
 
-        @Test("is told later where it cannot be reached, and the key is of no use until then")
+        @Test("is notified later if it cannot be reached, and the key is useless until then")
         func disabled() async throws {
             let fixture = try ServerFixture(try await LiveServer.start())
             try fixture.enable()
@@ -146,7 +146,7 @@ extension SecondDaemonTests {
             #expect(status == "REMOVED")
         }
 
-        @Test("is not said to know what a key of other fingers could not tell it")
+        @Test("is not said to know what a key of other fingers could not report")
         func disabledUnasked() async throws {
             let fixture = try ServerFixture(try await LiveServer.start())
             try fixture.enable()
@@ -160,7 +160,7 @@ extension SecondDaemonTests {
             #expect(try fixture.daemon.ask(disable).reason == .unknownServer)
         }
 
-        @Test("is told by the next start of the daemon, without anybody's asking")
+        @Test("is notified by the next start of the daemon, without a request")
         func disabledBeforeStart() async throws {
             let fixture = try ServerFixture(try await LiveServer.start())
             try fixture.enable()
@@ -174,7 +174,7 @@ extension SecondDaemonTests {
             #expect(status == "REMOVED")
         }
 
-        @Test("has nothing to be told of a key whose fingers have changed since it was given up")
+        @Test("needs no notice of a key whose fingers have changed since it was removed")
         func disabledAndChanged() async throws {
             let fixture = try ServerFixture(try await LiveServer.start())
             try fixture.enable()
@@ -203,7 +203,7 @@ extension SecondDaemonTests {
             #expect(try tpm.transientHandles.isEmpty && tpm.loadedSessions.isEmpty)
         }
 
-        @Test("waits for somebody to compare the key where its policy says so")
+        @Test("waits until the key has been compared if its policy says so")
         func pending() async throws {
             let fixture = try ServerFixture(try await LiveServer.start(commitRequired: true))
             let enabled = try #require(try fixture.enable().enabled)

@@ -15,7 +15,7 @@ extension SecondDaemonTests {
     final class ServerVerdictTests: VerdictFixture {
         // MARK: One after the other
 
-        @Test("one login after the other goes to the server, in the order of their counters")
+        @Test("logins are sent to the server one by one, in the order of their counters")
         func inTurn() throws {
             let (asked, goOn) = (DispatchedEvent(), try Event())
             let state = Mutex<(counters: [UInt64], isUnderWay: Bool, overlapped: Bool)>(
@@ -55,7 +55,7 @@ extension SecondDaemonTests {
             #expect(!overlapped && counters.count == 2 && counters[0] < counters[1])
         }
 
-        @Test("who would have to wait beyond its own time is told, and no counter is taken for it")
+        @Test("a request that would wait beyond its own time is refused, and takes no counter")
         func busy() throws {
             let (asked, goOn) = (DispatchedEvent(), try Event())
             let counters = Mutex<[UInt64]>([])
@@ -86,7 +86,7 @@ extension SecondDaemonTests {
             #expect(told.count == 2 && told[1] == told[0] + 1)
         }
 
-        @Test("who gives up leaves the key to the next only when the relay is through")
+        @Test("a request that gives up releases the key only when the relay has finished")
         func givenUp() throws {
             let (asked, goOn) = (DispatchedEvent(), try Event())
             let isOver = Mutex(false)
@@ -209,7 +209,7 @@ extension SecondDaemonTests {
 
         // MARK: What is kept
 
-        @Test("is kept only if it is by the pinned key; the module judges it all the same")
+        @Test("is kept only if it is by the pinned key; the module judges it itself")
         func pinned() throws {
             server.answering(yes(by: try P256PrivateKey.generate()))
             #expect(try logIn().assertion?.server != nil)

@@ -105,7 +105,7 @@ extension SecondDaemonTests {
             #expect(try !isTaken("big", "big.sig"))
         }
 
-        @Test("takes back what it wrote where the signature of one of several cannot be written")
+        @Test("removes what it wrote if the signature of one of several cannot be written")
         func allOrNone() throws {
             let fixture = try fixture()
             for name in ["a", "b"] { try scratch.write(name, name) }

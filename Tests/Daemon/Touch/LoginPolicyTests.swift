@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    @Suite("who has fingerprint login at all, and from where") struct LoginPolicyTests {
+    @Suite("which users have fingerprint login at all, and from where") struct LoginPolicyTests {
         private func login(
             _ person: Person, service: String = "sudo", _ presence: TerminalPosition = .foreground,
             _ background: BackgroundPolicy = .refuse
@@ -18,7 +18,7 @@ extension DaemonTests {
                     presence: presence, background: background))
         }
 
-        @Test("root is not served until signet.conf says so, and is told by status and enroll")
+        @Test("root is not served until signet.conf allows it; status and enroll say so")
         func root() throws {
             let fixture = try DaemonFixture()
             let enrolled = try #require(try fixture.enrol(.root, as: "one").done)
@@ -35,7 +35,7 @@ extension DaemonTests {
             #expect(try fixture.ask(login(.daemon)).reason == .notServed)
         }
 
-        @Test("a service or a group that is listed is kept out, and nothing else")
+        @Test("a service or a group that is listed is excluded, and nothing else")
         func lists() throws {
             let fixture = try DaemonFixture(
                 configuration: "[login]\nservices = !su\naccounts =\ngroups = !sys\n")
@@ -50,7 +50,8 @@ extension DaemonTests {
             #expect(try fixture.status(of: .daemon).keptOut == nil)
         }
 
-        @Test("a group that keeps out and that nobody knows keeps all out; one that lets in, too")
+        @Test(
+            "an unknown group that excludes members excludes all; so does one that allows members")
         func unknownGroup() throws {
             for line in ["!no-such-group", "no-such-group"] {
                 let fixture = try DaemonFixture(configuration: "[login]\ngroups = \(line)\n")
@@ -65,7 +66,7 @@ extension DaemonTests {
             #expect(try known.touch(login(.daemon), with: ["one"]).assertion != nil)
         }
 
-        @Test("who is kept out is told nothing else, and no attempt is counted")
+        @Test("an excluded user learns nothing else, and no attempt is counted")
         func first() throws {
             let fixture = try DaemonFixture(configuration: "[login]\nservices = login\n")
             #expect(try fixture.ask(login(.daemon)).reason == .notServed)

@@ -7,7 +7,9 @@ import Testing
 
 extension DaemonTests {
     @Suite("turns at the reader") struct QueueTests {
-        @Test("a second request waits, is told the first without its purpose, and has its turn")
+        @Test(
+            "a second request waits, sees whom the first is for but not its purpose, and has its turn"
+        )
         func waits() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")
@@ -51,7 +53,7 @@ extension DaemonTests {
             try other.wait(for: .touch)
         }
 
-        @Test("who waits too long, cancels or hangs up is passed over")
+        @Test("a request that waits too long, is cancelled or hangs up is skipped")
         func leaving() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")
@@ -143,7 +145,7 @@ extension DaemonTests {
     }
 
     @Suite("the end of the daemon") struct StopTests {
-        @Test("SIGTERM answers those who wait, those who touch, and ends cleanly")
+        @Test("SIGTERM answers waiting requests and open touches, and ends cleanly")
         func stopping() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")
@@ -168,7 +170,7 @@ extension DaemonTests {
             #expect(unsafe access(fixture.socket, F_OK) != 0, "its socket is gone")
         }
 
-        @Test("a second daemon on the same socket gives up and leaves the first alone")
+        @Test("a second daemon on one socket gives up and leaves the first alone")
         func second() throws {
             let fixture = try DaemonFixture()
             let second = try TestSupport.Program(

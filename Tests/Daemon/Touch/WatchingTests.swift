@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    @Suite("who watches") struct WatchingTests {
+    @Suite("watching touches") struct WatchingTests {
         private static func event(_ number: UInt64, isOver: Bool) -> Answer {
             .event(
                 EventAnswer(
@@ -115,7 +115,7 @@ extension DaemonTests {
             #expect(statement.purpose.isEmpty && statement.command.isEmpty)
         }
 
-        @Test("nobody watches another's touches but root")
+        @Test("only root watches another account's touches")
         func permission() throws {
             let fixture = try Self.fixture()
             for person in [Person.bin, .games] {
@@ -127,7 +127,7 @@ extension DaemonTests {
             #expect(try root.next() == Self.event(2, isOver: false))
         }
 
-        @Test("is told the end, whether it takes its request back or the daemon stops")
+        @Test("the end is reported, whether the watcher cancels or the daemon stops")
         func end() throws {
             let fixture = try Self.fixture()
             let patient = try Self.watcher(fixture, .daemon)
@@ -153,7 +153,7 @@ extension DaemonTests {
             #expect(try Layout.modificationTime(device) > before)
         }
 
-        @Test("who has watched, and then asks for something, is a reason to stay again")
+        @Test("a watcher that sends a request afterwards keeps the daemon running again")
         func active() throws {
             let fixture = try DaemonFixture([.text], configuration: "[daemon]\nidle-exit = 3s\n")
             try fixture.enrol(.daemon, as: "one")

@@ -20,7 +20,7 @@ struct AllowedTests {
         try findings(lines, hasLogind: hasLogind).map(\.code)
     }
 
-    @Test("are told, each with what it allows")
+    @Test("are reported, each with what it allows")
     func told() throws {
         #expect(try codes("others = warn") == ["others-allowed"])
         #expect(try codes("without-logind = any") == ["anyone-allowed"])

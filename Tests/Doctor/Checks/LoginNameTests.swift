@@ -48,7 +48,7 @@ struct LoginNameTests {
                     """)) == [])
     }
 
-    @Test("that nobody has are told, with the nearest that there is")
+    @Test("that do not exist are reported, with the most similar name")
     func unknown() throws {
         #expect(
             told(try machine("services = !lightmd, screen")) == [
@@ -68,7 +68,7 @@ struct LoginNameTests {
             ])
     }
 
-    @Test("of groups that keep out are a fault: everybody is kept out then")
+    @Test("of groups whose members are excluded are a fault: every user is excluded then")
     func denied() throws {
         #expect(
             told(try machine("groups = !contractors")) == [
@@ -77,7 +77,9 @@ struct LoginNameTests {
         #expect(findings(try machine("groups = !contractors")).map(\.level) == [.fault])
     }
 
-    @Test("of services that may get the password are told as well, where the list is one's own")
+    @Test(
+        "of services that may receive the password are reported too, if the list is the admin's own"
+    )
     func keyringServices() throws {
         #expect(
             told(try machine("[keyring]\nservices = lightmd, sudo")) == [
@@ -88,7 +90,7 @@ struct LoginNameTests {
         #expect(told(try machine("[keyring]\nservices =")) == [])
     }
 
-    @Test("of units are told where no unit can have them")
+    @Test("of units are reported if no unit can have such a name")
     func units() throws {
         #expect(
             told(
@@ -108,7 +110,7 @@ struct LoginNameTests {
                 ])
     }
 
-    @Test("beside a setting that there is no more leave the rest in force, and that is told")
+    @Test("beside a setting that no longer exists leave the rest in force, and it is reported")
     func obsolete() throws {
         let bare = try machine("services = !sduo\n[keyring]\nexcept = sudo")
         let found = told(bare)
@@ -122,7 +124,7 @@ struct LoginNameTests {
         #expect(!bare.codes().contains("configuration-refused"))
     }
 
-    @Test("are not told where the name service does not answer, or 'other' serves every service")
+    @Test("are not reported if the name service does not answer, or 'other' serves every service")
     func silent() throws {
         var bare = try machine("services = screen\naccounts = bob, !root\ngroups = !guests")
         bare.machine.nameService.isAccount = { (name) throws(SystemFault) in

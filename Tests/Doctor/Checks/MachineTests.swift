@@ -56,7 +56,7 @@ struct MachineTests {
         #expect(FindingCounts(all).worst == .fault)
     }
 
-    @Test("a lid that is closed is told, an open one not")
+    @Test("a closed lid is reported, an open one is not")
     func lid() throws {
         let bare = try Bare()
         try bare.write("proc/acpi/button/lid/LID0/state", "state:      open\n")
@@ -65,7 +65,7 @@ struct MachineTests {
         #expect(bare.codes() == ["lid-closed"])
     }
 
-    @Test("Secure Boot that is off is told, and nothing where there is none")
+    @Test("disabled Secure Boot is reported, and nothing where there is no Secure Boot")
     func secureBoot() throws {
         let bare = try Bare()
         let name = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -77,7 +77,7 @@ struct MachineTests {
         #expect(bare.codes() == [])
     }
 
-    @Test("swap in clear is told; in memory or encrypted it is not")
+    @Test("swap on plain disk is reported; swap in memory or encrypted is not")
     func swap() throws {
         let bare = try Bare()
         let head = "Filename\t\tType\t\tSize\tUsed\tPriority\n"
@@ -150,7 +150,8 @@ struct MachineTests {
         #expect(bare.machine.files.moduleDirectory() == own)
     }
 
-    @Test("a stack that a distribution ships is told by its path, and copied before it is edited")
+    @Test(
+        "a stack that a distribution ships is reported by its path, and copied before it is edited")
     func shippedStack() throws {
         let bare = try Bare()
         try bare.write("usr/lib/pam.d/sudo", "auth required pam_signet.so\n")
@@ -169,7 +170,7 @@ struct MachineTests {
             })
     }
 
-    @Test("a key whose account is gone is told, and nothing where the accounts do not answer")
+    @Test("a key without an account is reported, and nothing if the accounts cannot be read")
     func nobodysKey() throws {
         var bare = try Bare()
         try bare.write("var/lib/signet/keys/1001.pub", "x\n")
@@ -197,7 +198,7 @@ struct MachineTests {
         #expect(String(decoding: other.mend.bytes, as: UTF8.self) == "chown root:root /k")
     }
 
-    @Test("a closed machine, a clock that nobody keeps, and one that is behind are told")
+    @Test("a locked-down machine, an unsynchronised clock, and one that is behind are reported")
     func notes() throws {
         var bare = try Bare()
         try bare.write("etc/nologin", "")
@@ -209,7 +210,7 @@ struct MachineTests {
         #expect(bare.codes().contains("clock-behind"))
     }
 
-    @Test("fprintd is told while it runs, and where it can be started, but not when it is masked")
+    @Test("fprintd is reported if it runs or can be started, but not if it is masked")
     func fprintd() throws {
         let bare = try Bare()
         try bare.write("usr/share/dbus-1/system-services/net.reactivated.Fprint.service", "")
@@ -224,7 +225,8 @@ struct MachineTests {
         #expect(bare.codes() == ["fprintd-running"])
     }
 
-    @Test("masked sockets, and those not wanted by sockets.target, are told under systemd")
+    @Test(
+        "masked sockets, and those that sockets.target does not start, are reported under systemd")
     func socket() throws {
         let bare = try Bare()
         try bare.write("run/systemd/system/x", "")
@@ -241,7 +243,7 @@ struct MachineTests {
         #expect(bare.codes() == ["socket-disabled", "readers-disabled"])
     }
 
-    @Test("settings that are wrong are told also where no daemon runs, with file and line")
+    @Test("wrong settings are reported even if no daemon runs, with file and line")
     func configuration() throws {
         let bare = try Bare()
         try bare.write("etc/signet/signet.conf", "[touch]\ntimeuot = 1s\n")

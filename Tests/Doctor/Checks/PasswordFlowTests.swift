@@ -52,7 +52,7 @@ struct PasswordFlowTests {
     }
 
     @Test(
-        "ends at a module that never asks, where nobody asked before",
+        "ends at a module that never asks, if no module asked before",
         arguments: [
             "auth sufficient pam_sss.so use_first_pass\n",
             "auth sufficient pam_sss.so use_first_pass\nauth sufficient pam_unix.so\n",
@@ -71,7 +71,7 @@ struct PasswordFlowTests {
     }
 
     @Test(
-        "goes on to a module that never asks, where another asked or may have asked",
+        "continues to a module that never asks, if another asked or may have asked",
         arguments: [
             "auth sufficient pam_unix.so\nauth sufficient pam_sss.so use_first_pass\n",
             "auth sufficient pam_sss.so forward_pass\nauth sufficient pam_unix.so use_first_pass\n",
@@ -100,7 +100,7 @@ struct PasswordFlowTests {
                 == [])
     }
 
-    @Test("comes before a touch where its module is required, and that is told instead of the rest")
+    @Test("precedes a touch if its module is required, and that is reported instead of the rest")
     func behind() {
         for module in ["pam_sss.so", "pam_unix.so"] {
             #expect(
@@ -163,7 +163,7 @@ struct DirectoryTests {
         bare.codes().contains("directory-password-missing")
     }
 
-    @Test("an account of sssd whose password no module asks for is told")
+    @Test("an sssd account whose password no module asks for is reported")
     func missing() throws {
         let bare = try machine()
         let finding = bare.machine.examine { DaemonView(.absent) }
@@ -171,7 +171,7 @@ struct DirectoryTests {
         #expect(finding?.subject == Array("alice".utf8))
     }
 
-    @Test("nothing is told where it is asked, the account is local, or sssd is not in use")
+    @Test("nothing is reported if it is asked for, the account is local, or sssd is not in use")
     func sound() throws {
         #expect(!isFound(try machine(Self.both)))
         #expect(
@@ -187,7 +187,7 @@ struct DirectoryTests {
         #expect(!isFound(plain))
     }
 
-    @Test("fprintd's profile beside pam_signet is told, and no other profile")
+    @Test("fprintd's profile beside pam_signet is reported, and no other profile")
     func profile() throws {
         let bare = try Bare()
         try bare.write("var/lib/pam/auth", "Module: unix\nx\nModule: fprintd\nx\n")

@@ -112,7 +112,9 @@ struct ReleasedPasswordTests {
         ] { #expect(try !isDangerous(stack), "\(stack)") }
     }
 
-    @Test("has nothing against the shipped stacks; that for finger and password is told as one")
+    @Test(
+        "has nothing against the shipped stacks; the one for finger and password is reported as one"
+    )
     func shipped() throws {
         func example(_ name: String) throws -> String {
             String(
@@ -131,7 +133,7 @@ struct ReleasedPasswordTests {
         #expect(both == ["password-unreachable", "touch-behind-password"])
     }
 
-    @Test("where the service is not listed, it is told in its own lines, and not in those of all")
+    @Test("if the service is not listed, this is reported at its own lines, not at shared ones")
     func unlisted() throws {
         let own = "auth required pam_signet.so keyring\nauth required pam_unix.so\n"
         let found = try codes(own, service: "sudo")

@@ -46,7 +46,7 @@ struct ServerFileTests {
         #expect(try told("accounts = alice root @staff") == [])
     }
 
-    @Test("with names that nobody has is told, each for itself")
+    @Test("with unknown names is reported, once for each name")
     func unknown() throws {
         #expect(
             try told("accounts = alice aliec @staff @stuff") == [
@@ -98,7 +98,7 @@ struct ServerFileTests {
             name: "alice", status: status, prints: [], secrets: [], servers: servers)
     }
 
-    @Test("with an account that its server does not know is told")
+    @Test("with an account that its server does not know is reported")
     func unregistered() throws {
         let told = ["server-unregistered: alice"]
         for accounts in ["", "accounts = alice", "accounts = @staff"] {
@@ -122,7 +122,7 @@ struct ServerFileTests {
         #expect(try registrations("accounts = root", [], { $0.machine.uid = 1_000 }) == [])
     }
 
-    @Test("without the relay's socket is told, and so is a registration without it")
+    @Test("without the relay's socket is reported, and so is a registration without it")
     func relay() throws {
         let told = ["relay-missing: /run/signet/relay.sock"]
         #expect(

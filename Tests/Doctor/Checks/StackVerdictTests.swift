@@ -109,7 +109,7 @@ struct StackVerdictTests {
                 == ["password-unreachable"])
     }
 
-    @Test("a wrong finger, or a fault, that ends the stack is told apart from no finger")
+    @Test("a wrong finger, or a fault, that ends the stack is distinguished from no finger")
     func lost() {
         let mismatch = touch.replacing("conv_err=die", with: "auth_err=die maxtries=die")
         #expect(
@@ -131,7 +131,7 @@ struct StackVerdictTests {
         #expect(codes(["gdm-fingerprint": "auth required pam_signet.so\n"]) == [])
     }
 
-    @Test("a stack that ends in a success lets anybody in")
+    @Test("a stack that ends in success admits every user")
     func open() {
         #expect(
             codes("\(touch)\nauth sufficient pam_unix.so\nauth required pam_permit.so\n").contains(
@@ -218,7 +218,7 @@ struct StackVerdictTests {
         #expect(codes(["sudo": "@include su.rpmsave\n", "su.rpmsave": bad]) == ["no-password"])
     }
 
-    @Test("pam_faillock that counts fingers, or is not reset by them, is told")
+    @Test("pam_faillock that counts fingers, or is not reset by them, is reported")
     func faillock() {
         let counted = """
             auth [success=done auth_err=2 maxtries=2 default=ignore] pam_signet.so
@@ -236,7 +236,7 @@ struct StackVerdictTests {
         #expect(codes(reset) == ["failures-stay"])
     }
 
-    @Test("jumps beyond the end are told, whosever they are")
+    @Test("jumps beyond the end are reported, in any module's line")
     func longJump() {
         #expect(
             codes(
@@ -250,7 +250,9 @@ struct StackVerdictTests {
             .contains("long-jump"))
     }
 
-    @Test("twice the module, pam_fprintd beside it, and wrong types and options are told")
+    @Test(
+        "a module that occurs twice, pam_fprintd beside it, and wrong types and options are reported"
+    )
     func lines() {
         #expect(codes("\(touch)\n@include common-auth\n") == ["module-twice"])
         #expect(
@@ -274,7 +276,7 @@ struct StackVerdictTests {
             ])
     }
 
-    @Test("lines that cannot be read, missing and endless includes are told")
+    @Test("unreadable lines, and missing and endless includes, are reported")
     func troubles() {
         #expect(
             codes("\(touch)\nauht required pam_unix.so\n@include common-auth\n", common: plain)
@@ -283,7 +285,7 @@ struct StackVerdictTests {
         #expect(codes("\(touch)\n@include sudo\n").contains("include-loop"))
     }
 
-    @Test("services that say the same about the same place are told together")
+    @Test("services with the same finding at the same place are reported together")
     func together() {
         let parsed = StackFiles([
             "sudo": Array("@include common-auth".utf8), "su": Array("@include common-auth".utf8),
@@ -323,7 +325,7 @@ struct PasswordStackTests {
         #expect(codes(String(decoding: text, as: UTF8.self)) == [])
     }
 
-    @Test("that is missing, asks for a finger, lets anybody in or nobody is told")
+    @Test("is reported if it is missing, asks for a finger, or admits every user or none")
     func bad() {
         #expect(codes(nil) == ["password-stack-missing"])
         #expect(codes("@include common-auth\n") == ["password-stack-recursive"])

@@ -21,7 +21,7 @@ private func run(_ lines: String, _ others: [String: String] = [:]) -> (PAMRetur
 
 @Suite("libpam's way through a chain")
 struct DispatchTests {
-    @Test("required goes on and remembers the first failure")
+    @Test("required continues and remembers the first failure")
     func required() {
         let (code, calls) = run(
             """
@@ -42,7 +42,7 @@ struct DispatchTests {
         #expect(enough.0 == .success && enough.1.count == 1)
     }
 
-    @Test("sufficient alone that fails, and ignored modules alone, let nobody in")
+    @Test("a lone sufficient module that fails, and ignored modules alone, give no access")
     func nothing() {
         #expect(run("auth sufficient pam_auth_err.so\n").0 == .permDenied)
         #expect(run("auth required pam_ignore.so\n").0 == .permDenied)
@@ -122,7 +122,7 @@ struct DispatchTests {
         #expect(whole.run { _ in .success }.code == .abort)
     }
 
-    @Test("files that include each other end, and are told")
+    @Test("files that include each other end, and are reported")
     func loop() {
         let found = chain("auth include service\n")
         #expect(found.troubles == [.loop(StackPlace(file: "service", line: 1), name: "service")])

@@ -24,7 +24,7 @@ struct StackFileTests {
         #expect(module(found.first)?.options == ["nullok", "try_first_pass"])
     }
 
-    @Test("goes on after a backslash at the end of a line, and counts the first line")
+    @Test("continues after a backslash at the end of a line, and counts the first line")
     func continued() {
         let found = lines(
             "auth [success=1 \\\n  default=ignore] \\\n pam_signet.so\naccount required x.so")
@@ -64,7 +64,7 @@ struct StackFileTests {
         #expect(lines(line + "\n").first?.content == .broken)
     }
 
-    @Test("a line that is longer than libpam takes is told, and nothing else is read")
+    @Test("a line that is too long for libpam is reported, and nothing else is read")
     func overlong() {
         let long = String(repeating: "x", count: 9_000)
         let file = StackFile(Array("auth required a.so\nauth required b.so \(long)\n".utf8))

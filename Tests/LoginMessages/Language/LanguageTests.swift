@@ -56,7 +56,7 @@ struct LanguageTests {
         #expect(languages([:]) == [])
     }
 
-    @Test("where no UTF-8 is wanted, it is English, not something unreadable")
+    @Test("if UTF-8 cannot be shown, it is English, not something unreadable")
     func encoding() {
         for locale in ["de_DE", "de_DE.ISO-8859-1", "de_DE@euro", "ja_JP.EUC-JP", "de_DE.UTF-16"] {
             #expect(languages(["LANG": locale]) == [], "\(locale)")

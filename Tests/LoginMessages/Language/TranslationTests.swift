@@ -48,7 +48,7 @@ private func patterns(of text: Text) -> [String] {
 @Suite("The translations")
 struct TranslationTests {
     @Test(
-        "each text that a login can be told is there, and says something else than English",
+        "every text that a login can show is there, and differs from English",
         arguments: CatalogueFile.languages)
     func login(language: String) throws {
         let catalogue = try #require(Catalogue(CatalogueFile.compiled(language)))

@@ -91,7 +91,7 @@ struct APIKeyScopeTests {
         }
     }
 
-    @Test("are none where the database has words that nobody knows", arguments: Backend.allCases)
+    @Test("are none if the database has unknown words", arguments: Backend.allCases)
     func unknownWords(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         for words in ["", "everything", "VERIFY", "verify,registrations", "operation", "* all"] {

@@ -47,7 +47,7 @@ struct AnswerBodyTests {
         #expect(text(JSON.encode(inactive)) == (try foundation(inactive)))
     }
 
-    @Test("is the same where it encodes itself")
+    @Test("is equal if it encodes itself")
     func written() throws {
         let claims = AccessClaims(
             iss: "https://id.example.org", sub: odd, aud: "", iat: 1, exp: -2, jti: "a", sid: "b",

@@ -19,7 +19,7 @@ import Testing
 @Suite("Administration")
 struct AdministrationTests {
     @Test(
-        "makes what a first registration wants, and shows each secret once",
+        "makes what a first registration needs, and shows each secret once",
         arguments: Backend.allCases)
     func first(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
@@ -52,7 +52,7 @@ struct AdministrationTests {
     }
 
     @Test(
-        "changes a policy, all of it, and nothing that it was not told to",
+        "changes a policy, all of it, and nothing that it was not asked to",
         arguments: Backend.allCases)
     func policy(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
@@ -161,7 +161,9 @@ struct AdministrationTests {
         try await server.administer("application", "remove", "bank")
     }
 
-    @Test("deletes of the audit trail what is old, and says who did", arguments: Backend.allCases)
+    @Test(
+        "deletes old lines of the audit trail, and records the administrator",
+        arguments: Backend.allCases)
     func pruned(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()
@@ -320,7 +322,7 @@ struct AdministrationTests {
         #expect(await server.fault("audit", "--event", "anything")?.status == 2)
     }
 
-    @Test("wants a command that there is, with its own operands and options")
+    @Test("requires an existing command, with its own operands and options")
     func usage() throws {
         for words in [
             [], ["application"], ["application", "drop", "x"], ["application", "list", "x"],

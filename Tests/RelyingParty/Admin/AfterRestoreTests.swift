@@ -11,7 +11,7 @@ import Testing
 @Suite("A backup that was restored")
 struct AfterRestoreTests {
     @Test(
-        "offers nothing of then any more, and lets the same devices in",
+        "offers nothing from before any more, and its devices can still log in",
         arguments: Backend.allCases)
     func ended(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
@@ -84,7 +84,7 @@ struct AfterRestoreTests {
             ])
     }
 
-    @Test("keeps MAC tokens where that is wanted, and nothing else", arguments: Backend.allCases)
+    @Test("keeps MAC tokens if asked to, and nothing else", arguments: Backend.allCases)
     func kept(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()

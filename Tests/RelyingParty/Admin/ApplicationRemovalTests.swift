@@ -31,7 +31,7 @@ struct ApplicationRemovalTests {
     }
 
     @Test(
-        "lets nobody in from its first moment on, and is finished by the next one after a crash",
+        "stops every login at its first moment, and is finished by the next one after a crash",
         arguments: Backend.allCases)
     func crashed(backend: Backend) async throws {
         let (server, device) = try await TestServer.withVisitors(backend)
@@ -155,7 +155,7 @@ struct ApplicationRemovalTests {
     }
 
     @Test(
-        "has nothing added beside it by who saw the application before",
+        "is complete even for a caller that read the application before",
         arguments: Backend.allCases)
     func late(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

@@ -150,7 +150,7 @@ struct AuditExportTests {
         try second.stop()
     }
 
-    @Test("goes on from the end that a restored backup has", arguments: Backend.allCases)
+    @Test("continues from the end that a restored backup has", arguments: Backend.allCases)
     func restored(backend: Backend) async throws {
         let home = try ServerHome(backend)
         let server = try ServerProcess(home)

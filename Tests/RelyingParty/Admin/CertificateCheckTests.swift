@@ -78,7 +78,7 @@ struct CertificateCheckTests {
             try check("certificate = /nonexistent/chain.pem\nkey = \(place)").ending == .exited(1))
     }
 
-    @Test("is looked at by the unit's reload before the server is told")
+    @Test("is checked by the unit's reload before the server is signalled")
     func unit() throws {
         let unit = String(
             decoding: try Layout.read("\(Layout.package)/systemd/signet-server.service.in"),

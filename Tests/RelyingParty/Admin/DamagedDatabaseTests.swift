@@ -46,7 +46,7 @@ struct DamagedDatabaseTests {
         expectWords(outcome.errors)
     }
 
-    @Test("is told by a finding a line, with exit status 1")
+    @Test("is reported with one finding a line, and exit status 1")
     func check() throws {
         let home = try damagedHome()
         let outcome = try home.administer("check-database")
@@ -55,7 +55,7 @@ struct DamagedDatabaseTests {
         #expect(outcome.errors.contains("restore a backup"))
     }
 
-    @Test("is told in words where a running server meets it")
+    @Test("is reported in words if a running server meets it")
     func running() async throws {
         let home = try ServerHome(.sqlite)
         let server = try ServerProcess(home)
@@ -74,7 +74,7 @@ struct DamagedDatabaseTests {
         expectWords(try server.stop().errors)
     }
 
-    @Test("is not what a sound one is told to be", arguments: Backend.allCases)
+    @Test("is not reported of a sound database", arguments: Backend.allCases)
     func sound(backend: Backend) async throws {
         let home = try ServerHome(backend)
         let server = try ServerProcess(home)
@@ -90,7 +90,7 @@ struct DamagedDatabaseTests {
         }
     }
 
-    @Test("is not one of another form, which is told apart", arguments: Backend.allCases)
+    @Test("is distinguished from one of another form", arguments: Backend.allCases)
     func form(backend: Backend) throws {
         let home = try ServerHome(backend)
         if case .sqlite(let path) = home.place {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A backup of a server")
 struct ServerBackupTests {
-    @Test("that was made while it ran lets the same devices in", arguments: Backend.allCases)
+    @Test("that was made while it ran lets its devices log in", arguments: Backend.allCases)
     func restored(backend: Backend) async throws {
         let home = try ServerHome(backend)
         let server = try ServerProcess(home)

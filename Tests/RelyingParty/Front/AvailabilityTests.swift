@@ -11,7 +11,7 @@ import Testing
 
 @testable import RelyingParty
 
-@Suite("A neighbour who uses up what the address may ask")
+@Suite("A neighbour that uses up an address's requests")
 struct AvailabilityTests {
     private static let neighbour = "192.0.2.1"
 
@@ -239,7 +239,7 @@ struct AvailabilityTests {
         #expect(try await askForChallenge(server, device).status == 200)
     }
 
-    @Test("and who signs rightly what is refused all the same has so many lines a minute, no more")
+    @Test("and writes few lines a minute with valid signatures on refused requests")
     func refusedItems() async throws {
         let (server, device) = try await site()
         let request = TestRequest(method: "GET", resource: "/v1/device/operations", body: [])

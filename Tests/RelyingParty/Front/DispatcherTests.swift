@@ -12,7 +12,7 @@ import Testing
 
 @Suite("A call to the server")
 struct DispatcherTests {
-    @Test("of no row in the table is refused, and the methods of a path are told")
+    @Test("of no row in the table is refused, and the methods of a path are listed")
     func routes() async throws {
         let server = try await TestServer.make(.sqlite)
         for path in [
@@ -41,7 +41,7 @@ struct DispatcherTests {
         #expect(try await server.ask("GET", path + "/").status == 404)
     }
 
-    @Test("that is for applications wants an API key that holds")
+    @Test("that is for applications requires a valid API key")
     func keys() async throws {
         let server = try await TestServer.make(.sqlite)
         let body: [String: Any] = ["account": "alice"]

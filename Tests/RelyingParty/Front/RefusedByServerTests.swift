@@ -47,7 +47,7 @@ struct RefusedByServerTests {
         #expect(!log.contains("LOUI"))
     }
 
-    @Test("is told by a code of the table")
+    @Test("is reported by a code of the table")
     func words() async throws {
         let server = try await TestServer.make(.sqlite)
         for (status, code, retry) in [

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The names of requests")
 struct RequestNumbersTests {
-    @Test("are all different, and tell neither their number nor their order")
+    @Test("are all different, and reveal neither their number nor their order")
     func opaque() {
         let numbers = RequestNumbers()
         let names = (0..<20_000).map { _ in numbers.next() }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RelyingParty
 
-@Suite("What a server tells of itself")
+@Suite("What a server reports about itself")
 struct ServerObservationTests {
     @Test("are figures, on their own address alone")
     func figures() async throws {

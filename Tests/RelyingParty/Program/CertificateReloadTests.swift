@@ -7,7 +7,7 @@ import Testing
 
 @testable import RelyingParty
 
-@Suite("A server that is told to read its certificate anew")
+@Suite("A server that is signalled to read its certificate anew")
 struct CertificateReloadTests {
     /// Asks over a new connection; nil where the certificate is not this authority's.
     private func answer(_ server: ServerProcess, _ authority: TestAuthority) throws -> String? {
@@ -20,7 +20,7 @@ struct CertificateReloadTests {
         return outcome.succeeded ? outcome.output : nil
     }
 
-    @Test("has the new one from then on, and goes on with whom it serves")
+    @Test("uses the new one from then on, and keeps serving open connections")
     func reloaded() async throws {
         let home = try ServerHome(.sqlite)
         let (first, second) = (try TestAuthority(home.scratch), try TestAuthority(Scratch()))
@@ -99,7 +99,7 @@ struct CertificateReloadTests {
         #expect(try server.stop().ending == .exited(0))
     }
 
-    @Test("goes on where it has none")
+    @Test("continues if it has none")
     func plain() async throws {
         let server = try ServerProcess(try ServerHome(.sqlite))
         server.process.signal(SIGHUP)

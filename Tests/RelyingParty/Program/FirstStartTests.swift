@@ -48,7 +48,7 @@ struct FirstStartTests {
         try ServerProcess(home, apiKey: "").stop()
     }
 
-    @Test("may also be told that all is new", arguments: Backend.allCases)
+    @Test("may also be declared new", arguments: Backend.allCases)
     func told(backend: Backend) throws {
         let home = try ServerHome(backend)
         try begin(home)

@@ -24,7 +24,7 @@ struct MasterSecretTests {
         #expect(Layout.entries(of: scratch.path) == ["master-secret"])
     }
 
-    @Test("is that of the quicker one, where another start makes it at the same moment")
+    @Test("is the faster one's if two starts make it at the same moment")
     func beaten() throws {
         let quick = [UInt8](repeating: 7, count: 32)
         let late = DurableFaults { step, _ throws(SystemFault) in

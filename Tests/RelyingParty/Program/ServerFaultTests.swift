@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A server whose database fails")
 struct ServerFaultTests {
-    @Test("says 'not now' while PostgreSQL is away, and goes on when it is back")
+    @Test("says 'not now' while PostgreSQL is away, and continues when it is back")
     func away() async throws {
         let postgreSQL = try PostgreSQLServer()
         let home = try ServerHome(.postgreSQL(postgreSQL.connection()))
@@ -73,7 +73,7 @@ struct ServerFaultTests {
         #expect(met == status)
     }
 
-    @Test("says 'not now' while the disk is full, and goes on when there is room")
+    @Test("says 'not now' while the disk is full, and continues when there is space")
     func full() async throws {
         let scratch = try Scratch()
         let place = scratch.at("small")

@@ -107,7 +107,7 @@ struct ServerStartTests {
         }
     }
 
-    @Test("tells a master secret, and a database file, that others can read to go")
+    @Test("reports a master secret, and a database file, that others can read")
     func files() throws {
         let home = try ServerHome(.sqlite)
         try home.scratch.write(
@@ -115,7 +115,7 @@ struct ServerStartTests {
         #expect(try refusal(home, "").contains("unsafe mode"))
     }
 
-    @Test("takes a socket that was handed over, and nobody is refused meanwhile")
+    @Test("takes a socket that was handed over, and refuses no connection meanwhile")
     func handedOver() async throws {
         let home = try ServerHome(.sqlite)
         let server = try ServerProcess(home, prefix: handingOver("127.0.0.1"))
@@ -148,7 +148,7 @@ struct ServerStartTests {
     }
 
     @Test(
-        "is refused where nobody can call it by its URL, or a half of its certificate is missing",
+        "is refused if its URL does not lead to it, or half of its certificate is missing",
         arguments: [
             ("id.example.org", "", "server.url is"), ("http://id.example.org", "", "server.url is"),
             ("https://idé.example.org", "", "server.url is"),
@@ -298,7 +298,7 @@ struct TestAuthority {
 
 @Suite("A server with TLS")
 struct ServerTLSTests {
-    @Test("is reached by who trusts its authority, also by curl, and by nobody else")
+    @Test("is reached by clients that trust its authority, also by curl, and by no others")
     func authority() async throws {
         let home = try ServerHome(.sqlite)
         let authority = try TestAuthority(home.scratch)

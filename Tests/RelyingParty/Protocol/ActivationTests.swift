@@ -15,7 +15,7 @@ struct ActivationTests {
     }
 
     @Test(
-        "of an account that is blocked is refused, and good when it is let in again",
+        "of a blocked account is refused, and good when the account is unblocked",
         arguments: Backend.allCases)
     func blocked(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
@@ -48,7 +48,7 @@ struct ActivationTests {
     }
 
     @Test(
-        "that is refused is written down with whose it is, and another one with nobody",
+        "is recorded with its owner if it is refused, and an unknown one without",
         arguments: Backend.allCases)
     func trail(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

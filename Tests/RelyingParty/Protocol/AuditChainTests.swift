@@ -180,7 +180,7 @@ struct AuditChainTests {
         }
     }
 
-    @Test("is continued by nobody but who has its lock", arguments: Backend.allCases)
+    @Test("is continued only by the holder of its lock", arguments: Backend.allCases)
     func state(backend: Backend) async throws {
         let server = try await server(backend)
         try await server.tampered(shows: .continued(12)) {

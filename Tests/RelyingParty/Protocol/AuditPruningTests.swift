@@ -47,7 +47,7 @@ struct AuditPruningTests {
         #expect(try await server.service.auditChain.verify(page: 3) == report)
     }
 
-    @Test("that nobody did is a removal", arguments: Backend.allCases)
+    @Test("that no administrator did is a removal", arguments: Backend.allCases)
     func faked(backend: Backend) async throws {
         let server = try await server(backend)
         let fake: () async throws -> Void = {
@@ -75,7 +75,7 @@ struct AuditPruningTests {
         }
     }
 
-    @Test("that was broken off is sound, and goes on", arguments: Backend.allCases)
+    @Test("that was interrupted is sound, and continues", arguments: Backend.allCases)
     func interrupted(backend: Backend) async throws {
         let server = try await server(backend)
         let chain = server.service.auditChain

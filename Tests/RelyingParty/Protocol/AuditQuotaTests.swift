@@ -61,7 +61,7 @@ struct RefusalShareTests {
         #expect(details.contains { $0.hasPrefix("and 3 more with a registered key's proof") })
     }
 
-    @Test("tell an API key that was revoked, also without a line", arguments: Backend.allCases)
+    @Test("report an API key that was revoked, also without a line", arguments: Backend.allCases)
     func revoked(backend: Backend) async throws {
         let server = try await TestServer.make(backend, rate: 2)
         for round in 0..<5 {
@@ -75,7 +75,7 @@ struct RefusalShareTests {
         #expect(reply.code == "api-key-refused")
     }
 
-    @Test("that cannot be read tell it too", arguments: Backend.allCases)
+    @Test("that cannot be read report it too", arguments: Backend.allCases)
     func unread(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()

@@ -138,7 +138,7 @@ struct DecidingTests {
         #expect(try await server.decide("0", long).code == "not-found")
     }
 
-    @Test("is another account's or device's to make for nobody", arguments: Backend.allCases)
+    @Test("cannot be made by another account or device", arguments: Backend.allCases)
     func stranger(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let (device, second, stranger) = (
@@ -200,7 +200,9 @@ struct DecidingTests {
         #expect(try await server.race("/v1/operations/\(id)/decision", bodies) == 1)
     }
 
-    @Test("fails after wrong signatures by who knows the challenge", arguments: Backend.allCases)
+    @Test(
+        "fails after wrong signatures by a party that knows the challenge",
+        arguments: Backend.allCases)
     func failed(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()
@@ -251,7 +253,7 @@ struct DecidingTests {
     }
 
     @Test(
-        "blocks the registration where its own counter goes back again and again",
+        "blocks the registration if its own counter goes back repeatedly",
         arguments: Backend.allCases)
     func setBack(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

@@ -12,7 +12,7 @@ import Testing
 @Suite("An operation whose time is over")
 struct ExpiredOperationTests {
     @Test(
-        "is approved by nobody at a server that runs, and becomes EXPIRED",
+        "cannot be approved at a running server, and becomes EXPIRED",
         arguments: Backend.allCases)
     func late(backend: Backend) async throws {
         let home = try ServerHome(backend)

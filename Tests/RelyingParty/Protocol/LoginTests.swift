@@ -145,7 +145,7 @@ struct LoginTests {
         #expect(reply.code == "refused")
     }
 
-    @Test("is let in once by many uses of one challenge at once", arguments: Backend.allCases)
+    @Test("succeeds once for many uses of one challenge at once", arguments: Backend.allCases)
     func raced(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()
@@ -180,7 +180,7 @@ struct LoginTests {
     }
 
     @Test(
-        "is kept from nobody by strangers who know the ids and sign wrongly",
+        "is not prevented by strangers who know the ids and sign wrongly",
         arguments: Backend.allCases)
     func wrongSignatures(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
@@ -221,7 +221,7 @@ struct LoginTests {
     }
 
     @Test(
-        "blocks the registration where its own counter goes back again and again",
+        "blocks the registration if its own counter goes back repeatedly",
         arguments: Backend.allCases)
     func blocked(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
@@ -301,7 +301,7 @@ struct LoginTests {
         #expect(reply["remainingAttempts"] as? Int == 4)
     }
 
-    @Test("asks no more than the policy does", arguments: Backend.allCases)
+    @Test("requires no more than the policy does", arguments: Backend.allCases)
     func policy(backend: Backend) async throws {
         var policy = ApplicationPolicy()
         policy.needsTPM = true
@@ -319,7 +319,7 @@ struct LoginTests {
         #expect(try await server.logIn(device).code == "policy")
     }
 
-    @Test("does not tell whether there is an account")
+    @Test("does not reveal whether there is an account")
     func silent() async throws {
         let server = try await TestServer.make(.sqlite)
         let device = try TestDevice()

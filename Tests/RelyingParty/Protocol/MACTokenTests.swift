@@ -184,7 +184,7 @@ struct MACTokenTests {
         #expect(rows.isEmpty)
     }
 
-    @Test("wants a touch that confirmed its name", arguments: Backend.allCases)
+    @Test("requires a touch that confirmed its name", arguments: Backend.allCases)
     func issuing(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()

@@ -48,7 +48,7 @@ struct OperationTests {
         #expect(text.contains(id) && text.contains("203.0.113.7"))
     }
 
-    @Test("is not made of what the call does not want", arguments: Backend.allCases)
+    @Test("is not created from invalid values", arguments: Backend.allCases)
     func malformed(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()
@@ -171,7 +171,7 @@ struct OperationTests {
         #expect(try await server.ask("POST", "/v1/login/init", login).code == "conflict")
     }
 
-    @Test("comes behind those made before it in the same second", arguments: Backend.allCases)
+    @Test("follows those made before it in the same second", arguments: Backend.allCases)
     func order(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let (device, other) = (try TestDevice(), try TestDevice(id: 0xd2))
@@ -254,7 +254,7 @@ struct OperationTests {
         #expect(try await server.ask("POST", "/v1/operations", wish).code == "conflict")
     }
 
-    @Test("is told to no device that is not recognised")
+    @Test("is not shown to a device that is not recognised")
     func unrecognised() async throws {
         let server = try await TestServer.make(.sqlite)
         let device = try TestDevice()

@@ -313,7 +313,7 @@ struct RegistrationTests {
         #expect(try await server.ask("GET", "/v1/accounts/nobody/registrations").status == 200)
     }
 
-    @Test("that the application removes or blocks is told so", arguments: Backend.allCases)
+    @Test("that the application removes or blocks is reported as such", arguments: Backend.allCases)
     func removed(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()

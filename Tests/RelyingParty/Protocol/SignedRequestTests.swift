@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A signed request")
 struct SignedRequestTests {
-    @Test("is told to be its device's, once", arguments: Backend.allCases)
+    @Test("is attributed to its device, once", arguments: Backend.allCases)
     func accepted(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()
@@ -163,7 +163,7 @@ struct SignedRequestTests {
     }
 
     @Test(
-        "with a wrong signature blocks nobody: whoever saw a header could send such",
+        "with a wrong signature blocks no device: anyone who saw a header could send such",
         arguments: Backend.allCases)
     func uncounted(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

@@ -44,7 +44,7 @@ struct StricterPolicyTests {
     private static let strict = Integrity(key: .tpm, secureBoot: .on)
 
     @Test(
-        "refuses what was given to a device that it would not let in",
+        "refuses what was given to a device that would no longer be admitted",
         arguments: Backend.allCases,
         [
             (["--keys", "tpm"], Integrity(key: .file, secureBoot: .on)),
@@ -76,7 +76,7 @@ struct StricterPolicyTests {
         #expect(try await holder.refreshed().code == "token-refused")
     }
 
-    @Test("lets a device go on that it would let in", arguments: Backend.allCases)
+    @Test("leaves a device alone that would still be admitted", arguments: Backend.allCases)
     func goodDevice(backend: Backend) async throws {
         let holder = try await Holder(backend, Self.strict)
         try await holder.server.administer(
@@ -86,7 +86,8 @@ struct StricterPolicyTests {
         #expect(try await holder.refreshed().status == 200)
     }
 
-    @Test("goes by how the device was started when it logged in last", arguments: Backend.allCases)
+    @Test(
+        "judges a device by how it was started when it last logged in", arguments: Backend.allCases)
     func restarted(backend: Backend) async throws {
         let holder = try await Holder(backend, Integrity(key: .tpm, secureBoot: .off))
         let server = holder.server

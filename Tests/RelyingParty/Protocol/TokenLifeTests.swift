@@ -42,7 +42,7 @@ struct TokenLifeTests {
         return try #require(reply["active"] as? Bool)
     }
 
-    @Test("goes on with fresh pairs, to the end that it had", arguments: Backend.allCases)
+    @Test("continues with fresh pairs, up to its original end", arguments: Backend.allCases)
     func refreshed(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()
@@ -132,7 +132,7 @@ struct TokenLifeTests {
         #expect(try await refresh(server, third.refresh).code == "token-refused")
     }
 
-    @Test("is ended by who has a token of it", arguments: Backend.allCases)
+    @Test("is ended by a holder of one of its tokens", arguments: Backend.allCases)
     func revoked(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()
@@ -162,7 +162,7 @@ struct TokenLifeTests {
     }
 
     @Test(
-        "takes no write from who has no token of it, and each such try counts",
+        "is not written to by a caller without a token of it, and each such try counts",
         arguments: Backend.allCases)
     func revokedInVain(backend: Backend) async throws {
         let server = try await TestServer.make(backend, rate: 6)
@@ -247,7 +247,7 @@ struct TokenLifeTests {
         #expect(try await isActive(other, pair.access))
     }
 
-    @Test("is told about as RFC 7662 has it, to its own application", arguments: Backend.allCases)
+    @Test("is described as in RFC 7662, to its own application", arguments: Backend.allCases)
     func introspected(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()

@@ -102,7 +102,7 @@ struct VisitorLoginTests {
     }
 
     @Test(
-        "looks the same whether there is such an account, a blocked one, or one too busy",
+        "looks alike for an existing account, an unknown one, a blocked one and one too busy",
         arguments: Backend.allCases)
     func unknown(backend: Backend) async throws {
         let (server, _) = try await TestServer.withVisitors(backend)
@@ -146,7 +146,7 @@ struct VisitorLoginTests {
     }
 
     @Test(
-        "takes no place of the application's other logins, whoever begins it",
+        "takes no place of the application's other logins, whatever visitor begins it",
         arguments: Backend.allCases)
     func places(backend: Backend) async throws {
         let (server, device) = try await TestServer.withVisitors(backend)

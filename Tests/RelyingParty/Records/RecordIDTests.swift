@@ -8,7 +8,7 @@ import Testing
 
 @Suite("An id in a column")
 struct RecordIDTests {
-    @Test("comes back as it went, or as nothing where it may be null")
+    @Test("is read as it was written, or as nothing if it may be null")
     func read() throws {
         let id = DeviceID.sample(0..<16)
         let row = Row([.id(id), .id(ifPresent: Optional(id)), .id(ifPresent: DeviceID?.none)])

@@ -16,7 +16,7 @@ struct TemplateTextTests {
     }
 
     @Test(
-        "wants every value and no other",
+        "requires every value and no other",
         arguments: [[:], ["a": "1"], ["b": "1"], ["a": "1", "b": "2", "c": "3"]])
     func strict(values: [String: String]) throws {
         let text = try TemplateText("{a} {b}")
