@@ -467,7 +467,7 @@ func programs() -> Package {
                 dependencies: ["Crypto", "Posix", "SignedFormats", "TestSupport"],
                 path: "Tests/Crypto", swiftSettings: common),
             .testTarget(
-                name: "SystemdTests", dependencies: ["Posix", "Systemd"],
+                name: "SystemdTests", dependencies: ["Posix", "Systemd", "TestScopes"],
                 path: "Tests/Systemd", swiftSettings: common),
             .testTarget(
                 name: "MainContextTests", dependencies: ["MainContext", "Posix"],
@@ -499,7 +499,7 @@ func programs() -> Package {
                 path: "Tests/ReaderProcess", swiftSettings: common),
             .testTarget(
                 name: "PasswordCheckTests",
-                dependencies: ["PasswordCheck", "TestSupport", "verify-password"],
+                dependencies: ["PasswordCheck", "TestScopes", "TestSupport", "verify-password"],
                 path: "Tests/PasswordCheck", swiftSettings: common),
             .testTarget(
                 name: "TPMTests", dependencies: ["Crypto", "Posix", "TPM", "TestSupport"],

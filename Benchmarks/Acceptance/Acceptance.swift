@@ -48,11 +48,11 @@ enum Acceptance {
     }
 
     private static func withPerson(
-        at path: String, _ body: (Person) async throws -> Void
+        at path: String, _ body: (SyntheticPerson) async throws -> Void
     ) async throws {
         let readers = await Readers()
         do {
-            try await body(try await Person(readers: readers, path: path))
+            try await body(try await SyntheticPerson(readers: readers, path: path))
             await readers.close()
         } catch {
             await readers.close()
@@ -61,7 +61,8 @@ enum Acceptance {
     }
 
     private static func measure(
-        _ finger: SyntheticFinger, others: [SyntheticFinger], genuine: Int, by person: Person,
+        _ finger: SyntheticFinger, others: [SyntheticFinger], genuine: Int,
+        by person: SyntheticPerson,
         into figures: inout AcceptanceFigures
     ) async throws {
         let template = try await person.enrol(finger)

@@ -9,7 +9,7 @@ struct AcceptanceFigures {
         private(set) var accepted = 0
         private(set) var durations: [Duration] = []
 
-        mutating func add(_ outcome: Person.Outcome) {
+        mutating func add(_ outcome: SyntheticPerson.Outcome) {
             count += 1
             accepted += outcome.isAccepted ? 1 : 0
             durations.append(outcome.duration)

@@ -9,7 +9,7 @@ struct ServerProcessFigures {
 
     /// Measures, and prints the lines.
     func measure(connections: Int) throws {
-        let process = try ServerProcess(in: directory)
+        let process = try BenchServer(in: directory)
         var starts = Samples()
         for _ in 0..<Self.starts {
             var server: Program?

@@ -21,7 +21,7 @@ struct ServerTraffic {
             | of the floor, by CPU | p50 | p99 | memory then |
             """)
         print("|---|---|---|---|---|---|---|---|")
-        let process = try ServerProcess(in: directory)
+        let process = try BenchServer(in: directory)
         let master = try Layout.read(process.master)
         let server = try process.start()
         let connections = try (0..<Self.connections).map { _ in try process.connect(to: server) }

@@ -142,7 +142,7 @@ struct ParserTests {
         }
     }
 
-    @Test("of a program without commands takes its options, and no surplus word")
+    @Test("of a program without commands takes its options, and refuses a surplus word")
     func single() {
         let program = ProgramSyntax("one", summary: "one", options: [Trial.quiet])
         func outcome(_ words: String...) -> String {

@@ -79,7 +79,7 @@ struct EnrolmentComparisonsTests {
         #expect(compared(1, from: fifth).verdict(at: moment(1)) == .paused(.seconds(30)))
     }
 
-    @Test("fingers of one's own between the guesses do not put the lock off")
+    @Test("the user's own fingers between the guesses do not postpone the lock")
     func alternating() {
         var state = EnrolmentComparisons()
         var guesses = 0

@@ -85,7 +85,7 @@ struct LockoutTests {
         #expect(state.verdict(at: moment(900)) == .lockedForNow(.seconds(30)))
     }
 
-    @Test("the count stops at its end instead of starting anew")
+    @Test("the count stops at its end instead of wrapping around")
     func saturation() {
         let state = failed(50, at: 1)
         #expect(state.failures == Lockout.failuresUntilPassword)

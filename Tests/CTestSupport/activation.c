@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a program whenever somebody connects to a socket and none runs, as systemd does.
+// Starts a program whenever a client connects to a socket and it does not run, as systemd does.
 #define _GNU_SOURCE
 #include "CTestSupport.h"
 
@@ -65,7 +65,7 @@ int start_on_demand(const char *path, char *const arguments[]) {
     strcpy(address.sun_path, path);
     int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (listener < 0) return errno;
-    // Like systemd's, a socket that somebody listens at stays.
+    // Like systemd's, a socket with a listener stays.
     if (connect(listener, (struct sockaddr *)&address, sizeof address) == 0) {
         close(listener);
         return 0;

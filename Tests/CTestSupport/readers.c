@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the place of a few functions of GLib's in programs of the tests, for the sake of libfprint's
-// virtual readers: real ones list in some milliseconds, and keep their prints when nobody runs.
+// virtual readers: real ones list in some milliseconds, and keep their prints when no program runs.
 #define _GNU_SOURCE
 #include "CTestSupport.h"
 

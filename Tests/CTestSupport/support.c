@@ -38,7 +38,7 @@ static void spawn_reset_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-// In place of a program: connects to the socket and hands the connection to whoever is at the other
+// In place of a program: connects to the socket and hands the connection to the peer at the other
 // end of standard input, then stays until that end is closed.
 static void spawn_connect(const char *path) {
     close_range(3, ~0U, 0);
@@ -174,7 +174,7 @@ int spawn_child(const struct spawn_plan *plan) {
     int value = 0;
     ssize_t count;
     // To the end, whatever is reported first: a child whose exec fails may be faster than the one
-    // that tells who it is, and has to be waited for.
+    // that says which it is, and has to be waited for.
     while (first > 0 && (count = read(report[0], &value, sizeof value)) != 0) {
         if (count < 0 && errno == EINTR) continue;
         if (count != sizeof value) break;

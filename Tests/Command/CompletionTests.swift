@@ -24,7 +24,8 @@ enum Shell: String, CaseIterable {
 
 @Suite("The completion of")
 struct CompletionTests {
-    @Test("each shell knows just the commands, and the options of each", arguments: Shell.allCases)
+    @Test(
+        "each shell knows exactly the commands, and the options of each", arguments: Shell.allCases)
     func commands(shell: Shell) throws {
         let commands = try KnownCommand.all()
         let fixture = try CompletionFixture()
@@ -70,7 +71,7 @@ struct CompletionTests {
         #expect(offers["signet mac-token "] == ["add", "list", "remove", "header"])
         #expect(offers["signet mac-token remove "] == ["cron"])
         #expect(offers["signet operations approve "] == [])
-        // Nothing else was asked, and so nothing that wants a password or a touch.
+        // Nothing else was asked, and so nothing that needs a password or a touch.
         #expect(
             Set(try fixture.asked()) == [
                 "list --json", "readers --json", "secret list --account=bin --json",

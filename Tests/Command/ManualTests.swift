@@ -125,7 +125,7 @@ struct ManualTests {
         #expect(text.contains(String(decoding: standard.socket, as: UTF8.self)))
     }
 
-    @Test("of the module have just the codes that it returns")
+    @Test("of the module have exactly the codes that it returns")
     func returnCodes() throws {
         var returned: Set<String> = []
         for file in ["Entry", "LoginFailure", "SetCredentials", "PasswordChange"] {

@@ -50,7 +50,7 @@ struct ManualTextTests {
         let items = try diagnostics(page)
         #expect(items.count > 10)
         for item in items {
-            #expect(texts.contains { $0.makes(item) }, "nobody is told '\(item)'")
+            #expect(texts.contains { $0.makes(item) }, "no user is shown '\(item)'")
         }
         #expect(Set(items).count == items.count)
     }
@@ -63,11 +63,11 @@ struct ManualTextTests {
             #expect(items.contains { text.isPart(of: $0) }, "'\(text)' is not in the page")
         }
         for item in items {
-            #expect(texts.contains { $0.size >= 6 && $0.makes(item) }, "nobody says '\(item)'")
+            #expect(texts.contains { $0.size >= 6 && $0.makes(item) }, "no text says '\(item)'")
         }
     }
 
-    /// A text of a page, also as it is told where nothing is known to fill in.
+    /// A text of a page, also as it is shown if there is nothing to fill in.
     private func forms(of item: String) -> [String] {
         [
             item, item.replacing(#/(: | by | on | since )(WHY|WHO|DATE)/#, with: ""),

@@ -88,7 +88,7 @@ struct RequestFactTests {
         #expect(long.purpose.count == Limit.purpose)
     }
 
-    @Test("of a login, the journal shows all that the module says of it")
+    @Test("of a login, the journal shows all that the module reports about it")
     func login() {
         let request = AuthenticateRequest(
             account: Self.alice, challenge: .sample(repeating: 0xCD), service: ServiceName([1]),

@@ -24,7 +24,7 @@ struct RequestListTests {
         }
     }
 
-    @Test("is the only one: a kind that is not in it is no verb")
+    @Test("is complete: a kind that is not in it is not a verb")
     func kinds() {
         let kinds = Set(Request.all.map { $0.verb.rawValue })
         for kind in UInt8.min...UInt8.max {

@@ -75,7 +75,7 @@ struct RequestRuleTests {
     func callers() {
         for (request, owner, other, proof, begins) in Self.rows {
             let (rule, name) = (request.rule, request.verb.protocolName)
-            // Root in an account's place, but where it gets what lets in elsewhere.
+            // Root in an account's place, unless it gets what would admit it elsewhere.
             let isForRoot = !Self.ownersAlone.contains(name)
             #expect(rule.permits(peerUID: 0, accountUID: 1_000) == isForRoot, "\(name)")
             #expect(rule.permits(peerUID: 0, accountUID: nil) == isForRoot, "\(name)")

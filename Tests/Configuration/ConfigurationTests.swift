@@ -256,7 +256,7 @@ struct ConfigurationRefusalTests {
         #expect(!fault.text.contains("\n"))
     }
 
-    @Test("names the whole file where no line is to blame")
+    @Test("names the whole file if no line is to blame")
     func wholeFile() throws {
         let long = [UInt8](repeating: UInt8(ascii: "\n"), count: Configuration.maximumFileLength)
         #expect(fault(long) == nil)

@@ -47,7 +47,7 @@ struct P256Tests {
         }
     }
 
-    @Test("numbers of zero or of the group's order are no signature")
+    @Test("numbers of zero or of the group's order are not a signature")
     func degenerate() throws {
         let key = try P256PublicKey(point: Self.point)
         let zero = [UInt8](repeating: 0, count: 32)
@@ -76,7 +76,7 @@ struct P256Tests {
         #expect(seen)
     }
 
-    @Test("what is not an uncompressed point of the curve is no public key")
+    @Test("only an uncompressed point of the curve is a public key")
     func points() {
         var offCurve = Self.point
         offCurve[64] ^= 1
@@ -146,7 +146,7 @@ struct P256Tests {
             _ = try P256PrivateKey.generate().sign([1])
             var event = [UInt8](repeating: 0, count: 512)
             #expect(unsafe read(watch, &event, event.count) == -1 && errno == EAGAIN)
-            // The watch does tell of an opening.
+            // The watch does report an opening.
             #expect(try directory.read("openssl.cnf").count == 20)
             #expect(unsafe read(watch, &event, event.count) > 0)
         }

@@ -84,7 +84,7 @@ struct BearerSecretTests {
         #expect(try one.digest == SHA256.digest(one.text))
     }
 
-    @Test("cut, extended, or of another kind it is none", arguments: BearerSecret.allCases)
+    @Test("is invalid if it is cut, extended, or of another kind", arguments: BearerSecret.allCases)
     func refused(kind: BearerSecret) throws {
         let text = try kind.generate().text
         for length in text.indices { #expect(try kind.digest(of: Array(text[..<length])) == nil) }

@@ -47,7 +47,7 @@ struct WebTokenTests {
         #expect(throws: TokenFault.unknownHeader) { try JSONWebToken.verify(token, keys: []) }
     }
 
-    @Test("has the header that RFC 7515 knows, with the key's thumbprint")
+    @Test("has the header that RFC 7515 defines, with the key's thumbprint")
     func header() throws {
         let header = try token().parts(between: UInt8(ascii: "."))[0]
         let id = String(decoding: webKey.id, as: UTF8.self)
@@ -144,7 +144,7 @@ struct WebTokenTests {
         #expect(try JSONWebToken.verify(token, keys: [webKey]) == most)
     }
 
-    @Test("RFC 7515's own ES256 signature fits our key, but its header is none of ours")
+    @Test("RFC 7515's own ES256 signature fits our key, but its header is not ours")
     func vector() throws {
         // RFC 7515, appendix A.3.
         let x = try #require(

@@ -271,7 +271,7 @@ struct BusSignalTests {
             }
             try await fixture.settle()
             #expect(said.isEmpty)
-            // And one that says something else than it should, from whomever.
+            // And one that says something else than it should, from any sender.
             let loose = fixture.connection.subscribe(to: BusFixture.sleep(from: owner)) {
                 said.append($0)
             }

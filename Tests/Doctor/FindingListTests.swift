@@ -60,7 +60,7 @@ struct FindingListTests {
         #expect(ending(.fault, .danger, .note) == .dangerFound)
     }
 
-    @Test("has commands in which a hostile name stays one word")
+    @Test("has commands in which a hostile name remains one word")
     func quoting() {
         let finding = StateFileCheck.foreign("/var/lib/signet/keys/a'; rm -r x")
         #expect(

@@ -11,10 +11,10 @@ extension ReaderTests {
     struct IdentityTests {
         @Test("a virtual reader is known by driver and device, and has no serial number")
         func virtual() async throws {
-            let found = try await Fixture.withReaders { await $0.descriptions }
+            let found = try await ReaderFixture.withReaders { await $0.descriptions }
             #expect(!found.isEmpty)
             for reader in found { #expect(reader.serial == nil) }
-            let storage = try #require(found.first { $0.id == Fixture.storageID })
+            let storage = try #require(found.first { $0.id == ReaderFixture.storageID })
             #expect(
                 storage.identity
                     == ReaderIdentity(
@@ -23,9 +23,12 @@ extension ReaderTests {
 
         @Test("two equal readers have ids of their own, and each does what it can")
         func twins() async throws {
-            try await Fixture.withTwin { readers in
-                let found = await readers.descriptions.filter { $0.driver == Fixture.storageDriver }
-                #expect(found.map(\.id).sorted() == [Fixture.storageID, Fixture.twinID])
+            try await ReaderFixture.withTwin { readers in
+                let found = await readers.descriptions.filter {
+                    $0.driver == ReaderFixture.storageDriver
+                }
+                #expect(
+                    found.map(\.id).sorted() == [ReaderFixture.storageID, ReaderFixture.twinID])
                 #expect(Set(found.map(\.identity)).count == 1)
                 let unable = try #require(found.first { !$0.features.contains(.list) })
                 let able = try #require(found.first { $0.features.contains(.list) })
@@ -57,7 +60,7 @@ extension ReaderTests {
         }
 
         @Test(
-            "a serial number that is blank, cut, over-long or not UTF-8 is none",
+            "a serial number that is blank, cut, too long or not UTF-8 is ignored",
             arguments: ["", "\n", "   \n", "cut", String(repeating: "x", count: 379) + "\n"])
         func noSerial(contents: String) throws {
             let sysfs = try Scratch()

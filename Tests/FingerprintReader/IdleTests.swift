@@ -11,15 +11,15 @@ extension ReaderTests {
     struct IdleTests {
         @Test("while a finger is awaited, neither of the two threads wakes up")
         func asleep() async throws {
-            try await Fixture.withReaders { readers in
-                let template = try await Fixture.enrol(as: "one", with: readers)
+            try await ReaderFixture.withReaders { readers in
+                let template = try await ReaderFixture.enrol(as: "one", with: readers)
                 let log = EventLog()
                 let match = Task {
                     try await readers.match(among: [template], observer: log.observer)
                 }
                 await log.wait(for: .fingerNeeded)
                 // One round trip more, so that all that led here is over.
-                try await Fixture.storage.act(.finger(true))
+                try await ReaderFixture.storage.act(.finger(true))
                 await log.wait(for: .fingerPresent)
                 // Other suites use the same threads; only a wake-up of our own would never end.
                 var turns = try await Threads.waking(for: .milliseconds(300))

@@ -29,16 +29,16 @@ extension ReaderTests {
 
         @Test("it is its own prints and others', and the finger that comes then matches")
         func contents() async throws {
-            try await Fixture.withReaders { readers in
-                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
-                let two = try await Fixture.enrol(.rightIndex, as: "two", with: readers)
+            try await ReaderFixture.withReaders { readers in
+                let one = try await ReaderFixture.enrol(.leftIndex, as: "one", with: readers)
+                let two = try await ReaderFixture.enrol(.rightIndex, as: "two", with: readers)
                 let lists = Lists()
                 let match = await start(readers, [two], lists)
-                try await Fixture.storage.act(.scan("two"))
+                try await ReaderFixture.storage.act(.scan("two"))
                 let found = try await match.value
                 #expect(found.result == .matched(index: 0))
-                #expect(found.reader == Fixture.storageID)
-                #expect(lists.readers == [Fixture.storageID])
+                #expect(found.reader == ReaderFixture.storageID)
+                #expect(lists.readers == [ReaderFixture.storageID])
                 let contents = try #require(lists.all.first)
                 #expect(contents.prints.count == 2)
                 for template in [one, two] {
@@ -51,17 +51,17 @@ extension ReaderTests {
 
         @Test("a finger that came or went since is in the next list")
         func meanwhile() async throws {
-            try await Fixture.withReaders { readers in
-                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
-                let two = try await Fixture.enrol(.rightIndex, as: "two", with: readers)
+            try await ReaderFixture.withReaders { readers in
+                let one = try await ReaderFixture.enrol(.leftIndex, as: "one", with: readers)
+                let two = try await ReaderFixture.enrol(.rightIndex, as: "two", with: readers)
                 let lists = Lists()
                 let first = await start(readers, [one, two], lists)
-                try await Fixture.storage.act(.insert("stranger"))
-                try await Fixture.storage.act(.remove("two"))
-                try await Fixture.storage.act(.scan("one"))
+                try await ReaderFixture.storage.act(.insert("stranger"))
+                try await ReaderFixture.storage.act(.remove("two"))
+                try await ReaderFixture.storage.act(.scan("one"))
                 _ = try await first.value
                 let second = await start(readers, [one, two], lists)
-                try await Fixture.storage.act(.scan("one"))
+                try await ReaderFixture.storage.act(.scan("one"))
                 _ = try await second.value
                 #expect(lists.all.map(\.prints.count) == [2, 2])
                 #expect(lists.all[0].prints.count { $0.isSame(as: two) } == 1)
@@ -72,8 +72,8 @@ extension ReaderTests {
 
         @Test("where it is refused, no finger is asked for")
         func refused() async throws {
-            try await Fixture.withReaders { readers in
-                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
+            try await ReaderFixture.withReaders { readers in
+                let one = try await ReaderFixture.enrol(.leftIndex, as: "one", with: readers)
                 let log = EventLog()
                 await #expect(throws: ReaderFault.cancelled) {
                     _ = try await readers.listAndMatch(
@@ -82,7 +82,7 @@ extension ReaderTests {
                 }
                 #expect(log.kinds.isEmpty)
                 let match = await start(readers, [one], Lists())
-                try await Fixture.storage.act(.scan("one"))
+                try await ReaderFixture.storage.act(.scan("one"))
                 let found = try await match.value
                 #expect(found.result != .noMatch, "the reader goes on")
             }
@@ -90,12 +90,12 @@ extension ReaderTests {
 
         @Test("readers that keep nothing of one's are not listed")
         func without() async throws {
-            try await Fixture.withReaders { readers in
-                let one = try await Fixture.enrol(
-                    as: "one", with: readers, on: Fixture.plainID, at: Fixture.plain)
+            try await ReaderFixture.withReaders { readers in
+                let one = try await ReaderFixture.enrol(
+                    as: "one", with: readers, on: ReaderFixture.plainID, at: ReaderFixture.plain)
                 let lists = Lists(accepting: false)
                 let match = await start(readers, [one], lists)
-                try await Fixture.plain.act(.scan("one"))
+                try await ReaderFixture.plain.act(.scan("one"))
                 #expect(try await match.value.result == .matched(index: 0))
                 #expect(lists.all.isEmpty)
             }
@@ -105,10 +105,10 @@ extension ReaderTests {
             "a list that fails is a fault, never an empty list",
             arguments: [(5, ReaderFault.protocolError), (256, .removed), (257, .tooHot)])
         func failing(code: Int, fault: ReaderFault) async throws {
-            try await Fixture.withReaders { readers in
-                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
-                let hold = try await readers.hold(Fixture.storageID)
-                try await Fixture.storage.act(.error(code))
+            try await ReaderFixture.withReaders { readers in
+                let one = try await ReaderFixture.enrol(.leftIndex, as: "one", with: readers)
+                let hold = try await readers.hold(ReaderFixture.storageID)
+                try await ReaderFixture.storage.act(.error(code))
                 let lists = Lists()
                 await #expect(throws: fault) {
                     _ = try await readers.listAndMatch(among: [one], examine: lists.examine)
@@ -120,8 +120,8 @@ extension ReaderTests {
 
         @Test("cancelled while it is judged, no finger is asked for")
         func cancelled() async throws {
-            try await Fixture.withReaders { readers in
-                let one = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
+            try await ReaderFixture.withReaders { readers in
+                let one = try await ReaderFixture.enrol(.leftIndex, as: "one", with: readers)
                 let log = EventLog()
                 let match = Task {
                     try await readers.listAndMatch(
@@ -138,20 +138,20 @@ extension ReaderTests {
 
         @Test("with two readers each has its own list, and the one that matched is reported")
         func twoReaders() async throws {
-            try await Fixture.withReaders { readers in
-                let one = try await Fixture.enrol(as: "one", with: readers)
-                let two = try await Fixture.enrol(
-                    as: "two", with: readers, on: Fixture.plainID, at: Fixture.plain)
+            try await ReaderFixture.withReaders { readers in
+                let one = try await ReaderFixture.enrol(as: "one", with: readers)
+                let two = try await ReaderFixture.enrol(
+                    as: "two", with: readers, on: ReaderFixture.plainID, at: ReaderFixture.plain)
                 let lists = Lists()
                 let onPlain = await start(readers, [one, two], lists, readersWaiting: 2)
-                try await Fixture.plain.act(.scan("two"))
-                #expect(try await onPlain.value.reader == Fixture.plainID)
+                try await ReaderFixture.plain.act(.scan("two"))
+                #expect(try await onPlain.value.reader == ReaderFixture.plainID)
                 let onStorage = await start(readers, [one, two], lists, readersWaiting: 2)
-                try await Fixture.storage.act(.scan("one"))
+                try await ReaderFixture.storage.act(.scan("one"))
                 let found = try await onStorage.value
                 #expect(found.result == .matched(index: 0))
-                #expect(found.reader == Fixture.storageID)
-                #expect(lists.readers == [Fixture.storageID, Fixture.storageID])
+                #expect(found.reader == ReaderFixture.storageID)
+                #expect(lists.readers == [ReaderFixture.storageID, ReaderFixture.storageID])
             }
         }
     }
@@ -163,7 +163,8 @@ extension ReaderTests {
         /// Enrols, scanning as often as is needed.
         private func enrol(
             _ id: String, _ readers: Readers, _ lists: Lists,
-            on reader: String = Fixture.storageID, at person: VirtualReader = Fixture.storage
+            on reader: String = ReaderFixture.storageID,
+            at person: VirtualReader = ReaderFixture.storage
         ) async throws -> (template: Template, contents: ReaderContents?) {
             let log = EventLog()
             let task = Task {
@@ -176,9 +177,9 @@ extension ReaderTests {
             return try await task.value
         }
 
-        @Test("it is without the new print before, and with it afterwards")
+        @Test("it lacks the new print before the enrolment, and has it afterwards")
         func beforeAndAfter() async throws {
-            try await Fixture.withReaders { readers in
+            try await ReaderFixture.withReaders { readers in
                 let lists = Lists()
                 let one = try await enrol("one", readers, lists)
                 let two = try await enrol("two", readers, lists)
@@ -193,32 +194,32 @@ extension ReaderTests {
 
         @Test("where it is refused, nothing is enrolled")
         func refused() async throws {
-            try await Fixture.withReaders { readers in
+            try await ReaderFixture.withReaders { readers in
                 let log = EventLog()
                 await #expect(throws: ReaderFault.cancelled) {
                     _ = try await readers.listAndEnroll(
-                        .leftIndex, account: "alice", on: Fixture.storageID,
+                        .leftIndex, account: "alice", on: ReaderFixture.storageID,
                         examine: Lists(accepting: false).examine, observer: log.observer)
                 }
                 #expect(log.kinds.isEmpty)
-                let contents = try await readers.list(on: Fixture.storageID)
+                let contents = try await readers.list(on: ReaderFixture.storageID)
                 #expect(contents.prints.isEmpty)
             }
         }
 
         @Test("a reader that lists nothing enrols without")
         func without() async throws {
-            try await Fixture.withReaders { readers in
+            try await ReaderFixture.withReaders { readers in
                 let lists = Lists(accepting: false)
                 let one = try await enrol(
-                    "one", readers, lists, on: Fixture.plainID, at: Fixture.plain)
+                    "one", readers, lists, on: ReaderFixture.plainID, at: ReaderFixture.plain)
                 #expect(one.contents == nil && lists.all.isEmpty)
             }
         }
     }
 }
 
-/// What was listed, for whoever asks later.
+/// What was listed, for later calls.
 private final class Lists: Sendable {
     private let kept = Mutex<[(reader: String, contents: ReaderContents)]>([])
     private let accepts: Bool

@@ -25,51 +25,52 @@ extension ReaderTests {
 
         @Test("identification finds the print among several, and no other")
         func identify() async throws {
-            try await Fixture.withReaders { readers in
-                let first = try await Fixture.enrol(.leftIndex, as: "one", with: readers)
-                let second = try await Fixture.enrol(.rightIndex, as: "two", with: readers)
+            try await ReaderFixture.withReaders { readers in
+                let first = try await ReaderFixture.enrol(.leftIndex, as: "one", with: readers)
+                let second = try await ReaderFixture.enrol(.rightIndex, as: "two", with: readers)
                 let hit = await start(readers, [first, second])
-                try await Fixture.storage.act(.scan("two"))
+                try await ReaderFixture.storage.act(.scan("two"))
                 #expect(try await hit.value == .matched(index: 1))
                 let miss = await start(readers, [first, second])
-                try await Fixture.storage.act(.scan("three"))
+                try await ReaderFixture.storage.act(.scan("three"))
                 #expect(try await miss.value == .noMatch)
                 let another = await start(readers, [first])
-                try await Fixture.storage.act(.scan("two"))
+                try await ReaderFixture.storage.act(.scan("two"))
                 #expect(try await another.value == .noMatch)
             }
         }
 
         @Test("a reader that only verifies takes a scan for each print")
         func verify() async throws {
-            try await Fixture.withReaders { readers in
+            try await ReaderFixture.withReaders { readers in
                 var templates: [Template] = []
                 for id in ["one", "two"] {
                     templates.append(
-                        try await Fixture.enrol(
-                            as: id, with: readers, on: Fixture.plainID, at: Fixture.plain))
+                        try await ReaderFixture.enrol(
+                            as: id, with: readers, on: ReaderFixture.plainID,
+                            at: ReaderFixture.plain))
                 }
                 let log = EventLog()
                 let second = await start(readers, templates, log: log)
-                try await Fixture.plain.act(.scan("two"), times: 2)
+                try await ReaderFixture.plain.act(.scan("two"), times: 2)
                 #expect(try await second.value == .matched(index: 1))
                 #expect(log.kinds.contains(.round(next: 2, total: 2)))
                 let none = await start(readers, templates)
-                try await Fixture.plain.act(.scan("three"), times: 2)
+                try await ReaderFixture.plain.act(.scan("three"), times: 2)
                 #expect(try await none.value == .noMatch)
             }
         }
 
         @Test(
-            "a bad scan is reported and repeated, and is no failure",
+            "a bad scan is reported and repeated, and does not count as a failure",
             arguments: zip(0..<4, [RetryReason.unclear, .tooShort, .offCentre, .removeFinger]))
         func retries(code: Int, reason: RetryReason) async throws {
-            try await Fixture.withReaders { readers in
-                let template = try await Fixture.enrol(as: "one", with: readers)
+            try await ReaderFixture.withReaders { readers in
+                let template = try await ReaderFixture.enrol(as: "one", with: readers)
                 let log = EventLog()
                 let match = await start(readers, [template], log: log)
-                try await Fixture.storage.act(.retry(code), times: 3)
-                try await Fixture.storage.act(.scan("one"))
+                try await ReaderFixture.storage.act(.retry(code), times: 3)
+                try await ReaderFixture.storage.act(.scan("one"))
                 #expect(try await match.value == .matched(index: 0))
                 #expect(log.kinds.filter { $0 == .retry(reason) }.count == 3)
             }
@@ -77,8 +78,8 @@ extension ReaderTests {
 
         @Test("cancelling in mid-scan ends it at once, and the reader works again")
         func cancel() async throws {
-            try await Fixture.withReaders { readers in
-                let template = try await Fixture.enrol(as: "one", with: readers)
+            try await ReaderFixture.withReaders { readers in
+                let template = try await ReaderFixture.enrol(as: "one", with: readers)
                 let match = await start(readers, [template])
                 let clock = ContinuousClock()
                 let before = clock.now
@@ -86,15 +87,15 @@ extension ReaderTests {
                 await #expect(throws: ReaderFault.cancelled) { _ = try await match.value }
                 #expect(clock.now - before < .seconds(1))
                 let again = await start(readers, [template])
-                try await Fixture.storage.act(.scan("one"))
+                try await ReaderFixture.storage.act(.scan("one"))
                 #expect(try await again.value == .matched(index: 0))
             }
         }
 
         @Test("a task that is cancelled already asks for no finger")
         func cancelledBefore() async throws {
-            try await Fixture.withReaders { readers in
-                let template = try await Fixture.enrol(as: "one", with: readers)
+            try await ReaderFixture.withReaders { readers in
+                let template = try await ReaderFixture.enrol(as: "one", with: readers)
                 let log = EventLog()
                 let match = Task {
                     unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
@@ -107,8 +108,8 @@ extension ReaderTests {
 
         @Test("a limit ends the wait")
         func limit() async throws {
-            try await Fixture.withReaders { readers in
-                let template = try await Fixture.enrol(as: "one", with: readers)
+            try await ReaderFixture.withReaders { readers in
+                let template = try await ReaderFixture.enrol(as: "one", with: readers)
                 await #expect(throws: ReaderFault.timedOut) {
                     _ = try await readers.match(among: [template], limit: .milliseconds(30))
                 }
@@ -117,49 +118,51 @@ extension ReaderTests {
 
         @Test("a driver that ignores cancellation does not hold up its caller")
         func stubborn() async throws {
-            try await Fixture.withReaders { readers in
-                let template = try await Fixture.enrol(as: "one", with: readers)
-                let hold = try await readers.hold(Fixture.storageID)
-                try await Fixture.storage.act(.cancellation(false))
+            try await ReaderFixture.withReaders { readers in
+                let template = try await ReaderFixture.enrol(as: "one", with: readers)
+                let hold = try await readers.hold(ReaderFixture.storageID)
+                try await ReaderFixture.storage.act(.cancellation(false))
                 let match = await start(readers, [template])
                 match.cancel()
                 await #expect(throws: ReaderFault.cancelled) { _ = try await match.value }
-                try await Fixture.storage.act(.scan("one"))
+                try await ReaderFixture.storage.act(.scan("one"))
                 withExtendedLifetime(hold) {}
             }
         }
 
-        @Test("unplugging in mid-scan is reported, and the reader is gone until it is found again")
+        @Test(
+            "unplugging during a scan is reported, and the reader is missing until it is found again"
+        )
         func unplug() async throws {
-            try await Fixture.withReaders { readers in
-                let template = try await Fixture.enrol(as: "one", with: readers)
+            try await ReaderFixture.withReaders { readers in
+                let template = try await ReaderFixture.enrol(as: "one", with: readers)
                 let match = await start(readers, [template])
-                try await Fixture.storage.act(.unplug)
+                try await ReaderFixture.storage.act(.unplug)
                 await #expect(throws: ReaderFault.removed) { _ = try await match.value }
                 let left = await readers.descriptions.map(\.id)
-                #expect(!left.contains(Fixture.storageID))
-                #expect(left.contains(Fixture.plainID))
+                #expect(!left.contains(ReaderFixture.storageID))
+                #expect(left.contains(ReaderFixture.plainID))
                 await #expect(throws: ReaderFault.noReader) {
                     _ = try await readers.match(among: [template])
                 }
             }
-            try await Fixture.withReaders { readers in
+            try await ReaderFixture.withReaders { readers in
                 let found = await readers.descriptions.map(\.id)
-                #expect(found.contains(Fixture.storageID))
+                #expect(found.contains(ReaderFixture.storageID))
             }
         }
 
         @Test("unplugging an idle reader is reported to all listeners")
         func unplugIdle() async throws {
-            try await Fixture.withReaders { readers in
+            try await ReaderFixture.withReaders { readers in
                 let (changes, feed) = AsyncStream<Void>.makeStream()
                 await readers.tell { feed.yield() }
-                let hold = try await readers.hold(Fixture.storageID)
-                try await Fixture.storage.act(.keepAlive(true))
-                try await Fixture.storage.act(.unplug)
+                let hold = try await readers.hold(ReaderFixture.storageID)
+                try await ReaderFixture.storage.act(.keepAlive(true))
+                try await ReaderFixture.storage.act(.unplug)
                 for await _ in changes { break }
                 let left = await readers.descriptions.map(\.id)
-                #expect(!left.contains(Fixture.storageID))
+                #expect(!left.contains(ReaderFixture.storageID))
                 withExtendedLifetime(hold) {}
             }
         }
@@ -168,57 +171,57 @@ extension ReaderTests {
             "a fault of the reader ends the match with its kind",
             arguments: [(4, ReaderFault.busy), (5, .protocolError), (257, .tooHot)])
         func faults(code: Int, fault: ReaderFault) async throws {
-            try await Fixture.withReaders { readers in
-                let template = try await Fixture.enrol(as: "one", with: readers)
+            try await ReaderFixture.withReaders { readers in
+                let template = try await ReaderFixture.enrol(as: "one", with: readers)
                 let match = await start(readers, [template])
-                try await Fixture.storage.act(.error(code))
+                try await ReaderFixture.storage.act(.error(code))
                 await #expect(throws: fault) { _ = try await match.value }
             }
         }
 
         @Test("with two readers the first result wins and the other is let go")
         func twoReaders() async throws {
-            try await Fixture.withReaders { readers in
-                let one = try await Fixture.enrol(as: "one", with: readers)
-                let two = try await Fixture.enrol(
-                    as: "two", with: readers, on: Fixture.plainID, at: Fixture.plain)
+            try await ReaderFixture.withReaders { readers in
+                let one = try await ReaderFixture.enrol(as: "one", with: readers)
+                let two = try await ReaderFixture.enrol(
+                    as: "two", with: readers, on: ReaderFixture.plainID, at: ReaderFixture.plain)
                 for _ in 0..<5 {
                     let onPlain = await start(readers, [one, two], readersWaiting: 2)
-                    try await Fixture.plain.act(.scan("two"))
+                    try await ReaderFixture.plain.act(.scan("two"))
                     #expect(try await onPlain.value == .matched(index: 1))
                     let onStorage = await start(readers, [one, two], readersWaiting: 2)
-                    try await Fixture.storage.act(.scan("one"))
+                    try await ReaderFixture.storage.act(.scan("one"))
                     #expect(try await onStorage.value == .matched(index: 0))
                 }
-                let only = await start(readers, [one, two], on: [Fixture.plainID])
-                try await Fixture.plain.act(.scan("three"))
+                let only = await start(readers, [one, two], on: [ReaderFixture.plainID])
+                try await ReaderFixture.plain.act(.scan("three"))
                 #expect(try await only.value == .noMatch)
             }
         }
 
         @Test("with two readers one's fault counts only when the other fails too")
         func twoReadersFault() async throws {
-            try await Fixture.withReaders { readers in
-                let one = try await Fixture.enrol(as: "one", with: readers)
-                let two = try await Fixture.enrol(
-                    as: "two", with: readers, on: Fixture.plainID, at: Fixture.plain)
+            try await ReaderFixture.withReaders { readers in
+                let one = try await ReaderFixture.enrol(as: "one", with: readers)
+                let two = try await ReaderFixture.enrol(
+                    as: "two", with: readers, on: ReaderFixture.plainID, at: ReaderFixture.plain)
                 let hit = await start(readers, [one, two], readersWaiting: 2)
-                try await Fixture.plain.act(.error(257))
-                try await Fixture.storage.act(.scan("one"))
+                try await ReaderFixture.plain.act(.error(257))
+                try await ReaderFixture.storage.act(.scan("one"))
                 #expect(try await hit.value == .matched(index: 0))
                 let fault = await start(readers, [one, two], readersWaiting: 2)
-                try await Fixture.plain.act(.error(257))
-                try await Fixture.storage.act(.error(4))
+                try await ReaderFixture.plain.act(.error(257))
+                try await ReaderFixture.storage.act(.error(4))
                 await #expect(throws: ReaderFault.tooHot) { _ = try await fault.value }
             }
         }
 
         @Test("cancelling ends the wait on two readers")
         func twoReadersCancelled() async throws {
-            try await Fixture.withReaders { readers in
-                let one = try await Fixture.enrol(as: "one", with: readers)
-                let two = try await Fixture.enrol(
-                    as: "two", with: readers, on: Fixture.plainID, at: Fixture.plain)
+            try await ReaderFixture.withReaders { readers in
+                let one = try await ReaderFixture.enrol(as: "one", with: readers)
+                let two = try await ReaderFixture.enrol(
+                    as: "two", with: readers, on: ReaderFixture.plainID, at: ReaderFixture.plain)
                 let match = await start(readers, [one, two], readersWaiting: 2)
                 match.cancel()
                 await #expect(throws: ReaderFault.cancelled) { _ = try await match.value }
@@ -227,15 +230,17 @@ extension ReaderTests {
 
         @Test("an image reader opens, and its unplugging is reported")
         func imageReader() async throws {
-            try await Fixture.withReaders { readers in
-                let (log, enrolled) = await Fixture.beginEnrolment(
-                    with: readers, on: Fixture.imageID)
+            try await ReaderFixture.withReaders { readers in
+                let (log, enrolled) = await ReaderFixture.beginEnrolment(
+                    with: readers, on: ReaderFixture.imageID)
                 try await Task { @concurrent in
-                    try Fixture.image.send([.automaticFinger(false), .finger(true), .retry(1)])
+                    try ReaderFixture.image.send([
+                        .automaticFinger(false), .finger(true), .retry(1),
+                    ])
                 }.value
                 await log.wait(for: .retry(.tooShort))
                 try await Task { @concurrent in
-                    try Fixture.image.send([.unplug])
+                    try ReaderFixture.image.send([.unplug])
                 }.value
                 await #expect(throws: ReaderFault.removed) { _ = try await enrolled.value }
             }

@@ -12,9 +12,9 @@ extension ReaderTests {
     struct TemplateTests {
         /// Templates of a print with raw data and, by hand, of one with minutiae.
         private func samples() async throws -> [[UInt8]] {
-            try await Fixture.withReaders { readers in
-                let plain = try await Fixture.enrol(
-                    as: "print", with: readers, on: Fixture.plainID, at: Fixture.plain)
+            try await ReaderFixture.withReaders { readers in
+                let plain = try await ReaderFixture.enrol(
+                    as: "print", with: readers, on: ReaderFixture.plainID, at: ReaderFixture.plain)
                 return [plain.bytes, Minutiae.template(counts: [3, 5])]
             }
         }
@@ -96,11 +96,12 @@ extension ReaderTests {
         func usable() async throws {
             let plain = try Template(bytes: try await samples()[0])
             let image = try Template(bytes: Minutiae.template(counts: [3, 5]))
-            try await Fixture.withReaders { readers in
-                #expect((try? await readers.canUse(plain, on: Fixture.plainID)) == true)
-                #expect((try? await readers.canUse(image, on: Fixture.imageID)) == true)
+            try await ReaderFixture.withReaders { readers in
+                #expect((try? await readers.canUse(plain, on: ReaderFixture.plainID)) == true)
+                #expect((try? await readers.canUse(image, on: ReaderFixture.imageID)) == true)
                 for (template, reader) in [
-                    (plain, Fixture.storageID), (plain, Fixture.imageID), (image, Fixture.plainID),
+                    (plain, ReaderFixture.storageID), (plain, ReaderFixture.imageID),
+                    (image, ReaderFixture.plainID),
                 ] {
                     let isUsable = try? await readers.canUse(template, on: reader)
                     #expect(isUsable == false, "\(reader)")

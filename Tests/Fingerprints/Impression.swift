@@ -28,7 +28,7 @@ package struct ImpressionQuality: Sendable {
 }
 
 /// One touch: where the finger lies on the reader's window, and how.
-struct Touch {
+struct FingerContact {
     private let cosine: Float
     private let sine: Float
     private let shiftX: Float
@@ -88,7 +88,7 @@ extension SyntheticFinger {
     ) -> GreyImage {
         var numbers = SeededNumbers(
             seed: seed, purpose: 0x1000 &+ UInt64(truncatingIfNeeded: number))
-        let touch = Touch(quality, numbers: &numbers)
+        let touch = FingerContact(quality, numbers: &numbers)
         let (width, height) = (Self.windowWidth, Self.windowHeight)
         var pixels: [UInt8] = []
         pixels.reserveCapacity(width * height)
@@ -106,7 +106,7 @@ extension SyntheticFinger {
     }
 
     /// How dark the reader sees a place of the finger that touches, from 0 to 1.
-    private func inking(_ place: (x: Float, y: Float), touch: Touch) -> Float {
+    private func inking(_ place: (x: Float, y: Float), touch: FingerContact) -> Float {
         let height = ridge(x: place.x, y: place.y) + touch.pressure
         return max(0, min(1, 0.5 + 0.75 * height))
     }

@@ -85,7 +85,7 @@ struct GreyImageTests {
         #expect(image.portableGreymap() == Array("P5\n3 1\n255\n".utf8) + [0, 128, 255])
     }
 
-    @Test("inverting exchanges black and white, and twice gives the image again")
+    @Test("inverting exchanges black and white, and inverting twice restores the image")
     func inversion() throws {
         let image = try #require(GreyImage(width: 3, height: 1, pixels: [0, 128, 255]))
         #expect(image.inverted.pixels == [255, 127, 0])

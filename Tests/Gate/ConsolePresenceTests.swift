@@ -38,7 +38,8 @@ struct ConsolePresenceTests {
         #expect(judge(unit) == evidence(unit))
     }
 
-    @Test("gets none where the screen shows another, or there is none", arguments: ["tty2", nil])
+    @Test(
+        "gets none if the screen shows another, or there is no console", arguments: ["tty2", nil])
     func notShown(_ active: String?) {
         #expect(
             judge("getty@tty1.service", active: active) == .missing(Detail.consoleNotShown))

@@ -132,7 +132,7 @@ struct ContentionTests {
         other.cancel()
     }
 
-    @Test("a requester who does not show that they wait stops one scan and no other")
+    @Test("a requester that does not show that it waits stops one scan and no other")
     @ServiceActor
     func flapping() async throws {
         let queue = TouchQueue(limit: 8, showing: .milliseconds(5))
@@ -154,7 +154,7 @@ struct ContentionTests {
         other.cancel()
     }
 
-    @Test("an enrolment and upkeep are no second request")
+    @Test("an enrolment and upkeep do not count as a second request")
     @ServiceActor
     func enrolment() async throws {
         let queue = TouchQueue(limit: 4)

@@ -51,7 +51,7 @@ struct ForgeryTests {
                 }
                 """, refusal: "missing argument for parameter 'for'"),
         Forgery(
-            testDescription: "does not sign for a match that somebody made up",
+            testDescription: "does not sign for a forged match",
             source: """
                 func forge(_ presence: Presence) -> Match {
                     Match(account: 0, presence: presence, moment: .zero)
@@ -65,14 +65,14 @@ struct ForgeryTests {
                 }
                 """, refusal: "'touch.match' is borrowed and cannot be consumed"),
         Forgery(
-            testDescription: "does not sign for a touch that somebody made up",
+            testDescription: "does not sign for a forged touch",
             source: """
                 func forge(_ match: consuming Match, _ attempt: any LockoutAttempt) -> Touch<Int> {
                     Touch(match, finger: 0, attempt: attempt, suspensions: 0)
                 }
                 """, refusal: "initializer is inaccessible due to 'fileprivate'"),
         Forgery(
-            testDescription: "is not asked for without evidence that somebody is there",
+            testDescription: "is not asked for without evidence that the requester is present",
             source: """
                 func forge<Scanner: FingerScanner>(
                     _ gate: TouchGate<Scanner>, _ request: TouchRequest<Scanner.Query>,
@@ -97,7 +97,7 @@ struct ForgeryTests {
                 }
                 """, refusal: "missing argument for parameter 'during'"),
         Forgery(
-            testDescription: "is not asked for in a turn that somebody made up",
+            testDescription: "is not asked for in a forged turn",
             source: """
                 func forge() -> Turn {
                     Turn(7) { _ in }

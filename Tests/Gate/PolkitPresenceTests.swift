@@ -150,7 +150,7 @@ struct PolkitPresenceTests {
     }
 
     @Test(
-        "is no other unit, and none of a user's own",
+        "is neither another unit, nor one of a user's own",
         arguments: [
             .systemUnit("polkit-agent-helper.service"), .systemUnit("polkit.service"),
             .systemUnit("polkit-agent-helper@1.socket"), .userManager(uid: 1000),

@@ -23,7 +23,7 @@ struct SessionPresenceTests {
     }
 
     @Test(
-        "that lacks any of it gets none",
+        "that lacks any part of it gets none",
         arguments: [
             (.alice(isRemote: true), .remote),
             (.alice(isRemote: true, seat: nil), .remote),

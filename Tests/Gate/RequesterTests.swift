@@ -82,7 +82,7 @@ struct RequesterTests {
         try examiner.confirm(presence)
     }
 
-    @Test("is the owner of a subordinate uid, whose number stands for a name where there is none")
+    @Test("is the owner of a subordinate uid, whose number stands for a missing name")
     func subordinate() {
         let machine = PlayedMachine { state in
             state.sessions["c2"] = .alice()
@@ -122,7 +122,7 @@ struct RequesterTests {
         #expect(share(.session("c2"), uid: 1001) == 1001)
         #expect(share(.outside, uid: 100_001) == 1001)
         #expect(share(.outside, uid: 100_002) == 100_002)
-        // What cannot be looked up is the peer's own, never nobody's.
+        // What cannot be looked up is the peer's own, never unknown.
         #expect(share(.session("gone"), uid: 1001) == 1001)
         #expect(share(nil, uid: 1001, login: 1000) == 1001)
         #expect(share(.session("c2"), uid: 1001, ended: true) == 1001)
@@ -202,7 +202,7 @@ struct ConfirmationTests {
         #expect(throws: Denial(.changedMeanwhile)) { try examiner.confirm(presence) }
     }
 
-    @Test("holds while nothing changes, and not when the session is left, remote or gone")
+    @Test("holds while nothing changes, and not when the session is left, remote or ended")
     func session() throws {
         machine.process(100, in: .session("c2"))
         let presence = try presence(100)
@@ -295,7 +295,7 @@ struct SubordinateUIDTests {
         #expect(uids.owner(of: 0) == nil)
     }
 
-    @Test("are read anew when the file has changed, appeared or gone")
+    @Test("are read again when the file has changed, appeared or gone")
     func change() throws {
         let uids = SubordinateUIDs(path: path)
         #expect(uids.owner(of: 100_000) == nil)

@@ -142,7 +142,7 @@ struct TouchGateTests {
         #expect(denial?.reason == .suspending)
     }
 
-    @Test("counts a finger that is none of the account's")
+    @Test("counts a finger that is not the account's")
     @ServiceActor func mismatch() async throws {
         let (machine, client) = PlayedMachine.inSession(.alice())
         let ledger = Ledger()

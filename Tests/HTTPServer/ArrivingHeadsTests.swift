@@ -98,7 +98,7 @@ struct ArrivingHeadsTests {
     }
 
     @Test(
-        "in the middle of its head gets one answer at the most",
+        "in the middle of its head gets at most one answer",
         arguments: [
             "GET / HTTP/9.1\r\nHost: a\r\n\r\n", "garbage\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: a\r\nnothing\r\n\r\n",

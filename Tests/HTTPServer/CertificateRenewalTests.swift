@@ -56,7 +56,7 @@ struct CertificateRenewalTests {
         await server.stop(within: .seconds(1))
     }
 
-    @Test("keeps the old one where the new one is none, or another key's")
+    @Test("keeps the old one if the new one is invalid, or belongs to another key")
     func refused() async throws {
         let identity = try TestIdentity()
         let server = try HTTPServer(local(identity.pair()), handler: echo)
@@ -80,7 +80,7 @@ struct CertificateRenewalTests {
         await plain.stop(within: .seconds(1))
     }
 
-    @Test("is neither started with one that may not sign nor takes it: TLS 1.3 would stay away")
+    @Test("neither starts with one that may not sign nor loads it: TLS 1.3 would fail")
     func unsigning() async throws {
         let identity = try TestIdentity()
         let made = try Program(

@@ -74,7 +74,7 @@ struct HTTPClientTests {
 
     @Test("distinguishes a server that is not there from one that does not answer")
     func silence() async throws {
-        let gate = Gate()
+        let gate = HandlerGate()
         let server = try HTTPServer(local()) { request in
             await gate.pass()
             return await echo(request)

@@ -119,7 +119,7 @@ struct HTTPServerTests {
 
     @Test("finishes what is under way before it stops, and takes nothing new")
     func gracefulStop() async throws {
-        let gate = Gate()
+        let gate = HandlerGate()
         let server = try HTTPServer(local()) { request in
             await gate.pass()
             return await echo(request)
@@ -138,7 +138,7 @@ struct HTTPServerTests {
 
     @Test("answers 503 for a handler that outlasts the stop, and drops its late answer")
     func hardStop() async throws {
-        let gate = Gate()
+        let gate = HandlerGate()
         let server = try HTTPServer(local()) { request in
             await gate.pass()
             return await echo(request)
@@ -155,7 +155,7 @@ struct HTTPServerTests {
     @Test("stops at once where it may wait for nothing, whatever runs")
     func immediateStop() async throws {
         for _ in 0..<20 {
-            let gate = Gate()
+            let gate = HandlerGate()
             let server = try HTTPServer(local()) { request in
                 await gate.pass()
                 return await echo(request)
@@ -196,7 +196,7 @@ struct HTTPServerTests {
 
     @Test("outlives clients that go while the handler runs")
     func goneClient() async throws {
-        let gate = Gate()
+        let gate = HandlerGate()
         let server = try HTTPServer(local()) { request in
             if request.path == "/wait" { await gate.pass() }
             return await echo(request)

@@ -125,7 +125,7 @@ struct ServerRefusalTests {
         await server.stop(within: .seconds(1))
     }
 
-    @Test("clients that send a byte now and then for ever")
+    @Test("clients that send a byte now and then without end")
     func slowClient() async throws {
         var configuration = local()
         configuration.idleTimeout = .seconds(30)
@@ -175,7 +175,7 @@ struct ServerRefusalTests {
         await server.stop(within: .seconds(1))
     }
 
-    @Test("to start on a port that is taken, and where there is none")
+    @Test("to start on a port that is taken, and at an address that is not numeric")
     func port() async throws {
         let server = try HTTPServer(local(), handler: echo)
         var configuration = local()
@@ -194,7 +194,7 @@ struct ServerRefusalTests {
         await server.stop(within: .seconds(1))
     }
 
-    @Test("to start with a certificate that is none, or another key's, without telling the key")
+    @Test("to start with an invalid certificate, or another key's, without revealing the key")
     func badIdentity() throws {
         let identity = try TestIdentity()
         let garbage = ServerConfiguration.Identity(

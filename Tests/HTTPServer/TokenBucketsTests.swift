@@ -44,7 +44,7 @@ struct TokenBucketsTests {
         #expect(throws: TooManyRequests(seconds: 31)) { try buckets.take([request(1)]) }
     }
 
-    @Test("do not grow with any number of names, and share where there is no room")
+    @Test("do not grow with any number of names, and are shared when there is no space")
     func crowds() {
         #expect(isTaken(request(-1, perMinute: 3)))
         for name in 0..<40_000 { _ = isTaken(request(name, crowd: name % 8)) }

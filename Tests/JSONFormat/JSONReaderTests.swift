@@ -34,7 +34,7 @@ struct JSONReaderTests {
         #expect((theirs as? NSObject) == (again as? NSObject))
     }
 
-    @Test("has the values that it spells")
+    @Test("has the values that its text states")
     func values() throws {
         let text = #"{"a":"x\u00e9\ud83d\ude00\n","b":-7,"c":[true,null,1.5],"d":{"e":false}}"#
         let json = try JSON(parsing: [UInt8](text.utf8))
@@ -82,7 +82,7 @@ struct JSONReaderTests {
         #expect(fault(text) == .malformed)
     }
 
-    @Test("has names of 128 bytes at the most, however long it takes to compare longer ones")
+    @Test("has names of at most 128 bytes; longer ones are refused before they are compared")
     func longNames() {
         let most = String(repeating: "a", count: 128)
         #expect(fault("{\"\(most)\":1}") == nil)

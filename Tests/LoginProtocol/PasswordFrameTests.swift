@@ -12,7 +12,7 @@ struct PasswordFrameTests {
         let requests: [Request] = [
             .password(password),
             .passwordChanged(
-                account: Samples.account, service: "passwd", password: password),
+                account: SampleFrames.account, service: "passwd", password: password),
         ]
         return requests.compactMap { try? $0.encoded() }
             + [Answer.confirmed(password: password)].compactMap { try? $0.encoded() }
@@ -35,7 +35,7 @@ struct PasswordFrameTests {
         }
     }
 
-    @Test("are not seen where there is none, and nothing is changed then")
+    @Test("are not looked for in a packet without one, and nothing is changed then")
     func none() {
         for (frame, _) in sampleFrames where !fields(of: frame).contains(where: { $0[0] == 10 }) {
             var packet = frame
@@ -90,7 +90,7 @@ struct LoginAnswerTests {
         }
     }
 
-    @Test("a password is no part of an assertion or a receipt")
+    @Test("a password is not part of an assertion or a receipt")
     func receipt() throws {
         let frame = try Answer.assertion(Assertion(statement: [1], signature: [2])).encoded()
         let password = field(Field.password.rawValue, Bytes("x".utf8))

@@ -92,7 +92,7 @@ struct ProtocolDocumentTests {
         #expect(try document.rows("Fields").map { $0.prefix(3).joined(separator: " ") } == expected)
     }
 
-    @Test("gives the range of verbs and of answers, which share no number")
+    @Test("gives the range of verbs and of answers, which have no number in common")
     func kinds() throws {
         let verbs = Verb.allCases.map(\.rawValue)
         let answers = AnswerKind.allCases.map(\.rawValue)

@@ -54,7 +54,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("a tag that is none of the frame's, before, between and after its fields")
+    @Test("a tag that the frame does not have, before, between and after its fields")
     func unknownTag() {
         for (frame, isRequest) in sampleFrames {
             let parts = fields(of: frame)
@@ -165,7 +165,7 @@ struct RefusalTests {
 
     @Test("an authentication without a try")
     func noTries() throws {
-        var frame = try Samples.requests[0].encoded()
+        var frame = try SampleFrames.requests[0].encoded()
         frame[frame.count - 1] = 0
         #expect(fault(frame, isRequest: true) == .malformedValue)
     }

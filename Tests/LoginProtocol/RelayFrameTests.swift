@@ -28,7 +28,7 @@ struct RelayFrameTests {
             RelayLogin(
                 server: server, statement: Bytes(repeating: 7, count: Limit.statement),
                 signature: Bytes(repeating: 7, count: Limit.signature),
-                module: RelayModule(challenge: .sample(0..<32), account: Samples.account))),
+                module: RelayModule(challenge: .sample(0..<32), account: SampleFrames.account))),
         .remove(server: server, registration: .sample(0..<16), statement: [1], signature: [2]),
         .macToken(server: server, statement: [1], signature: [2]),
         .operations(server: server, authorization: [1]),
@@ -45,7 +45,8 @@ struct RelayFrameTests {
     static let answers: [RelayAnswer] = [
         .registered(
             RelayRegistration(
-                registration: .sample(0..<16), account: ServerAccountName(Samples.account.bytes),
+                registration: .sample(0..<16),
+                account: ServerAccountName(SampleFrames.account.bytes),
                 application: ApplicationName([1]),
                 audience: Audience([2]), challenge: .sample(0..<32), expires: .max)),
         .proven(.active, fingerprint: []),
@@ -66,15 +67,16 @@ struct RelayFrameTests {
         .macToken(
             RelayMACToken(
                 audience: Audience([1]), expires: 2, token: .sample(0..<16),
-                secret: Samples.thirtyTwo)),
-        .awaited(RelayAwaited(Samples.longOperation)), .awaited(RelayAwaited(Samples.operation)),
+                secret: SampleFrames.thirtyTwo)),
+        .awaited(RelayAwaited(SampleFrames.longOperation)),
+        .awaited(RelayAwaited(SampleFrames.operation)),
         .listed(count: 0),
         .operation(
             RelayOperation(
                 account: ServerAccountName(Bytes(repeating: 7, count: Limit.account)),
                 challenge: .sample(0..<32),
                 application: ApplicationName([1]), audience: Audience([2]),
-                content: Samples.longOperation, state: .pending,
+                content: SampleFrames.longOperation, state: .pending,
                 failures: OperationFailures(count: 0, most: 5))),
         .decided(.rejected),
     ]

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Frames are read as they were sent")
 struct RoundTripTests {
-    @Test("every request", arguments: Samples.requests)
+    @Test("every request", arguments: SampleFrames.requests)
     func request(_ request: Request) throws {
         let frame = try request.encoded()
         #expect(try Request(decoding: frame) == request)
         #expect(try Request(decoding: frame).encoded() == frame)
     }
 
-    @Test("every answer", arguments: Samples.answers)
+    @Test("every answer", arguments: SampleFrames.answers)
     func answer(_ answer: Answer) throws {
         let frame = try answer.encoded()
         #expect(try Answer(decoding: frame) == answer)
@@ -22,9 +22,9 @@ struct RoundTripTests {
 
     @Test("the samples leave out no kind and no optional form")
     func samplesAreComplete() {
-        #expect(Set(Samples.requests.map(\.verb)) == Set(Verb.allCases))
-        #expect(Set(Samples.answers.map(\.kind)) == Set(AnswerKind.allCases))
-        #expect(sampleFrames.count == Samples.requests.count + Samples.answers.count)
+        #expect(Set(SampleFrames.requests.map(\.verb)) == Set(Verb.allCases))
+        #expect(Set(SampleFrames.answers.map(\.kind)) == Set(AnswerKind.allCases))
+        #expect(sampleFrames.count == SampleFrames.requests.count + SampleFrames.answers.count)
     }
 
     @Test("a request names its account, or none")
@@ -33,7 +33,7 @@ struct RoundTripTests {
             "readers", "configuration", "password", "cancel", "shown", "secretPart", "vault",
             "trustVault", "readerPrints", "watchReader",
         ]
-        for request in Samples.requests {
+        for request in SampleFrames.requests {
             let name = request.verb.protocolName
             #expect((request.account == nil) == general.contains(name), "\(name)")
         }

@@ -108,8 +108,8 @@ def install(machine):
                  "/srv/debs/signet_*.deb /srv/debs/libpam-signet_*.deb")
     expect(machine.root("systemctl is-active signetd.socket").strip() == "active",
            "the socket is not open")
-    expect(daemon(machine) == "0", "the daemon runs though nobody asks for it")
-    expect(readers(machine) == "0", "the process of the readers runs though nobody asks for it")
+    expect(daemon(machine) == "0", "the daemon runs without a request")
+    expect(readers(machine) == "0", "the process of the readers runs without a request")
 
 
 @case("AppArmor: both profiles are enforced", always=True)
@@ -220,7 +220,7 @@ def sshd(machine):
         "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "
         "-o PreferredAuthentications=password alice@localhost 'id -un'")
     expect("alice" in said and "touch" not in said, said)
-    expect(time.monotonic() - began < 12, "it took more than 12 s: somebody waited for a finger")
+    expect(time.monotonic() - began < 12, "it took more than 12 s: a finger was awaited")
 
 
 @case("kill -9 of the daemon during a scan: the password, and the next touch counts")
@@ -526,7 +526,7 @@ def asleep(machine):
 def wakes(machine):
     """Whether the machine comes back from sleep, into which it is sent while a finger is awaited.
 
-    QEMU's own processor (version 7.2) sometimes has flags after it that nobody has set, the one for
+    QEMU's own processor (version 7.2) sometimes has flags after it that no program has set, the one for
     single steps among them, and the kernel goes no further: then the machine is started anew."""
     machine.begin("sudo -k; sudo id -un")
     machine.see("or type the password:")

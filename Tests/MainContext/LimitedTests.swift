@@ -6,7 +6,7 @@ import Testing
 struct LimitedTests {
     init() { MainLoop.runInBackground() }
 
-    @Test("that ends in time gives its value")
+    @Test("that ends in time returns its value")
     @ServiceActor
     func inTime() async {
         let (value, expired) = await limited(to: .seconds(60)) { 7 }
@@ -23,7 +23,7 @@ struct LimitedTests {
         #expect(value && expired)
     }
 
-    @Test("is cancelled with its caller, and that is no expiry")
+    @Test("is cancelled with its caller, and that does not count as expiry")
     @ServiceActor
     func cancelled() async {
         let task = Task { @ServiceActor in

@@ -246,7 +246,7 @@ struct FileWatchTests {
         watch = nil
     }
 
-    @Test("a watch of nothing still learns that the other end is gone")
+    @Test("a watch of nothing still notices that the other end is gone")
     @ServiceActor
     func hangUp() async throws {
         var ends: [Int32] = [-1, -1]

@@ -30,7 +30,7 @@ static const char interfaces[] =
     "  <property name='PreparingForSleep' type='b' access='read'/>"
     "  <signal name='PrepareForSleep'><arg type='b'/></signal>"
     " </interface>"
-    // Closes when all who delay are gone: whether they were in time, and whether anybody listened at PATH.
+    // Closes when all who delay are gone: whether they were in time, and whether a process listened at PATH.
     " <interface name='org.freedesktop.login1.Mock'>"
     "  <method name='Sleep'>"
     "   <arg type='s' direction='in'/>"
@@ -126,7 +126,7 @@ static void inhibit(GVariant *arguments, GDBusMethodInvocation *call) {
     GUnixFDList *list = g_unix_fd_list_new_from_array(&ends[1], 1);
     g_dbus_method_invocation_return_value_with_unix_fd_list(call, g_variant_new("(h)", 0), list);
     g_object_unref(list);
-    // The reply is out before anybody hears of the lock.
+    // The reply is out before any client hears of the lock.
     g_dbus_connection_flush_sync(bus, NULL, NULL);
     counted();
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite("polkit's agent, behind polkit's helper")
 struct AgentTests {
     /// A login for polkit whose caller is told by `script`: the probe is `"$@"`.
-    private func start(_ fixture: Fixture, _ script: String) throws -> Program {
+    private func start(_ fixture: ModuleFixture, _ script: String) throws -> Program {
         try fixture.host.writeService("polkit-1", "auth required pam_signet.so\n")
         return try fixture.host.start(
             ["/bin/sh", "-c", script, "sh", "\(Layout.products)/PAMModuleProbe"],
@@ -19,13 +19,13 @@ struct AgentTests {
 
     @Test("is the helper's parent; other services have none")
     func parent() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let agent = try start(fixture, "echo agent $$; \"$@\"; true")
         let visit = try fixture.visit()
         let request = try visit.authenticate()
         try agent.expect("agent \(try #require(request.agent))\n")
         try visit.prove(fixture.proof(for: request))
-        #expect(try agent.codes() == [Fixture.Code.success])
+        #expect(try agent.codes() == [ModuleFixture.Code.success])
         let other = try fixture.start()
         let plain = try fixture.visit()
         #expect(try plain.authenticate().agent == nil)
@@ -34,7 +34,7 @@ struct AgentTests {
 
     @Test("that has died before the touch is used gives no access")
     func died() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let agent = try start(fixture, "echo agent $$; \"$@\"; true")
         let visit = try fixture.visit()
         let request = try visit.authenticate()
@@ -43,13 +43,13 @@ struct AgentTests {
         agent.signal(SIGKILL)
         while agent.ended == nil { sched_yield() }
         try visit.send(.confirmed(password: nil))
-        try agent.expect("auth \(Fixture.Code.authError)\n")
+        try agent.expect("auth \(ModuleFixture.Code.authError)\n")
         #expect(agent.output.contains("session changed: try again"))
     }
 
     @Test("is the peer of the helper's standard input, where root's service is asked")
     func peer() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         // perl makes both ends; the probe is a grandchild, so that its parent is another.
         let script = """
             exec perl -MSocket -e '
@@ -64,12 +64,12 @@ struct AgentTests {
         let request = try visit.authenticate()
         try agent.expect("agent \(try #require(request.agent))\n")
         try visit.prove(fixture.proof(for: request))
-        #expect(try agent.codes() == [Fixture.Code.success])
+        #expect(try agent.codes() == [ModuleFixture.Code.success])
     }
 
     @Test("is unknown if standard input is a socket that has no peer on this machine")
     func noPeer() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let script = """
             exec perl -MSocket -e '
                 socket(my $one, AF_INET, SOCK_DGRAM, 0) or die;

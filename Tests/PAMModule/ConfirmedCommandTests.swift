@@ -36,7 +36,7 @@ struct ConfirmedCommandTests {
     }
 
     @Test(
-        "the command stands first, what stood in front of it behind",
+        "the command stands first, and what preceded it follows",
         arguments: [
             (
                 ["V0=a", "V7=b", "sh", "-c", "EVIL", "apt-get", "upgrade"],
@@ -61,7 +61,7 @@ struct ConfirmedCommandTests {
     }
 
     @Test(
-        "what sudo does without a command, or with it, stands in front",
+        "what sudo does without a command, or with it, stands first",
         arguments: [
             (["-v"], "sudo -v"), (["-l"], "sudo -l"), (["-ll", "-U", "bob"], "sudo -l [-U bob]"),
             (["-l", "id"], "sudo -l id"), (["-e", "/etc/x"], "sudoedit /etc/x"),

@@ -19,7 +19,7 @@ struct CredentialTests {
 
     @Test("setting credentials succeeds after a proof, and reports nothing", arguments: stacks)
     func afterProof(_ stack: String) throws {
-        let fixture = try Fixture(stack: stack)
+        let fixture = try ModuleFixture(stack: stack)
         let probe = try fixture.start(["auth", "establish", "reinitialize"])
         let visit = try fixture.visit()
         try visit.prove(fixture.proof(for: visit.authenticate()))
@@ -31,7 +31,7 @@ struct CredentialTests {
         "a password that was accepted instead is reported once, for the account that asked",
         arguments: stacks, ["establish", "reinitialize"])
     func afterPassword(_ stack: String, _ step: String) throws {
-        let fixture = try Fixture(stack: stack)
+        let fixture = try ModuleFixture(stack: stack)
         // sudo names the target before it sets credentials.
         let probe = try fixture.start(["auth", "user:root", step, step])
         let first = try fixture.visit()
@@ -49,7 +49,7 @@ struct CredentialTests {
 
     @Test("a daemon that does not answer the report holds nothing up")
     func silentReport() throws {
-        let fixture = try Fixture(stack: CredentialTests.stacks[0])
+        let fixture = try ModuleFixture(stack: CredentialTests.stacks[0])
         let probe = try fixture.start(["auth", "establish"])
         let first = try fixture.visit()
         _ = try first.authenticate()
@@ -66,7 +66,7 @@ struct CredentialTests {
             ["auth", "delete"],
         ])
     func noReport(_ steps: [String]) throws {
-        let fixture = try Fixture(stack: CredentialTests.stacks[0])
+        let fixture = try ModuleFixture(stack: CredentialTests.stacks[0])
         let probe = try fixture.start(steps)
         if steps.contains("auth") {
             let visit = try fixture.visit()
@@ -80,10 +80,10 @@ struct CredentialTests {
 
     @Test("nothing is reported where nothing is enrolled, or after a proof at a second try")
     func nothingToReport() throws {
-        let none = try Fixture(stack: CredentialTests.stacks[0], isRegistered: false)
+        let none = try ModuleFixture(stack: CredentialTests.stacks[0], isRegistered: false)
         #expect(try none.start(["auth", "establish"]).lines().contains("establish 0"))
         #expect(!none.hasVisit)
-        let fixture = try Fixture(stack: CredentialTests.stacks[0])
+        let fixture = try ModuleFixture(stack: CredentialTests.stacks[0])
         let probe = try fixture.start(["auth", "auth", "establish"])
         let first = try fixture.visit()
         _ = try first.authenticate()
@@ -96,7 +96,7 @@ struct CredentialTests {
 
     @Test("a required line alone fails to set credentials where it never authenticated")
     func withoutAuthenticate() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let lines = try fixture.start(["establish"]).lines()
         #expect(lines.first?.hasPrefix("establish ") == true && lines.first != "establish 0")
     }

@@ -21,7 +21,7 @@ struct EndingTests {
 
     @Test("every reason of a denial has its code, and says so unless it is the ordinary state")
     func denials() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin != nil }
         let silent: Set<DenialReason> = [
             .notEnrolled, .notEnabled, .noReader, .cancelled, .remoteSession, .notPermitted,
@@ -49,7 +49,7 @@ struct EndingTests {
 
     @Test("a reason that no login has is a malformed answer, and gives no access")
     func foreign() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin == nil }
         #expect(reasons.count == 30)
         let probe = try fixture.start([String](repeating: "auth", count: reasons.count))
@@ -64,8 +64,8 @@ struct EndingTests {
 
     @Test("the reason for destroying a credential is shown, even if no key is registered any more")
     func invalidated() throws {
-        let fixture = try Fixture(isRegistered: false)
-        try fixture.host.write(Fixture.offPath, "")
+        let fixture = try ModuleFixture(isRegistered: false)
+        try fixture.host.write(ModuleFixture.offPath, "")
         let probe = try fixture.start()
         let visit = try fixture.visit()
         _ = try visit.authenticate()
@@ -81,8 +81,8 @@ struct EndingTests {
 
     @Test("an assertion without a registered key is refused")
     func proofWithoutKey() throws {
-        let fixture = try Fixture(isRegistered: false)
-        try fixture.host.write(Fixture.offPath, "")
+        let fixture = try ModuleFixture(isRegistered: false)
+        try fixture.host.write(ModuleFixture.offPath, "")
         let probe = try fixture.start()
         let visit = try fixture.visit()
         try visit.prove(fixture.proof(for: visit.authenticate()))
@@ -91,7 +91,7 @@ struct EndingTests {
 
     @Test("a user without a registration, unknown or remote, is declined silently")
     func silentlyDeclined() throws {
-        let fixture = try Fixture(isRegistered: false)
+        let fixture = try ModuleFixture(isRegistered: false)
         try fixture.host.write("/var/lib/signet/keys/0.pub", fixture.line(account: "root"))
         let runs: [(String, [String: String])] = [
             ("alice", [:]), ("nobody-of-this-name", [:]), ("root", ["PROBE_RHOST": "example.org"]),
@@ -108,7 +108,7 @@ struct EndingTests {
     func neverPassedOver() throws {
         // PAM_IGNORE from the first line would leave the second one alone to decide.
         let stack = "auth required pam_signet.so\nauth required pam_permit.so"
-        let fixture = try Fixture(stack: stack)
+        let fixture = try ModuleFixture(stack: stack)
         try fixture.host.write("/var/lib/signet/keys/0.pub", fixture.line(account: "root"))
         let reasons = DenialReason.allCases.filter { Denial($0).toLogin != nil }
         let count = reasons.count + 4
@@ -129,9 +129,10 @@ struct EndingTests {
         try touched.prove(fixture.proof(for: touched.authenticate()))
         let codes = try probe.codes()
         #expect(codes.count == count)
-        #expect(codes.dropLast().allSatisfy { $0 != 0 && $0 != Fixture.Code.ignored }, "\(codes)")
+        #expect(
+            codes.dropLast().allSatisfy { $0 != 0 && $0 != ModuleFixture.Code.ignored }, "\(codes)")
         #expect(codes.last == 0)
-        let without = try Fixture(stack: stack, listens: false)
+        let without = try ModuleFixture(stack: stack, listens: false)
         var quiet = [
             try without.start(), try without.start(account: "bob"),
             try without.start(account: "nobody-of-this-name"),
@@ -140,13 +141,15 @@ struct EndingTests {
         for limit in 3..<8 { quiet.append(try fixture.start(["files:\(limit)", "auth"])) }
         for probe in quiet {
             let codes = try probe.codes()
-            #expect(codes.count == 1 && codes != [0] && codes != [Fixture.Code.ignored], "\(codes)")
+            #expect(
+                codes.count == 1 && codes != [0] && codes != [ModuleFixture.Code.ignored],
+                "\(codes)")
         }
     }
 
     @Test("the account that the application named is never changed")
     func accountStays() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let probe = try fixture.start(["auth", "user?", "auth", "user?", "auth", "user?"])
         let proven = try fixture.visit()
         try proven.prove(fixture.proof(for: proven.authenticate()))
@@ -164,7 +167,7 @@ struct EndingTests {
 
     @Test("PAM_SILENT is honoured, but not of sudo")
     func silence() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         try fixture.host.writeService("sudo", "auth required pam_signet.so")
         for (service, isShown) in [("probe", false), ("sudo", true)] {
             let probe = try fixture.start(service: service, environment: ["PROBE_SILENT": "1"])
@@ -180,7 +183,7 @@ struct EndingTests {
 
     @Test("what comes from outside cannot change how a message shows")
     func escapedMessages() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let probe = try fixture.start()
         let visit = try fixture.visit()
         let request = try visit.authenticate()
@@ -200,10 +203,10 @@ struct EndingTests {
             "delay=0x5", "Prompt=auto", "socket=/run/../tmp/x", "Timeout=5", "timeout=+5",
         ])
     func badOptions(_ options: String) throws {
-        let fixture = try Fixture(stack: "auth required pam_signet.so \(options)")
+        let fixture = try ModuleFixture(stack: "auth required pam_signet.so \(options)")
         try fixture.host.writeService(
             "lenient", "auth sufficient pam_signet.so \(options)\nauth required pam_permit.so")
-        #expect(try fixture.start().codes() == [Fixture.Code.serviceError])
+        #expect(try fixture.start().codes() == [ModuleFixture.Code.serviceError])
         #expect(try fixture.start(service: "lenient").codes() == [0])
         #expect(!fixture.hasVisit)
         try fixture.host.journal.expect("the option") { $0.message.contains("option '") }
@@ -211,7 +214,7 @@ struct EndingTests {
 
     @Test("options reach the daemon")
     func goodOptions() throws {
-        let fixture = try Fixture(
+        let fixture = try ModuleFixture(
             stack: "auth required pam_signet.so timeout=170 max-tries=5 debug")
         let probe = try fixture.start()
         let visit = try fixture.visit()
@@ -223,7 +226,7 @@ struct EndingTests {
 
     @Test("lines of other types do no harm, give no access, and are reported")
     func otherTypes() throws {
-        let fixture = try Fixture(
+        let fixture = try ModuleFixture(
             stack: """
                 auth required pam_signet.so
                 account required pam_signet.so

@@ -10,11 +10,11 @@ import TestSupport
 import Testing
 
 /// The fake daemon confirms whatever it is asked: what is refused here, the module refuses itself.
-@Suite("how long the module takes a proof for good")
+@Suite("how long the module accepts a proof")
 struct FreshnessTests {
     /// A login whose proof is good, up to the module's last question.
     private func asked(
-        _ fixture: Fixture, _ change: (inout Statement) -> Void = { _ in }
+        _ fixture: ModuleFixture, _ change: (inout Statement) -> Void = { _ in }
     ) throws -> (probe: Program, visit: Visit) {
         let probe = try fixture.start()
         let visit = try fixture.visit()
@@ -25,9 +25,11 @@ struct FreshnessTests {
         return (probe, visit)
     }
 
-    private func expectRefused(_ probe: Program, _ fixture: Fixture, saying text: String) throws {
+    private func expectRefused(_ probe: Program, _ fixture: ModuleFixture, saying text: String)
+        throws
+    {
         let lines = try probe.lines()
-        #expect(lines.contains("auth \(Fixture.Code.authError)"), "\(lines)")
+        #expect(lines.contains("auth \(ModuleFixture.Code.authError)"), "\(lines)")
         #expect(lines.contains { $0.hasPrefix("error ") && $0.contains(text) }, "\(lines)")
         try fixture.host.journal.expect("an alert") { $0.priority == 1 }
     }
@@ -39,7 +41,7 @@ struct FreshnessTests {
             (.changedMeanwhile, "session changed: try again"), (.suspending, "going to sleep"),
             (.notEnabled, "is off for alice"), (.badRequest, "not understood"),
         ] {
-            let fixture = try Fixture()
+            let fixture = try ModuleFixture()
             let (probe, visit) = try asked(fixture)
             try visit.send(.denial(Denial(reason)))
             try expectRefused(probe, fixture, saying: text)
@@ -48,7 +50,7 @@ struct FreshnessTests {
 
     @Test("a daemon that stays silent or hangs up confirms nothing", arguments: [true, false])
     func silent(hangsUp: Bool) throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         var (probe, visit) = try asked(fixture) as (Program, Visit?)
         let begin = ContinuousClock.now
         if hangsUp { visit = nil }
@@ -60,7 +62,7 @@ struct FreshnessTests {
 
     @Test("anything else than the confirmation is refused")
     func others() throws {
-        let answers: [(Fixture) throws -> [UInt8]] = [
+        let answers: [(ModuleFixture) throws -> [UInt8]] = [
             { _ in try Answer.notice(Notice(.touch)).encoded() },
             { _ in try Answer.done(DoneAnswer()).encoded() },
             { fixture in
@@ -73,7 +75,7 @@ struct FreshnessTests {
             { _ in [UInt8](repeating: 1, count: Frame.maximumLength + 1) },
         ]
         for answer in answers {
-            let fixture = try Fixture()
+            let fixture = try ModuleFixture()
             let (probe, visit) = try asked(fixture)
             try visit.send(try answer(fixture))
             try expectRefused(probe, fixture, saying: "was rejected as invalid")
@@ -82,7 +84,7 @@ struct FreshnessTests {
 
     @Test("a confirmation that came before the question is refused, and a second one is not read")
     func early() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let probe = try fixture.start()
         let visit = try fixture.visit()
         let proof = try fixture.proof(for: visit.authenticate())
@@ -93,18 +95,18 @@ struct FreshnessTests {
         probe.signal(SIGCONT)
         try expectRefused(probe, fixture, saying: "was rejected as invalid")
 
-        let other = try Fixture()
+        let other = try ModuleFixture()
         let (again, twice) = try asked(other)
         again.suspend()
         try twice.send(.confirmed(password: nil))
         try twice.send(.confirmed(password: Bytes("second".utf8)))
         again.signal(SIGCONT)
-        #expect(try again.codes() == [Fixture.Code.success])
+        #expect(try again.codes() == [ModuleFixture.Code.success])
     }
 
     @Test("a process that is stopped before it reads the confirmation uses it no more")
     func stoppedBeforeConfirmation() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let (probe, visit) = try asked(fixture)
         probe.suspend()
         try visit.send(.confirmed(password: nil))
@@ -115,7 +117,7 @@ struct FreshnessTests {
 
     @Test("a process that is stopped before it reads the proof cannot use it after its deadline")
     func stoppedBeforeProof() throws {
-        let fixture = try Fixture(stack: "auth required pam_signet.so timeout=1")
+        let fixture = try ModuleFixture(stack: "auth required pam_signet.so timeout=1")
         let probe = try fixture.start()
         let visit = try fixture.visit()
         let proof = try fixture.proof(for: visit.authenticate())
@@ -129,32 +131,35 @@ struct FreshnessTests {
 
     @Test("a process that is stopped only for a moment may use its touch")
     func stoppedForAMoment() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let (probe, visit) = try asked(fixture)
         probe.suspend()
         try visit.send(.confirmed(password: nil))
         probe.signal(SIGCONT)
-        #expect(try probe.codes() == [Fixture.Code.success])
+        #expect(try probe.codes() == [ModuleFixture.Code.success])
     }
 
     @Test("a key that is exchanged, removed or switched off meanwhile gives no access")
     func keyChanged() throws {
-        let changes: [(Fixture) throws -> Void] = [
-            { try $0.host.write(Fixture.keyPath, $0.line(key: try P256PrivateKey.generate())) },
-            { try $0.host.write(Fixture.keyPath, $0.line(account: "bob")) },
-            { try $0.host.write(Fixture.keyPath, [UInt8]($0.line().dropLast(2))) },
+        let changes: [(ModuleFixture) throws -> Void] = [
+            {
+                try $0.host.write(
+                    ModuleFixture.keyPath, $0.line(key: try P256PrivateKey.generate()))
+            },
+            { try $0.host.write(ModuleFixture.keyPath, $0.line(account: "bob")) },
+            { try $0.host.write(ModuleFixture.keyPath, [UInt8]($0.line().dropLast(2))) },
             { fixture in
                 fixture.credential.flipBit(ofByte: 0)
-                try fixture.host.write(Fixture.keyPath, fixture.line())
+                try fixture.host.write(ModuleFixture.keyPath, fixture.line())
             },
             { try $0.removeKey() },
             {
                 try $0.removeKey()
-                try $0.host.write(Fixture.offPath, "")
+                try $0.host.write(ModuleFixture.offPath, "")
             },
         ]
         for change in changes {
-            let fixture = try Fixture(stack: "auth required pam_signet.so keyring")
+            let fixture = try ModuleFixture(stack: "auth required pam_signet.so keyring")
             let (probe, visit) = try asked(fixture)
             try change(fixture)
             try visit.send(.confirmed(password: Bytes("secret".utf8)))
@@ -168,14 +173,14 @@ struct FreshnessTests {
             (0, true), (-3, true), (3, true), (-30, true), (-60, false), (60, false),
             (-1_000_000_000, false),
         ] {
-            let fixture = try Fixture()
+            let fixture = try ModuleFixture()
             let (probe, visit) = try asked(fixture) { statement in
                 let now = Int64(statement.issued.seconds)
                 statement.issued = Instant(seconds: UInt64(now + Int64(seconds)))
             }
             try visit.send(.confirmed(password: nil))
             if isGood {
-                #expect(try probe.codes() == [Fixture.Code.success], "\(seconds)")
+                #expect(try probe.codes() == [ModuleFixture.Code.success], "\(seconds)")
             } else {
                 try expectRefused(probe, fixture, saying: "was rejected as invalid")
             }
@@ -184,7 +189,7 @@ struct FreshnessTests {
 
     @Test("no password and no token is passed on if the last look finds something changed")
     func nothingHandedOn() throws {
-        let fixture = try Fixture(
+        let fixture = try ModuleFixture(
             stack: """
                 auth required pam_signet.so keyring
                 auth optional pam_exec.so expose_authtok stdout /usr/bin/tr -d '\\000'
@@ -203,8 +208,8 @@ struct FreshnessTests {
     }
 }
 
-extension Fixture {
+extension ModuleFixture {
     fileprivate func removeKey() throws {
-        try #require(unsafe unlink(host.path(Fixture.keyPath)) == 0)
+        try #require(unsafe unlink(host.path(ModuleFixture.keyPath)) == 0)
     }
 }

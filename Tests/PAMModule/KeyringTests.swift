@@ -6,7 +6,7 @@ import LoginProtocol
 import TestSupport
 import Testing
 
-/// A password that comes with the proof. `pam_exec` behind the module tells what it was given: it
+/// A password that comes with the proof. `pam_exec` behind the module shows what it was given: it
 /// asks for a password where there is none.
 @Suite("the login password for the keyring, in the module")
 struct KeyringTests {
@@ -18,8 +18,8 @@ struct KeyringTests {
 
     private func fixture(
         isRegistered: Bool = true, stack: String = KeyringTests.stack
-    ) throws -> Fixture {
-        try Fixture(stack: stack, isRegistered: isRegistered)
+    ) throws -> ModuleFixture {
+        try ModuleFixture(stack: stack, isRegistered: isRegistered)
     }
 
     @Test("is requested by root, and passed on after a proof; without one the next module asks")
@@ -49,7 +49,7 @@ struct KeyringTests {
         #expect(!request.wantsKeyring)
         try visit.prove(fixture.proof(for: request), password: Self.secret)
         let lines = try probe.lines()
-        #expect(lines.contains("auth \(Fixture.Code.authError)"))
+        #expect(lines.contains("auth \(ModuleFixture.Code.authError)"))
         #expect(!lines.contains { $0.contains(Self.secret) })
         try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("an unrequested password arrived")
@@ -71,15 +71,15 @@ struct KeyringTests {
             try visit.prove(proof, password: Self.secret)
         }
         let lines = try probe.lines()
-        #expect(lines.filter { $0 == "auth \(Fixture.Code.authError)" }.count == 3)
+        #expect(lines.filter { $0 == "auth \(ModuleFixture.Code.authError)" }.count == 3)
         #expect(!lines.contains { $0.contains(Self.secret) })
 
         let off = try self.fixture(isRegistered: false)
-        try off.host.write(Fixture.offPath, "")
+        try off.host.write(ModuleFixture.offPath, "")
         let refused = try off.start()
         let visit = try off.visit()
         try visit.prove(off.proof(for: visit.authenticate()), password: Self.secret)
-        #expect(try refused.lines().contains("auth \(Fixture.Code.authError)"))
+        #expect(try refused.lines().contains("auth \(ModuleFixture.Code.authError)"))
     }
 
     @Test("with a NUL in it, or of no length, it is no password")
@@ -96,7 +96,7 @@ struct KeyringTests {
 
     @Test("leaves no copy in the application's memory, whether it was taken or refused")
     func wiped() throws {
-        let fixture = try Fixture(stack: "auth required pam_signet.so keyring")
+        let fixture = try ModuleFixture(stack: "auth required pam_signet.so keyring")
         for isGood in [true, false] {
             let probe = try fixture.start(["auth", "auth"])
             let first = try fixture.visit()
@@ -111,7 +111,7 @@ struct KeyringTests {
             #expect(try !ProcessMemory.holds(Self.secret, in: probe.pid))
             #expect(try ProcessMemory.holds("pam_signet", in: probe.pid), "the search finds")
             try second.prove(fixture.proof(for: request))
-            #expect(try probe.codes() == [isGood ? 0 : Fixture.Code.authError, 0])
+            #expect(try probe.codes() == [isGood ? 0 : ModuleFixture.Code.authError, 0])
         }
     }
 }
@@ -125,11 +125,13 @@ struct PasswordChangeTests {
     private func fixture(
         _ stack: String = PasswordChangeTests.unix + "password optional pam_signet.so",
         isRegistered: Bool = true, listens: Bool = true
-    ) throws -> Fixture {
-        try Fixture(stack: stack, listens: listens, isRegistered: isRegistered)
+    ) throws -> ModuleFixture {
+        try ModuleFixture(stack: stack, listens: listens, isRegistered: isRegistered)
     }
 
-    private func start(_ fixture: Fixture, _ steps: [String] = ["chauthtok"]) throws -> Program {
+    private func start(_ fixture: ModuleFixture, _ steps: [String] = ["chauthtok"]) throws
+        -> Program
+    {
         try fixture.start(steps, environment: ["PROBE_PASSWORD": Self.password])
     }
 
@@ -156,7 +158,7 @@ struct PasswordChangeTests {
         let silent = try start(fixture)
         let visit = try fixture.visit()
         _ = try visit.request()
-        #expect(try silent.lines().contains("chauthtok 0"), "nobody answers")
+        #expect(try silent.lines().contains("chauthtok 0"), "no answer")
     }
 
     @Test("reports nothing without a daemon, without a key, or without root, and fails nothing")

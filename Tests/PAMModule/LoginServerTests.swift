@@ -80,7 +80,7 @@ struct LoginServerTests {
     }
 
     @Test(
-        "is refused for a URL that is none, or not of HTTPS",
+        "is refused for an invalid URL, or one that is not HTTPS",
         arguments: [
             "http://h", "HTTPS://h", "h", "https:/h", "https://h x", "https://h\ty",
             "https://" + String(repeating: "h", count: 193),
@@ -105,7 +105,7 @@ struct LoginServerTests {
         }
     }
 
-    @Test("is refused beyond its length, before anything of it is read")
+    @Test("is refused beyond its maximum length, before any of it is read")
     func tooLong() throws {
         let filler = String(repeating: "#", count: LoginServer.maximumLength)
         #expect(throws: LoginServer.Fault.tooLong) { try parse(Self.least + [filler]) }

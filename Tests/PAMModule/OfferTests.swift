@@ -4,15 +4,15 @@ import LoginProtocol
 import TestSupport
 import Testing
 
-@Suite("the word on enrolling after a login with the password")
+@Suite("the hint about enrolling after a login with the password")
 struct OfferTests {
     private static let stack =
         "auth sufficient pam_signet.so offer\nauth required pam_permit.so"
     private static let text =
         "info no finger is enrolled: run 'signet enroll' to log in with a finger"
 
-    private func fixture(_ stack: String = OfferTests.stack) throws -> Fixture {
-        try Fixture(stack: stack, isRegistered: false)
+    private func fixture(_ stack: String = OfferTests.stack) throws -> ModuleFixture {
+        try ModuleFixture(stack: stack, isRegistered: false)
     }
 
     @Test("is shown where the daemon says so, once, for the account that logged in")
@@ -50,14 +50,14 @@ struct OfferTests {
         }
     }
 
-    @Test("holds up no login where the daemon is silent or absent")
+    @Test("delays no login if the daemon is silent or absent")
     func silent() throws {
         let fixture = try fixture()
         let probe = try fixture.start(["auth", "establish"])
         let visit = try fixture.visit()
         #expect(try probe.lines().prefix(2) == ["auth 0", "establish 0"])
         _ = try visit.request()
-        let absent = try Fixture(stack: Self.stack, listens: false, isRegistered: false)
+        let absent = try ModuleFixture(stack: Self.stack, listens: false, isRegistered: false)
         #expect(
             try absent.start(["auth", "establish"]).lines().prefix(2) == ["auth 0", "establish 0"])
     }
@@ -79,13 +79,13 @@ struct OfferTests {
 
     @Test("an account that has a key, or had one, is not shown it")
     func enrolled() throws {
-        let fixture = try Fixture(stack: Self.stack)
+        let fixture = try ModuleFixture(stack: Self.stack)
         let probe = try fixture.start(["auth", "establish"])
         let visit = try fixture.visit()
         try visit.prove(fixture.proof(for: visit.authenticate()))
         #expect(try probe.lines().contains("establish 0") && !fixture.hasVisit)
         let off = try self.fixture()
-        try off.host.write(Fixture.offPath, [])
+        try off.host.write(ModuleFixture.offPath, [])
         let second = try off.start(["auth", "establish"])
         let asked = try off.visit()
         _ = try asked.authenticate()

@@ -28,7 +28,7 @@ struct OptionTests {
         #expect(none.socket == [UInt8]("/run/signet/signetd.sock".utf8))
     }
 
-    @Test("each way to ask, and each policy for the background, has its word")
+    @Test("each way to ask, and each policy for the background, has its name")
     func words() throws {
         for (word, prompt) in [
             ("auto", Prompting.auto), ("together", .together), ("finger", .finger), ("off", .off),

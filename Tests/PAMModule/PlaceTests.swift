@@ -9,20 +9,20 @@ import Testing
 @Suite("where and how a touch is asked for")
 struct PlaceTests {
     /// sudo and su as Debian has them, with the finger in front of the password.
-    private func fixture(_ options: String) throws -> Fixture {
-        let fixture = try Fixture(stack: "auth required pam_signet.so \(options)")
+    private func fixture(_ options: String) throws -> ModuleFixture {
+        let fixture = try ModuleFixture(stack: "auth required pam_signet.so \(options)")
         try fixture.writeServices(["sudo", "su"], options: options)
         return fixture
     }
 
-    private func shell(_ fixture: Fixture, _ line: String) throws -> Terminal {
+    private func shell(_ fixture: ModuleFixture, _ line: String) throws -> Terminal {
         let terminal = try fixture.host.terminal(["bash", "-i"], as: HostFixture.alice)
         try terminal.expect("$ ")
         try terminal.sendLine(line)
         return terminal
     }
 
-    private func begin(_ fixture: Fixture) throws -> (Visit, AuthenticateRequest) {
+    private func begin(_ fixture: ModuleFixture) throws -> (Visit, AuthenticateRequest) {
         let visit = try fixture.visit()
         let request = try visit.authenticate()
         try visit.send(.notice(Notice(.touch, scan: .press)))
@@ -78,7 +78,7 @@ struct PlaceTests {
         try visit.send(.denial(Denial(reason)))
         try terminal.expect(text)
         try terminal.expect("assword")
-        // Where nobody sees it there is nothing to say it to.
+        // Without a user who sees it nothing is said.
         let probe = try fixture.start()
         let hidden = try fixture.visit()
         _ = try hidden.authenticate()
@@ -123,7 +123,7 @@ struct PlaceTests {
         ])
     func notTogether(_ line: String) throws {
         let fixture = try fixture("prompt=together background=allow")
-        #expect(try fixture.start().codes() == [Fixture.Code.unavailable])
+        #expect(try fixture.start().codes() == [ModuleFixture.Code.unavailable])
         let terminal = try shell(fixture, "\(line)\necho en\"d\"")
         try terminal.expect("end")
         #expect(!fixture.hasVisit)
@@ -166,7 +166,7 @@ struct PlaceTests {
         try terminal.expect("y\r")
     }
 
-    @Test("a terminal that is named but is not the process's own is none")
+    @Test("a terminal that is named but is not the process's own is ignored")
     func lie() throws {
         let fixture = try fixture("")
         for tty in ["/dev/tty1", "/dev/null", "/etc/passwd", "/nonexistent", ":0", "../dev/tty"] {
@@ -238,8 +238,8 @@ struct PlaceTests {
         let fixture = try fixture("delay=5000")
         let begin = ContinuousClock.now
         let remote = try fixture.start(environment: ["PROBE_RHOST": "example.org"])
-        #expect(try remote.codes() == [Fixture.Code.unavailable])
-        #expect(try fixture.start(account: "bob").codes() == [Fixture.Code.unavailable])
+        #expect(try remote.codes() == [ModuleFixture.Code.unavailable])
+        #expect(try fixture.start(account: "bob").codes() == [ModuleFixture.Code.unavailable])
         #expect(ContinuousClock.now - begin < .seconds(4))
     }
 }

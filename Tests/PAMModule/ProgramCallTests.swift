@@ -25,7 +25,7 @@ struct ProgramCallTests {
         #expect(purpose(["x"] + words) == "sudo \(line)")
     }
 
-    @Test("a word that is long loses its middle, and leaves room for the others")
+    @Test("a long word loses its middle, and leaves room for the others")
     func longWord() {
         let word =
             String(repeating: "a", count: 160) + String(repeating: "x", count: 500)

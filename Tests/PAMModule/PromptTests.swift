@@ -11,14 +11,14 @@ struct PromptTests {
     static let or = "or type the password: "
 
     /// sudo, su and login as Debian has them, with the finger in front of the password.
-    private func fixture(options: String = "") throws -> Fixture {
-        let fixture = try Fixture()
+    private func fixture(options: String = "") throws -> ModuleFixture {
+        let fixture = try ModuleFixture()
         try fixture.writeServices(["sudo", "su", "login"], options: options)
         return fixture
     }
 
     /// Answers the request with the prompt for a touch.
-    private func begin(_ fixture: Fixture) throws -> (Visit, AuthenticateRequest) {
+    private func begin(_ fixture: ModuleFixture) throws -> (Visit, AuthenticateRequest) {
         let visit = try fixture.visit()
         let request = try visit.authenticate()
         try visit.send(.notice(Notice(.touch, scan: .press)))
@@ -27,7 +27,7 @@ struct PromptTests {
 
     /// A shell of alice's with job control, and sudo begun on it.
     private func sudo(
-        _ fixture: Fixture, _ words: String = "sudo echo in-\\\\side"
+        _ fixture: ModuleFixture, _ words: String = "sudo echo in-\\\\side"
     ) throws -> (Terminal, Visit, AuthenticateRequest) {
         let terminal = try fixture.host.terminal(["bash", "-i"], as: HostFixture.alice)
         try terminal.expect("$ ")
@@ -175,7 +175,7 @@ struct PromptTests {
     }
 
     @Test(
-        "when the time is up, or the reader is gone, the password prompt follows",
+        "when the time is up, or the reader is missing, the password prompt follows",
         arguments: [
             "time", "reader", "daemon",
         ])

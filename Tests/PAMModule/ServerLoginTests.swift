@@ -9,18 +9,18 @@ import TestSupport
 import Testing
 
 /// The module with a server's file, this test in the daemon's place, and in the server's.
-@Suite("a login that a server has to say yes to, in the module")
+@Suite("a login that a server has to approve, in the module")
 struct ServerLoginTests {
     private static let path = "/etc/signet/corp"
     private static let url: ServerURL = "https://id.example.org"
     private static let audience: Audience = "corp"
 
-    let fixture: Fixture
+    let fixture: ModuleFixture
     /// The server's key of verdicts.
     private let server: P256PrivateKey
 
     init() throws {
-        fixture = try Fixture(
+        fixture = try ModuleFixture(
             stack: """
                 auth required pam_signet.so server=\(Self.path)
                 auth optional pam_exec.so stdout /usr/bin/env
@@ -124,7 +124,7 @@ struct ServerLoginTests {
                 verdict.expires = Instant(seconds: seconds)
                 return try proof(for: request, lines(), verdict)
             }
-            #expect(code == Fixture.Code.success)
+            #expect(code == ModuleFixture.Code.success)
         }
     }
 
@@ -136,15 +136,16 @@ struct ServerLoginTests {
                 url: ServerURL("https://id.example.org/"), account: "a", mode: .online),
         ] {
             #expect(
-                try code { try proof(for: $0, said, verdict(for: $0)) } == Fixture.Code.authError)
+                try code { try proof(for: $0, said, verdict(for: $0)) }
+                    == ModuleFixture.Code.authError)
         }
-        #expect(try code { try fixture.proof(for: $0) } == Fixture.Code.authError)
+        #expect(try code { try fixture.proof(for: $0) } == ModuleFixture.Code.authError)
         let bare = try code { request in
             var assertion = try proof(for: request, lines(), verdict(for: request))
             assertion.server = nil
             return assertion
         }
-        #expect(bare == Fixture.Code.authError)
+        #expect(bare == ModuleFixture.Code.authError)
         try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("verdict is missing")
         }
@@ -167,7 +168,7 @@ struct ServerLoginTests {
             Self.alterations[index].1(&verdict)
             return try proof(for: request, lines(), verdict)
         }
-        #expect(code == Fixture.Code.authError, "\(Self.alterations[index].0)")
+        #expect(code == ModuleFixture.Code.authError, "\(Self.alterations[index].0)")
         try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("verdict does not approve")
         }
@@ -198,7 +199,9 @@ struct ServerLoginTests {
                 return try replacing(good, text: good.statement, signature: good.signature)
             },
         ]
-        for answer in answers { #expect(try code(answering: answer) == Fixture.Code.authError) }
+        for answer in answers {
+            #expect(try code(answering: answer) == ModuleFixture.Code.authError)
+        }
     }
 
     private func replacing(
@@ -214,7 +217,8 @@ struct ServerLoginTests {
     func otherPin() throws {
         try write(key: try P256PrivateKey.generate())
         #expect(
-            try code { try proof(for: $0, lines(), verdict(for: $0)) } == Fixture.Code.authError)
+            try code { try proof(for: $0, lines(), verdict(for: $0)) }
+                == ModuleFixture.Code.authError)
         try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("not signed with the server's key")
         }
@@ -228,23 +232,24 @@ struct ServerLoginTests {
             try code { request in
                 kept = verdict(for: request)
                 return try proof(for: request, lines(), verdict(for: request))
-            } == Fixture.Code.success)
+            } == ModuleFixture.Code.success)
         let old = try #require(kept)
-        #expect(try code { try proof(for: $0, lines(), old) } == Fixture.Code.authError)
+        #expect(try code { try proof(for: $0, lines(), old) } == ModuleFixture.Code.authError)
         // Said to be offline at the touch, it is what the file allows.
-        #expect(try code { try proof(for: $0, lines(.offline), old) } == Fixture.Code.success)
+        #expect(try code { try proof(for: $0, lines(.offline), old) } == ModuleFixture.Code.success)
     }
 
     @Test("an offline login is refused unless the file allows it, and beyond its hours")
     func offline() throws {
         let hour: UInt64 = 3_600
         for (setting, age, expected) in [
-            ("", 0, Fixture.Code.authError), ("offline = refuse", 0, Fixture.Code.authError),
-            ("offline = 2 hours", 0, Fixture.Code.success),
-            ("offline = 2 hours", 2 * hour - 60, Fixture.Code.success),
-            ("offline = 2 hours", 2 * hour + 60, Fixture.Code.authError),
-            ("offline = 720 hours", 720 * hour - 60, Fixture.Code.success),
-            ("offline = 720 hours", 720 * hour + 60, Fixture.Code.authError),
+            ("", 0, ModuleFixture.Code.authError),
+            ("offline = refuse", 0, ModuleFixture.Code.authError),
+            ("offline = 2 hours", 0, ModuleFixture.Code.success),
+            ("offline = 2 hours", 2 * hour - 60, ModuleFixture.Code.success),
+            ("offline = 2 hours", 2 * hour + 60, ModuleFixture.Code.authError),
+            ("offline = 720 hours", 720 * hour - 60, ModuleFixture.Code.success),
+            ("offline = 720 hours", 720 * hour + 60, ModuleFixture.Code.authError),
         ] {
             try write(setting)
             let code = try code { request in
@@ -262,8 +267,8 @@ struct ServerLoginTests {
     func future() throws {
         try write("offline = 2 hours")
         for (ahead, expected) in [
-            (200, Fixture.Code.success), (400, Fixture.Code.authError),
-            (86_400, Fixture.Code.authError),
+            (200, ModuleFixture.Code.success), (400, ModuleFixture.Code.authError),
+            (86_400, ModuleFixture.Code.authError),
         ] as [(UInt64, Int)] {
             let code = try code { request in
                 var verdict = verdict(for: request)
@@ -283,11 +288,11 @@ struct ServerLoginTests {
             verdict.account = "a.smith"
             return try proof(for: request, lines(as: said), verdict)
         }
-        #expect(try code { try answer($0, "a.smith") } == Fixture.Code.authError)
+        #expect(try code { try answer($0, "a.smith") } == ModuleFixture.Code.authError)
         try write("names = any")
-        #expect(try code { try answer($0, "a.smith") } == Fixture.Code.success)
-        #expect(try code { try answer($0, "alice") } == Fixture.Code.authError)
-        #expect(try code { try answer($0, "b.smith") } == Fixture.Code.authError)
+        #expect(try code { try answer($0, "a.smith") } == ModuleFixture.Code.success)
+        #expect(try code { try answer($0, "alice") } == ModuleFixture.Code.authError)
+        #expect(try code { try answer($0, "b.smith") } == ModuleFixture.Code.authError)
     }
 
     @Test("users that the file does not name log in as before, and those that it names do not")
@@ -299,7 +304,7 @@ struct ServerLoginTests {
                 wish = request.server
                 return try fixture.proof(for: request)
             }
-            #expect(code == Fixture.Code.success && wish == nil)
+            #expect(code == ModuleFixture.Code.success && wish == nil)
         }
         for names in ["alice", "bob alice", "@alice", "@tty @alice"] {
             try write("accounts = \(names)")
@@ -308,11 +313,11 @@ struct ServerLoginTests {
                 wish = request.server
                 return try fixture.proof(for: request)
             }
-            #expect(code == Fixture.Code.authError && wish != nil, "\(names)")
+            #expect(code == ModuleFixture.Code.authError && wish != nil, "\(names)")
         }
-        // Who is in a group that nobody knows, nobody knows.
+        // The members of an unknown group are unknown.
         try write("accounts = @nowhere")
-        #expect(try fixture.start().codes() == [Fixture.Code.authError])
+        #expect(try fixture.start().codes() == [ModuleFixture.Code.authError])
         #expect(!fixture.hasVisit)
         try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("group")
@@ -329,7 +334,7 @@ struct ServerLoginTests {
     func untrusted(_ command: String) throws {
         let done = try fixture.host.run(["/bin/sh", "-c", "cd /etc/signet && \(command)"])
         #expect(done.succeeded, "\(done)")
-        #expect(try fixture.start().codes() == [Fixture.Code.authError])
+        #expect(try fixture.start().codes() == [ModuleFixture.Code.authError])
         #expect(!fixture.hasVisit)
         try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("the server file is not trusted")
@@ -348,7 +353,7 @@ struct ServerLoginTests {
     func mistaken(_ command: String, _ line: Int) throws {
         let done = try fixture.host.run(["/bin/sh", "-c", "cd /etc/signet && \(command)"])
         #expect(done.succeeded, "\(done)")
-        #expect(try fixture.start().codes() == [Fixture.Code.serviceError])
+        #expect(try fixture.start().codes() == [ModuleFixture.Code.serviceError])
         #expect(!fixture.hasVisit)
         try fixture.host.journal.expect("an alert") {
             $0.priority == 1
@@ -359,17 +364,23 @@ struct ServerLoginTests {
     @Test("a server's no is a refusal, and one that cannot be asked is not")
     func denials() throws {
         for (reason, code, text) in [
-            (DenialReason.serverKeyBlocked, Fixture.Code.authError, "is blocked. Ask the server's"),
-            (.serverKeyReplaced, Fixture.Code.authError, "another device replaced this one"),
-            (.serverKeyRemoved, Fixture.Code.authError, "the registration was removed at"),
-            (.serverRefused, Fixture.Code.authError, "the server refused"),
-            (.serverUnreachable, Fixture.Code.unavailable, "the request to the server failed"),
-            (.unknownServer, Fixture.Code.unavailable, "is not registered at"),
-            (.serverKeyInvalidated, Fixture.Code.unavailable, "the fingers have changed"),
-            (.serverTooLongAgo, Fixture.Code.unavailable, "no earlier approval"),
-            (.serverLost, Fixture.Code.unavailable, "before the touch, but not after it"),
-            (.serverBusy, Fixture.Code.unavailable, "has not answered"),
-            (.clockSetBack, Fixture.Code.unavailable, "was set back"),
+            (
+                DenialReason.serverKeyBlocked, ModuleFixture.Code.authError,
+                "is blocked. Ask the server's"
+            ),
+            (.serverKeyReplaced, ModuleFixture.Code.authError, "another device replaced this one"),
+            (.serverKeyRemoved, ModuleFixture.Code.authError, "the registration was removed at"),
+            (.serverRefused, ModuleFixture.Code.authError, "the server refused"),
+            (
+                .serverUnreachable, ModuleFixture.Code.unavailable,
+                "the request to the server failed"
+            ),
+            (.unknownServer, ModuleFixture.Code.unavailable, "is not registered at"),
+            (.serverKeyInvalidated, ModuleFixture.Code.unavailable, "the fingers have changed"),
+            (.serverTooLongAgo, ModuleFixture.Code.unavailable, "no earlier approval"),
+            (.serverLost, ModuleFixture.Code.unavailable, "before the touch, but not after it"),
+            (.serverBusy, ModuleFixture.Code.unavailable, "has not answered"),
+            (.clockSetBack, ModuleFixture.Code.unavailable, "was set back"),
         ] {
             let probe = try fixture.start()
             let visit = try fixture.visit()

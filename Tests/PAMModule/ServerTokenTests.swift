@@ -23,11 +23,11 @@ extension ServerLoginTests {
         let told = try lines("eyJ.a-b_c.d")
         #expect(told.contains("info SIGNET_TOKEN=eyJ.a-b_c.d") && told.contains("auth 0"))
         let denied = try lines("eyJ.a.b") { $0.decision = .deny }
-        #expect(denied.contains("auth \(Fixture.Code.authError)"))
+        #expect(denied.contains("auth \(ModuleFixture.Code.authError)"))
         #expect(!denied.contains { $0.contains("SIGNET_TOKEN") })
         for token in ["a\nLD_PRELOAD=/x", "a b", "a\u{7f}", "\u{e9}"] {
             let told = try lines(token)
-            #expect(told.contains("auth \(Fixture.Code.authError)"))
+            #expect(told.contains("auth \(ModuleFixture.Code.authError)"))
             #expect(!told.contains { $0.contains("SIGNET_TOKEN") || $0.contains("LD_PRELOAD") })
         }
         // Nobody asked for this one.

@@ -25,25 +25,25 @@ struct TrustTests {
     @Test(
         "a key's file that users other than root may have changed is refused", arguments: spoilings)
     func spoiltKey(_ command: String) throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let done = try fixture.host.run(["/bin/sh", "-c", "cd /var/lib/signet/keys && \(command)"])
         #expect(done.succeeded, "\(done)")
-        #expect(try fixture.start().codes() == [Fixture.Code.authError])
+        #expect(try fixture.start().codes() == [ModuleFixture.Code.authError])
         #expect(!fixture.hasVisit)
         try fixture.host.journal.expect("an alert") { $0.priority == 1 }
     }
 
-    @Test("a point that is not on the curve is no key")
+    @Test("a point that is not on the curve is not a key")
     func offCurve() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let point = [4] + [UInt8](repeating: 7, count: 64)
         let key = try #require(SSHPublicKey(point: point))
         let comment = "signet:alice:" + String(repeating: "5a", count: 16)
-        try fixture.host.write(Fixture.keyPath, key.line(comment: [UInt8](comment.utf8)))
+        try fixture.host.write(ModuleFixture.keyPath, key.line(comment: [UInt8](comment.utf8)))
         let probe = try fixture.start()
         let visit = try fixture.visit()
         try visit.prove(fixture.proof(for: visit.authenticate()))
-        #expect(try probe.codes() == [Fixture.Code.unavailable])
+        #expect(try probe.codes() == [ModuleFixture.Code.unavailable])
     }
 
     @Test(
@@ -54,34 +54,34 @@ struct TrustTests {
             "mv ../signet ../real && ln -s real ../signet", "mv signetd.sock s && : >signetd.sock",
         ])
     func spoiltSocket(_ command: String) throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let done = try fixture.host.run(["/bin/sh", "-c", "cd /run/signet && \(command)"])
         #expect(done.succeeded, "\(done)")
-        #expect(try fixture.start().codes() == [Fixture.Code.authError])
+        #expect(try fixture.start().codes() == [ModuleFixture.Code.authError])
         #expect(!fixture.hasVisit)
         try fixture.host.journal.expect("an alert") { $0.priority == 1 }
     }
 
     @Test("a daemon that is not root is refused before it is asked anything")
     func foreignDaemon() throws {
-        let fixture = try Fixture(listens: false)
+        let fixture = try ModuleFixture(listens: false)
         // perl-base is essential on Debian. The uid at the time of listen(2) is the peer's.
         let script = """
             use Socket; socket(my $s, AF_UNIX, SOCK_SEQPACKET, 0) or die;
-            bind($s, sockaddr_un("\(Fixture.socketPath)")) or die;
+            bind($s, sockaddr_un("\(ModuleFixture.socketPath)")) or die;
             $> = 4243; listen($s, 5) or die; $| = 1; print "listening\\n"; sleep 60;
             """
         let daemon = try fixture.host.start(["perl", "-e", script])
         try daemon.expect("listening")
-        #expect(try fixture.start().codes() == [Fixture.Code.authError])
+        #expect(try fixture.start().codes() == [ModuleFixture.Code.authError])
         try fixture.host.journal.expect("an alert") {
             $0.priority == 1 && $0.message.contains("not root")
         }
     }
 
-    @Test("a daemon that is absent, gone, silent or overrun leaves the way to the password")
+    @Test("a daemon that is absent, crashed, silent or overloaded leaves the password")
     func absentDaemon() throws {
-        let fixture = try Fixture(stack: "auth required pam_signet.so timeout=3")
+        let fixture = try ModuleFixture(stack: "auth required pam_signet.so timeout=3")
         // Gone at once, gone after the request, gone after a notice.
         for step in 0..<3 {
             let probe = try fixture.start()
@@ -89,10 +89,10 @@ struct TrustTests {
             if step > 0 { _ = try visit?.authenticate() }
             if step > 1 { try visit?.send(.notice(Notice(.touch))) }
             visit = nil
-            #expect(try probe.codes() == [Fixture.Code.unavailable])
+            #expect(try probe.codes() == [ModuleFixture.Code.unavailable])
         }
         // Never accepts; then accepts and says nothing; then stops in the middle.
-        #expect(try fixture.start().codes() == [Fixture.Code.unavailable])
+        #expect(try fixture.start().codes() == [ModuleFixture.Code.unavailable])
         _ = try fixture.visit()
         for isBegun in [false, true] {
             let begin = ContinuousClock.now
@@ -104,34 +104,34 @@ struct TrustTests {
             #expect(ContinuousClock.now - begin < .seconds(10))
             #expect(try visit.hasAsked())
         }
-        let none = try Fixture(listens: false)
-        #expect(try none.start().codes() == [Fixture.Code.unavailable])
+        let none = try ModuleFixture(listens: false)
+        #expect(try none.start().codes() == [ModuleFixture.Code.unavailable])
     }
 
     @Test("a daemon that says nothing for five seconds is given up, however long the limit is")
     func silentDaemon() throws {
-        let fixture = try Fixture(stack: "auth required pam_signet.so timeout=170")
+        let fixture = try ModuleFixture(stack: "auth required pam_signet.so timeout=170")
         let probe = try fixture.start()
         let visit = try fixture.visit()
-        #expect(try probe.codes() == [Fixture.Code.unavailable])
+        #expect(try probe.codes() == [ModuleFixture.Code.unavailable])
         #expect(try visit.hasAsked())
     }
 
     @Test("a full queue of connections holds a login up for a fifth of a second, and no longer")
     func fullQueue() throws {
-        let fixture = try Fixture(backlog: 0)
+        let fixture = try ModuleFixture(backlog: 0)
         let waiting = try fixture.start()
         // The first takes the only place.
         while !fixture.hasVisit { if waiting.ended != nil { break } }
         let begin = ContinuousClock.now
-        #expect(try fixture.start().codes() == [Fixture.Code.unavailable])
+        #expect(try fixture.start().codes() == [ModuleFixture.Code.unavailable])
         #expect(ContinuousClock.now - begin > .milliseconds(190))
         waiting.signal(SIGKILL)
     }
 
     @Test("a place that becomes free in that time is taken")
     func freedQueue() throws {
-        let fixture = try Fixture(backlog: 0)
+        let fixture = try ModuleFixture(backlog: 0)
         let first = try fixture.start()
         while !fixture.hasVisit { if first.ended != nil { break } }
         let second = try fixture.start()
@@ -140,13 +140,13 @@ struct TrustTests {
         for probe in [first, second] {
             let visit = try fixture.visit()
             try visit.prove(fixture.proof(for: visit.authenticate()))
-            #expect(try probe.codes() == [Fixture.Code.success])
+            #expect(try probe.codes() == [ModuleFixture.Code.success])
         }
     }
 
     @Test("frames that are malformed in hundreds of ways never give access, and never crash")
     func mutatedFrames() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         var random = Xorshift(state: 0x5167_6E65_7400_0001)
         let count = 600
         let probe = try fixture.start([String](repeating: "auth", count: count))
@@ -173,26 +173,26 @@ struct TrustTests {
 
     @Test("more answers than any touch needs end the login")
     func flood() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let probe = try fixture.start()
         let visit = try fixture.visit()
         let frame = try Answer.notice(Notice(.fingerPresent)).encoded()
         while probe.ended == nil { try visit.send(frame) }
-        #expect(try probe.codes() == [Fixture.Code.authError])
+        #expect(try probe.codes() == [ModuleFixture.Code.authError])
     }
 
     @Test("an oversized frame is refused")
     func oversized() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let probe = try fixture.start()
         let visit = try fixture.visit()
         try visit.send([UInt8](repeating: 1, count: 16_385))
-        #expect(try probe.codes() == [Fixture.Code.authError])
+        #expect(try probe.codes() == [ModuleFixture.Code.authError])
     }
 
     @Test("debug writes no file, and no descriptor outlives exec or the login")
     func descriptors() throws {
-        let fixture = try Fixture(stack: "auth required pam_signet.so debug")
+        let fixture = try ModuleFixture(stack: "auth required pam_signet.so debug")
         let probe = try fixture.start(["auth", "auth", "auth"])
         let touched = try fixture.visit()
         let request = try touched.authenticate()
@@ -217,7 +217,7 @@ struct TrustTests {
 
     @Test("if no file can be opened any more, access is denied")
     func noFiles() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         for limit in 3..<8 {
             let codes = try fixture.start(["files:\(limit)", "auth"]).codes()
             #expect(codes.allSatisfy { $0 != 0 }, "\(limit): \(codes)")

@@ -11,7 +11,7 @@ import Testing
 struct VerificationTests {
     @Test("a proven touch gives access, and leaves nothing of the module behind")
     func proven() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let probe = try fixture.start(environment: ["PROBE_TTY": "/dev/pts/77"])
         let visit = try fixture.visit()
         let request = try visit.authenticate()
@@ -33,7 +33,7 @@ struct VerificationTests {
 
     @Test("every login has a challenge of its own")
     func freshChallenges() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let probe = try fixture.start(["auth", "auth", "auth"])
         var seen: Set<[UInt8]> = []
         for _ in 0..<3 {
@@ -48,7 +48,7 @@ struct VerificationTests {
 
     @Test("a notice that asks for it is acknowledged once it was shown, and no other")
     func shown() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let probe = try fixture.start()
         let visit = try fixture.visit()
         let request = try visit.authenticate()
@@ -66,21 +66,21 @@ struct VerificationTests {
 
     @Test("what cannot be shown is not acknowledged")
     func quiet() throws {
-        let fixture = try Fixture(stack: "auth required pam_signet.so prompt=off")
+        let fixture = try ModuleFixture(stack: "auth required pam_signet.so prompt=off")
         let probe = try fixture.start()
         let visit = try fixture.visit()
         let request = try visit.authenticate()
         try visit.send(.notice(Notice(.contended, wantsAcknowledgement: true)))
         // The next that comes is the question about the proof.
         try visit.prove(fixture.proof(for: request))
-        #expect(try probe.codes() == [Fixture.Code.success])
+        #expect(try probe.codes() == [ModuleFixture.Code.success])
     }
 
     @Test(
-        "a command is asked for with the digest of all of it; one that is not clear is not asked for"
+        "a command is asked for with the digest of its whole line; an unclear one is not asked for"
     )
     func command() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         try fixture.writeServices(["sudo"], options: "")
         let words = ["V=1", "echo", String(repeating: "x", count: 40_000), "end"]
         let probe = try fixture.start(service: "sudo", arguments: words)
@@ -90,7 +90,7 @@ struct VerificationTests {
         let line = (["\(Layout.products)/PAMModuleProbe"] + words).map { $0 + "\0" }.joined()
         #expect(request.commandDigest == (try SHA256.digest([UInt8](line.utf8))))
         try visit.prove(fixture.proof(for: request))
-        #expect(try probe.codes() == [Fixture.Code.success])
+        #expect(try probe.codes() == [ModuleFixture.Code.success])
         for words in [["--no-such", "id"], [String(repeating: "A=b ", count: 5_000), "id"]] {
             let unclear = try fixture.start(service: "sudo", arguments: words)
             let lines = try unclear.lines()
@@ -117,19 +117,19 @@ struct VerificationTests {
 
     @Test("a well-signed statement about anything else is refused", arguments: alterations.indices)
     func altered(_ index: Int) throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let probe = try fixture.start(environment: ["PROBE_RUSER": "alice"])
         let visit = try fixture.visit()
         var statement = fixture.statement(for: try visit.authenticate())
         VerificationTests.alterations[index].1(&statement)
         try visit.prove(fixture.assertion(statement.encoded()))
-        #expect(try probe.lines().contains("auth \(Fixture.Code.authError)"))
+        #expect(try probe.lines().contains("auth \(ModuleFixture.Code.authError)"))
         try fixture.host.journal.expect("an alert") { $0.priority == 1 }
     }
 
     @Test("another's key, another use, and a key that only claims to be the account's are refused")
     func foreignSignatures() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let other = try P256PrivateKey.generate()
         let probe = try fixture.start(["auth", "auth", "auth"])
         let makers: [([UInt8]) throws -> Assertion] = [
@@ -154,7 +154,7 @@ struct VerificationTests {
 
     @Test("an assertion that was good once is refused when it comes again")
     func replayed() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let probe = try fixture.start(["auth", "auth"])
         let first = try fixture.visit()
         let proof = try fixture.proof(for: first.authenticate())
@@ -167,7 +167,7 @@ struct VerificationTests {
 
     @Test("a statement or signature with any byte changed, cut or added is refused")
     func everyByte() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         // Longer than both are; past the end, the last byte is changed or cut once more.
         var cases: [(inout Assertion) -> Void] = []
         for index in 0..<430 {
@@ -191,12 +191,12 @@ struct VerificationTests {
         }
         let codes = try probe.codes(within: .seconds(120))
         #expect(codes.count == cases.count)
-        #expect(codes.allSatisfy { $0 == Fixture.Code.authError })
+        #expect(codes.allSatisfy { $0 == ModuleFixture.Code.authError })
     }
 
     @Test("a number in another form than the canonical one is refused, though it is signed")
     func otherForm() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let probe = try fixture.start(["auth", "auth"])
         for (from, to) in [("counter: 1", "counter: 01"), ("uid: 4242", "uid: +4242")] {
             let visit = try fixture.visit()
@@ -210,7 +210,7 @@ struct VerificationTests {
 
     @Test("numbers of a signature that are zero, the order or beyond it are refused")
     func extremeNumbers() throws {
-        let fixture = try Fixture()
+        let fixture = try ModuleFixture()
         let zero = [UInt8](repeating: 0, count: 32)
         let most = [UInt8](repeating: 0xFF, count: 32)
         let order = try #require(

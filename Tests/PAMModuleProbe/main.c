@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small PAM application for the tests. What it is to do stands in PROBE_… variables, so that its
-// arguments are free to look like sudo's. It tells what happens, line by line.
+// arguments are free to look like sudo's. It reports what happens, line by line.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -99,7 +99,7 @@ static int run(void) {
     pam_handle_t *handle = NULL;
     const char *item;
     char before[256], after[256];
-    // libc keeps its own connection to the log, once somebody has logged.
+    // libc keeps its own connection to the log, once something was logged.
     openlog(NULL, LOG_NDELAY, LOG_AUTHPRIV);
     int files = entries("/proc/self/fd");
     read_signals(before);

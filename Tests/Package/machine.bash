@@ -116,5 +116,5 @@ run() {
 
 # touch_reader FINGER: puts a finger on the reader, as soon as that is open.
 touch_reader() {
-    build/testfixture touch "$root/run/readers/reader" "$1" || failed "nobody asks for a touch"
+    build/testfixture touch "$root/run/readers/reader" "$1" || failed "no touch is asked for"
 }

@@ -36,7 +36,7 @@ struct PasswordCheckTests {
         #expect(try Check.verdict("locked", AccountFiles.password) == .wrong)
     }
 
-    @Test("denies an account that may not log in, with the right password too")
+    @Test("denies an account that may not log in, even with the right password")
     func denied() throws {
         #expect(try Check.verdict("expired", AccountFiles.password) == .accountExpired)
         #expect(try Check.verdict("mustchange", AccountFiles.password) == .passwordExpired)

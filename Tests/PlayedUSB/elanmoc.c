@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // elanmoc: commands of two or three bytes; answers come on one endpoint, fingers on another. The
-// first slot whose print matches counts, whoever enrolled it. It says nothing of fingers before.
+// first slot whose print matches counts, whichever account enrolled it. It says nothing of fingers before.
 #include "reader.h"
 
 #include <stdio.h>

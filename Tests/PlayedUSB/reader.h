@@ -66,7 +66,7 @@ int has_fault(const char *name);
 extern const struct model *model;
 void lock(void);
 void unlock(void);
-// Wakes whoever waits for something to have changed.
+// Wakes every thread that waits for a change.
 void changed(void);
 // Waits for that, at most until then (monotonic milliseconds, 0 for ever); false when it is then.
 int wait_changed(int64_t until);

@@ -88,7 +88,7 @@ struct NamedFileTests {
         #expect(throws: SystemFault.self) { try makeDirectory(scratch.at("e/f")) }
     }
 
-    @Test("are no terminals")
+    @Test("are not terminals")
     func terminal() {
         for path in ["/dev/null", scratch.path, scratch.at("nothing")] {
             #expect(throws: SystemFault.self) { _ = try QuietTerminal.open(path) }

@@ -70,7 +70,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("removing is durable, and removing nothing is no fault")
+    @Test("removing is durable, and removing a missing file is no fault")
     func removes() throws {
         try directory.replace("a", bytes: [1])
         let failing = try directoryFailing(at: .remove, with: EROFS)

@@ -38,7 +38,7 @@ struct PeerNetworkTests {
         }
     }
 
-    @Test("is one for all that is no address")
+    @Test("is one for everything that is not an address")
     func none() {
         let long = String(repeating: "1", count: 10_000)
         for text in ["unknown", "192.0.2.1:80", "[::1]", "1.2.3", "::1::", "192.0.2.1 ", long] {

@@ -72,7 +72,8 @@ struct ProcessHandleTests {
         }
     }
 
-    @Test("is none for numbers that no process has", arguments: [0, -1, Int32.min, Int32.max])
+    @Test(
+        "does not exist for a number that no process has", arguments: [0, -1, Int32.min, Int32.max])
     func nobody(_ pid: Int32) {
         #expect(throws: SystemFault.self) { try ProcessHandle.holding(pid) }
     }
@@ -89,7 +90,7 @@ struct ProcessHandleTests {
         }
     }
 
-    @Test("of a descriptor that is no socket is a fault")
+    @Test("of a descriptor that is not a socket is a fault")
     func noSocket() throws {
         let file = Descriptor(adopting: unsafe open("/dev/null", O_RDONLY | O_CLOEXEC))
         #expect(throws: SystemFault.self) {
@@ -110,7 +111,7 @@ struct ProcessHandleTests {
 
 @Suite("a file's version")
 struct FileVersionTests {
-    @Test("is another one after each change, and nil where there is no file")
+    @Test("changes with each change of the file, and is nil without a file")
     func change() throws {
         let scratch = try Scratch()
         let path = scratch.path + "/file"

@@ -11,7 +11,7 @@ struct ShadowEntryTests {
         #expect(try ShadowEntry.named(name) == nil)
     }
 
-    @Test("a field without a hash is no password, and one behind an exclamation mark a locked one")
+    @Test("a field without a hash is not a password, and one behind an exclamation mark is locked")
     func lacks() throws {
         for field in ["", "*", "!", "!!", "!*", "!!*"] {
             guard case .none? = PasswordLack(field: field.utf8) as PasswordLack? else {

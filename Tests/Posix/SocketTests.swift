@@ -88,7 +88,7 @@ struct SocketTests {
         #expect(peer == PeerCredentials(pid: getpid(), uid: getuid(), gid: getgid()))
     }
 
-    @Test("what is no connected socket has no peer")
+    @Test("a descriptor that is not a connected socket has no peer")
     func noPeer() throws {
         let file = Descriptor(adopting: unsafe open("/dev/null", O_RDONLY | O_CLOEXEC))
         #expect(throws: SystemFault("getsockopt", code: ENOTSOCK)) {
@@ -112,7 +112,7 @@ struct SocketTests {
         }
     }
 
-    @Test("the node has the mode that was asked for, and descriptors do not outlive exec")
+    @Test("the node has the requested mode, and descriptors do not outlive exec")
     func modes() throws {
         let listener = try PacketListener.listen(at: scratch.at("s"), mode: 0o666)
         var status = stat()

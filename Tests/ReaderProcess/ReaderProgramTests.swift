@@ -134,7 +134,7 @@ struct ReaderProgramTests {
         Issue.record("the enrolment did not end")
     }
 
-    @Test("ends a connection that says what is none of its frames, and serves the next")
+    @Test("ends a connection that sends an unknown frame, and serves the next")
     func nonsense() throws {
         let fixture = try ReaderProcessFixture()
         let request = try Self.list.encoded()

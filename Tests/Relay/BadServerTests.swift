@@ -88,7 +88,7 @@ struct BadServerTests {
         let begin = ContinuousClock.now
         let answer = try await ask(.milliseconds(500)) { _ in
             asked.add(1, ordering: .relaxed)
-            // Longer than anybody waits; ends with the server.
+            // Longer than any client waits; ends with the server.
             try? await Task.sleep(for: .seconds(3))
             return HTTPResponse(status: 200, headers: [], body: [])
         }
@@ -110,7 +110,7 @@ struct BadServerTests {
         #expect(Relay(proxied).answer(.challenge(wish)).isAway == true)
     }
 
-    @Test("a server that is reached is not away, whatever it does then")
+    @Test("a server that answers is not unreachable, whatever it does then")
     func reached() async throws {
         for status in [200, 302, 418, 502, 503, 504] {
             #expect(try await says(status, "<html>").isAway == false, "\(status)")

@@ -52,7 +52,7 @@ struct HeadroomTests {
         return try RelayAnswer(decoding: packet)
     }
 
-    @Test("does not call a server away of which it cannot look up the name")
+    @Test("does not call a server unreachable if its name cannot be looked up")
     func lookUp() throws {
         var told = 0
         for limit in stride(from: 8, to: 26, by: 2) {
@@ -138,7 +138,7 @@ struct HeadroomTests {
         #expect(answer.isAway == true && answer.isRepeatable == true, "\(answer)")
     }
 
-    @Test("waits for no name server beyond its own time, and calls the server away then")
+    @Test("waits for a name server up to its own limit, and then calls the server unreachable")
     func silentNameServer() throws {
         // Longer than this test waits: only who does not wait for it is in time.
         let silent = prepared(

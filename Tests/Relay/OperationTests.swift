@@ -50,7 +50,7 @@ struct OperationTests {
             seen.withLock { $0 } == ["GET /v1/device/operations SignetMAC token=\"x\""])
     }
 
-    @Test("ends a token once, with signetd's header and just the body that it is over")
+    @Test("ends a token once, with signetd's header and only the statement that it has ended")
     func ending() async throws {
         let seen = Mutex<[String]>([])
         let request = { (server: ServerURL) in

@@ -140,7 +140,7 @@ struct RelayTests {
 
     @Test("says that a request may be repeated if it reached no server")
     func gone() throws {
-        // A port of which nobody gets one by chance.
+        // A port that no program gets by chance.
         let url = "https://127.0.0.1:1"
         let answer = Relay(ClientConfiguration()).answer(
             .register(server: ServerURL(url), code: [1], device: Self.device))

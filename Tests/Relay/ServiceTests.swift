@@ -83,7 +83,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "ends a connection that says what is no request",
+        "ends a connection that sends an invalid request",
         arguments: [[1], [2, 64], [1, 1], [1, 64], [1, 64, 80, 0, 1, 65], [1, 255]] as [Bytes])
     func malformed(packet: Bytes) throws {
         let served = try AccessLogEntry(caller: geteuid())

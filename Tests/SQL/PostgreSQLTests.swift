@@ -44,7 +44,7 @@ struct PostgreSQLTests {
         await database.close()
     }
 
-    @Test("has transactions run anew that lock each other out")
+    @Test("repeats transactions that deadlock")
     func deadlock() async throws {
         try await Backend.postgreSQL.make().use(things) { database in
             try await insert(1, into: database)

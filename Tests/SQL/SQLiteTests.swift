@@ -128,7 +128,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("is full when there is no room, and works again when there is")
+    @Test("is full when there is no space, and works again when there is")
     func full() async throws {
         let scratch = try Scratch()
         let place = scratch.at("small")
@@ -173,7 +173,7 @@ struct SQLiteTests {
         #expect(FileLook(scratch.at("database"))?.permissions == 0o600)
     }
 
-    @Test("is refused where others may write to its directory, or it is no file of ours")
+    @Test("is refused if others may write to its directory, or it is not a file of ours")
     func places() async throws {
         let scratch = try Scratch()
         try await SQLiteDatabase(path: scratch.at("database")).close()

@@ -114,7 +114,7 @@ struct FileVaultTests {
         #expect(turned == state)
     }
 
-    @Test("a context of a wrong shape is none")
+    @Test("a context of a wrong shape is refused")
     func shape() {
         let name = Array("alice".utf8)
         func make(_ account: AccountName, _ party: String) -> SealingContext? {

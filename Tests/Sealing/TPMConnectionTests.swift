@@ -176,7 +176,7 @@ struct TPMConnectionTests {
         }
     }
 
-    @Test("one word of refusal is not enough to call a key closed")
+    @Test("one refusal of the TPM is not enough to call a key closed")
     func refusedOnce() throws {
         let fixture = try TPMFixture()
         let made = try fixture.vault.create(try sealing())

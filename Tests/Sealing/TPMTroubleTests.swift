@@ -55,7 +55,7 @@ struct TPMTroubleTests {
         _ = try fixture.vault.sign(made.sealed, try sealing())
     }
 
-    @Test("after a TPM was cleared or replaced nothing secret is sent until it is trusted anew")
+    @Test("after a TPM was cleared or replaced nothing secret is sent until it is trusted again")
     func cleared() throws {
         for replaces in [false, true] {
             let fixture = try TPMFixture()

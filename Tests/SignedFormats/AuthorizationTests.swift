@@ -21,7 +21,7 @@ struct AuthorizationTests {
         #expect(try MACAuthorization(header: mac.header) == mac)
     }
 
-    @Test("has the form that the page of the protocol shows")
+    @Test("has the form that the protocol's page shows")
     func form() throws {
         let small = SignetAuthorization(statement: bytes("signet-request: 1\n"), signature: [1, 2])
         #expect(

@@ -22,7 +22,7 @@ struct ExpectationTests {
         #expect(expectation.mismatch(with: sampleStatement) == nil)
     }
 
-    @Test("is not met when any part of it differs")
+    @Test("is not met if any part of it differs")
     func differs() {
         let other = bytes("other")
         let parts: [(WritableKeyPath<Statement, [UInt8]>, Expectation.Mismatch)] = [
@@ -109,7 +109,7 @@ struct ServerExpectationTests {
             url: "https://h", mayBeOffline: mayBeOffline, mayDiffer: mayDiffer)
     }
 
-    @Test("is met by just the server that was asked for, and by none where none was")
+    @Test("is met only by the server that was asked for, and by none if none was asked for")
     func presence() {
         #expect(mismatch(nil, wanting: nil) == nil)
         #expect(mismatch(lines(.online), wanting: server()) == nil)
@@ -166,7 +166,7 @@ struct VerdictExpectationTests {
         #expect(mismatch(other, hours: 720) == .challenge)
     }
 
-    @Test("is not met where any part of it differs, online or offline")
+    @Test("is not met if any part of it differs, online or offline")
     func differs() {
         let changes: [(VerdictExpectation.Mismatch, (inout Verdict) -> Void)] = [
             (.audience, { $0.audience = "corp2" }), (.audience, { $0.audience = .none }),
@@ -185,7 +185,7 @@ struct VerdictExpectationTests {
         #expect(mismatch(verdict, nil, hours: 1) == .account)
     }
 
-    @Test("takes an offline one for just its hours, and none from a future that no clock explains")
+    @Test("accepts an offline one only for its hours, and none from an inexplicable future")
     func age() {
         let hour: UInt64 = 3_600
         for (at, hours, expected) in [

@@ -26,7 +26,7 @@ struct RefusalTests {
         #expect(try !browser.isSignedIn)
     }
 
-    @Test("an approval that cannot be confirmed any more ends the sign-in")
+    @Test("an approval that can no longer be confirmed ends the sign-in")
     func revoked() async throws {
         let (server, device) = try await LiveServer.withSite()
         let browser = TestBrowser(try SiteProcess(server))
@@ -175,7 +175,7 @@ struct RefusalTests {
         #expect(browser.page.contains("This form is not accepted"))
         #expect(try device.awaited().isEmpty)
         #expect(try post(token, origin: own, "same-origin") == 303)
-        // Nor is anybody signed out, or a sign-in cancelled.
+        // Nor is any user signed out, or a sign-in cancelled.
         let victim = TestBrowser(site)
         try victim.begin("nobody")
         #expect(try victim.post("/cancel", token: strange).status == 403)
@@ -214,7 +214,7 @@ struct RefusalTests {
         #expect(try server.audited("revocation", "ok") == 1)
     }
 
-    @Test("what is no form, or too long, is refused by a page")
+    @Test("an invalid or oversized form is refused by a page")
     func malformed() async throws {
         let (server, device) = try await LiveServer.withSite()
         let browser = TestBrowser(try SiteProcess(server, site: "rate = 1000"))

@@ -228,7 +228,7 @@ struct SiteTests {
         #expect(still.header("Refresh") == nil)
     }
 
-    @Test("is shown 50 operations and receipts at the most, newest first")
+    @Test("is shown at most 50 operations and receipts, newest first")
     func many() async throws {
         let (server, device) = try await LiveServer.withSite()
         try server.makeTemplate()

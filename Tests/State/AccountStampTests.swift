@@ -13,11 +13,11 @@ struct AccountStampTests {
     private static let all: AccountPart = [
         .prints, .credential, .lockout, .keyring, .secrets, .servers,
     ]
-    private let fixture: Fixture
+    private let fixture: StateFixture
     private let print: String
 
     init() throws {
-        fixture = try Fixture()
+        fixture = try StateFixture()
         print = "prints/" + hexadecimal(try fixture.add(1))
         try fixture.issue()
         try fixture.keep([1, 2, 3], as: "mail", replacing: true)
@@ -91,7 +91,7 @@ struct AccountStampTests {
     @Test("does not hold after a directory was exchanged, even for a copy of hard links")
     func swapped() throws {
         for directory in [
-            fixture.file("prints"), fixture.scratch.at("private/accounts/\(Fixture.uid)"),
+            fixture.file("prints"), fixture.scratch.at("private/accounts/\(StateFixture.uid)"),
         ] {
             let account = try reopened()
             let stamp = try settled(Self.all, of: account)
@@ -125,7 +125,7 @@ struct AccountStampTests {
             (.secrets, { try fixture.keep([1, 2, 3], as: "mail", replacing: true) }),
             (.prints, { try fixture.add(2, .leftIndex) }),
             (.credential, { _ = try fixture.issue() }),
-            (.credential, { try account.credential.disable(now: Fixture.now) }),
+            (.credential, { try account.credential.disable(now: StateFixture.now) }),
         ]
         for (part, change) in changes {
             let stamp = try settled(part)
@@ -163,7 +163,7 @@ struct AccountStampTests {
         let reading = try clock.measure {
             for _ in 0..<200 {
                 let account = try #require(
-                    try fixture.state.account(Fixture.alice, uid: Fixture.uid))
+                    try fixture.state.account(StateFixture.alice, uid: StateFixture.uid))
                 _ = try account.credential.state(for: try account.prints.enrolment())
                 _ = account.lockout.load()
             }
@@ -193,6 +193,6 @@ struct AccountStampTests {
 
     private func reopened() throws -> AccountState {
         let state = try StateDirectory.open(fixture.scratch.path)
-        return try #require(try state.account(Fixture.alice, uid: Fixture.uid))
+        return try #require(try state.account(StateFixture.alice, uid: StateFixture.uid))
     }
 }

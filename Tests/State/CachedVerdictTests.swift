@@ -43,7 +43,7 @@ struct KeptVerdictTests {
         #expect(kept.now(boot: bytes("c"), moment: 3_700) == 1_800_000_000)
     }
 
-    @Test("is a yes: no other verdict is kept, and nothing that is none")
+    @Test("is an approval: no other verdict is kept, and no other text")
     func onlyAllow() {
         var deny = verdict
         deny.decision = .deny

@@ -25,22 +25,22 @@ struct CredentialChangeTests {
             case .first, .add, .replace, .remove: isChanged && isNew
             case .removeAll: isChanged && after.state == .none
             case .enable, .enableAgain: !isChanged && isNew
-            case .disable: !isChanged && after.state == .disabled(since: Fixture.now)
+            case .disable: !isChanged && after.state == .disabled(since: StateFixture.now)
             case .destroy:
-                !isChanged && after.state == .destroyed(.fingerAdded, since: Fixture.now)
+                !isChanged && after.state == .destroyed(.fingerAdded, since: StateFixture.now)
             }
         }
 
         /// The state to begin with.
-        func prepare(_ fixture: Fixture) throws {
+        func prepare(_ fixture: StateFixture) throws {
             guard self != .first else { return }
             try fixture.add(1, .rightIndex)
             try fixture.add(2, .leftIndex)
             try fixture.issue()
-            if self == .enable { try fixture.account.credential.disable(now: Fixture.now) }
+            if self == .enable { try fixture.account.credential.disable(now: StateFixture.now) }
         }
 
-        func run(_ account: AccountState, _ fixture: Fixture) throws {
+        func run(_ account: AccountState, _ fixture: StateFixture) throws {
             let store = account.credential
             switch self {
             case .first: try change(account, fixture, add(account, .rightIndex))
@@ -56,25 +56,26 @@ struct CredentialChangeTests {
                 try store.withdraw()
             case .enable, .enableAgain:
                 _ = try store.issue(
-                    try account.prints.enrolment(), vault: fixture.vault, now: Fixture.now)
-            case .disable: try store.disable(now: Fixture.now)
-            case .destroy: try store.destroy(.fingerAdded, now: Fixture.now)
+                    try account.prints.enrolment(), vault: fixture.vault, now: StateFixture.now)
+            case .disable: try store.disable(now: StateFixture.now)
+            case .destroy: try store.destroy(.fingerAdded, now: StateFixture.now)
             }
         }
 
         private func add(_ account: AccountState, _ finger: Finger) throws -> PrintChange {
             var template = [UInt8](repeating: 7, count: 500)
             return try account.prints.draft(
-                adding: &template, finger: finger, reader: Fixture.reader, now: Fixture.now)
+                adding: &template, finger: finger, reader: StateFixture.reader,
+                now: StateFixture.now)
         }
 
         private func change(
-            _ account: AccountState, _ fixture: Fixture, _ change: PrintChange
+            _ account: AccountState, _ fixture: StateFixture, _ change: PrintChange
         ) throws {
             let draft = try account.credential.draft(change.enrolment)
             try account.credential.publish(
                 draft, made: try fixture.vault.create(draft.context), by: .file, with: change,
-                now: Fixture.now)
+                now: StateFixture.now)
         }
     }
 
@@ -83,7 +84,7 @@ struct CredentialChangeTests {
         arguments: Kind.allCases)
     func stops(_ kind: Kind) throws {
         for step in 0..<80 {
-            let fixture = try Fixture()
+            let fixture = try StateFixture()
             try kind.prepare(fixture)
             let before = try Look(fixture)
             #expect((before.credential != nil) == kind.isOnBefore)
@@ -98,7 +99,7 @@ struct CredentialChangeTests {
             state.recover()
             let keys = Layout.entries(of: fixture.scratch.at("keys"))
             #expect(keys.allSatisfy { ["1000.pub", "1000.off"].contains($0) }, "step \(step)")
-            let after = try Look(fixture, try state.account(Fixture.alice, uid: 1000))
+            let after = try Look(fixture, try state.account(StateFixture.alice, uid: 1000))
             let isOld = after.enrolment == before.enrolment && after.state == before.state
             let isNew = kind.isDone(before, after)
             #expect(isOld || isNew, "step \(step): \(after.state)")
@@ -117,7 +118,7 @@ struct CredentialChangeTests {
         var points = 0
         for step in 0..<60 {
             for second in 0..<40 {
-                let fixture = try Fixture()
+                let fixture = try StateFixture()
                 try kind.prepare(fixture)
                 let before = try Look(fixture)
                 let plan = FaultPlan()
@@ -133,7 +134,7 @@ struct CredentialChangeTests {
                 again.arm(after: second)
                 let opened = try? StateDirectory.open(fixture.scratch.path, faults: again.faults)
                 opened?.recover()
-                let found = try? opened?.account(Fixture.alice, uid: Fixture.uid)
+                let found = try? opened?.account(StateFixture.alice, uid: StateFixture.uid)
                 if let enrolment = try? found?.prints.enrolment() {
                     _ = try? found?.credential.recover(for: enrolment)
                 }
@@ -142,7 +143,8 @@ struct CredentialChangeTests {
                 points += 1
                 let state = try StateDirectory.open(fixture.scratch.path)
                 state.recover()
-                let after = try Look(fixture, state.account(Fixture.alice, uid: Fixture.uid))
+                let after = try Look(
+                    fixture, state.account(StateFixture.alice, uid: StateFixture.uid))
                 let isOld = after.enrolment == before.enrolment && after.state == before.state
                 #expect(isOld || kind.isDone(before, after), "\(step), \(second)")
                 if isThrough { break }
@@ -153,18 +155,19 @@ struct CredentialChangeTests {
 
     @Test("a change that another one came before is refused, and nothing is changed")
     func stale() throws {
-        let fixture = try Fixture()
+        let fixture = try StateFixture()
         try Kind.add.prepare(fixture)
         var template: [UInt8] = [7]
         let late = try fixture.account.prints.draft(
-            adding: &template, finger: .leftThumb, reader: Fixture.reader, now: Fixture.now)
+            adding: &template, finger: .leftThumb, reader: StateFixture.reader,
+            now: StateFixture.now)
         let draft = try fixture.account.credential.draft(late.enrolment)
         let made = try fixture.vault.create(draft.context)
         try Kind.remove.run(fixture.account, fixture)
         let before = try Look(fixture)
         #expect(throws: StoreFault.changedMeanwhile) {
             try fixture.account.credential.publish(
-                draft, made: made, by: .file, with: late, now: Fixture.now)
+                draft, made: made, by: .file, with: late, now: StateFixture.now)
         }
         let after = try Look(fixture)
         #expect(after.enrolment == before.enrolment && after.state == before.state)
@@ -172,7 +175,7 @@ struct CredentialChangeTests {
 
     @Test("a change that was begun and never made is dropped, also after a change of another kind")
     func abandoned() throws {
-        let fixture = try Fixture()
+        let fixture = try StateFixture()
         try Kind.add.prepare(fixture)
         let plan = FaultPlan()
         let account = try fixture.account(failing: plan)
@@ -204,7 +207,7 @@ struct CredentialChangeTests {
         /// The id of a credential that opens and whose public key is published.
         let credential: CredentialID?
 
-        init(_ fixture: Fixture, _ account: AccountState? = nil) throws {
+        init(_ fixture: StateFixture, _ account: AccountState? = nil) throws {
             let account = account ?? fixture.account
             let now = try account.prints.enrolment()
             #expect(now.damaged.isEmpty)

@@ -7,7 +7,7 @@ import StateSupport
 import Testing
 
 extension CredentialStoreTests {
-    @Test("a key that covers what readers keep opens for just that, and is sealed anew for more")
+    @Test("a key that covers what readers store opens for just that, and is sealed again for more")
     func storage() throws {
         let now = ReaderStorage(
             driver: "driver", device: "0", serial: "1", prints: [[UInt8](repeating: 1, count: 32)])
@@ -15,7 +15,7 @@ extension CredentialStoreTests {
         let store = fixture.account.credential
         let draft = try store.draft(enrolment, covering: [now])
         let made = try fixture.vault.create(draft.context)
-        try store.publish(draft, made: made, by: .file, now: Fixture.now)
+        try store.publish(draft, made: made, by: .file, now: StateFixture.now)
         guard case .issued(let found) = try store.state() else {
             Issue.record("not issued")
             return

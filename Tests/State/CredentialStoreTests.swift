@@ -14,15 +14,15 @@ import Testing
 
 @Suite("the credential on disk")
 struct CredentialStoreTests {
-    let fixture: Fixture
+    let fixture: StateFixture
 
     init() throws {
-        fixture = try Fixture()
+        fixture = try StateFixture()
         try fixture.add(1, .rightIndex)
         try fixture.add(2, .leftIndex)
     }
 
-    @Test("before anything was issued there is none")
+    @Test("before the first issue there is no credential")
     func none() throws {
         #expect(try store.state() == .none)
         #expect(try store.signers() == [])
@@ -84,7 +84,7 @@ struct CredentialStoreTests {
         try fixture.overwrite(
             fixture.scratch.at("private/host-secret"), [UInt8](repeating: 7, count: 32))
         let state = try StateDirectory.open(fixture.scratch.path)
-        let account = try #require(try state.account(Fixture.alice, uid: Fixture.uid))
+        let account = try #require(try state.account(StateFixture.alice, uid: StateFixture.uid))
         let enrolment = try account.prints.enrolment()
         #expect(enrolment.isEmpty)
         #expect(enrolment.damaged.count == 2)
@@ -94,7 +94,7 @@ struct CredentialStoreTests {
         #expect(try account.credential.explain(issued, enrolment: enrolment) == .hostSecretChanged)
     }
 
-    @Test("sealed bytes put in by hand do not open, and are reported as damaged")
+    @Test("sealed bytes from an older credential do not open, and are reported as damaged")
     func swappedSeal() throws {
         try fixture.issue()
         let old = String(decoding: try fixture.contents(fixture.file("credential")), as: UTF8.self)
@@ -137,16 +137,16 @@ struct CredentialStoreTests {
         #expect(try store.state() != .issued(old))
     }
 
-    @Test("disabled and destroyed are remembered, with the public and the private key gone")
+    @Test("disabled and destroyed are remembered, with the public and the private key deleted")
     func tombstones() throws {
         try fixture.issue()
-        try store.disable(now: Fixture.now)
-        #expect(try store.state() == .disabled(since: Fixture.now))
+        try store.disable(now: StateFixture.now)
+        #expect(try store.state() == .disabled(since: StateFixture.now))
         #expect(!fixture.exists(fixture.publicKey))
         for cause in InvalidationCause.allCases {
             try fixture.issue()
-            try store.destroy(cause, now: Fixture.now)
-            #expect(try store.state() == .destroyed(cause, since: Fixture.now))
+            try store.destroy(cause, now: StateFixture.now)
+            #expect(try store.state() == .destroyed(cause, since: StateFixture.now))
             #expect(!fixture.exists(fixture.publicKey))
             let text = String(
                 decoding: try fixture.contents(fixture.file("credential")), as: UTF8.self)
@@ -157,10 +157,10 @@ struct CredentialStoreTests {
     @Test("all keys ever registered stay good for checking old receipts")
     func signers() throws {
         let one = try fixture.issue()
-        try store.destroy(.fingerAdded, now: Fixture.now)
+        try store.destroy(.fingerAdded, now: StateFixture.now)
         let two = try fixture.issue()
         let signers = try #require(
-            RegisteredSigner.parse(file: try store.signers(), account: Fixture.alice))
+            RegisteredSigner.parse(file: try store.signers(), account: StateFixture.alice))
         #expect(
             signers == [
                 RegisteredSigner(key: one.publicKey, credential: one.identifier),
@@ -170,7 +170,7 @@ struct CredentialStoreTests {
             RegisteredSigner.parse(file: try store.signers(), account: AccountName([65])) == nil)
         #expect(
             RegisteredSigner.parse(
-                file: Array(try store.signers().dropLast()), account: Fixture.alice)
+                file: Array(try store.signers().dropLast()), account: StateFixture.alice)
                 == nil)
     }
 

@@ -15,9 +15,9 @@ import Testing
 
 @Suite("the doctor, about the state")
 struct DoctorTests {
-    private let fixture: Fixture
+    private let fixture: StateFixture
 
-    init() throws { fixture = try Fixture() }
+    init() throws { fixture = try StateFixture() }
 
     @Test("knows every file that is kept, and reports one that is not the store's")
     func everyFile() throws {
@@ -42,7 +42,7 @@ struct DoctorTests {
             ])
         let root = try installed()
         #expect(findings(below: root) == [])
-        let stranger = "var/lib/signet/private/accounts/\(Fixture.uid)/notes"
+        let stranger = "var/lib/signet/private/accounts/\(StateFixture.uid)/notes"
         try root.write(stranger, "x")
         #expect(findings(below: root) == ["file-foreign /\(stranger)"])
     }
@@ -57,7 +57,7 @@ struct DoctorTests {
         ]
         try fixture.state.keep(work)
         try fixture.state.owners.remember(
-            Fixture.uid, asOwnerOf: [UInt8](repeating: 1, count: 32))
+            StateFixture.uid, asOwnerOf: [UInt8](repeating: 1, count: 32))
         try fixture.state.rootPin.save([0, 11] + [UInt8](repeating: 7, count: 32))
         let identifier = StoredTemplateKeyID.sample(repeating: 5)
         let secret = try SecretBytes.random(32)
@@ -73,7 +73,7 @@ struct DoctorTests {
         try fixture.add(1)
         try fixture.issue()
         try fixture.keep([1, 2, 3], as: "mail")
-        try fixture.keep(try SecretBytes.random(16), try Fixture.entry())
+        try fixture.keep(try SecretBytes.random(16), try StateFixture.entry())
         try fixture.account.refusals.save(RefusalList())
     }
 
@@ -86,12 +86,12 @@ struct DoctorTests {
             challenge: .sample(repeating: 0),
             expires: 0)
         let key = try make(0xc1, at: ServerRegistration(server: server, begun: begun))
-        _ = try make(0xc2, at: .signing(Fixture.alice))
+        _ = try make(0xc2, at: .signing(StateFixture.alice))
         let verdict = Verdict(
-            audience: "shop", account: "al", local: Fixture.alice,
+            audience: "shop", account: "al", local: StateFixture.alice,
             device: fixture.state.device, challenge: .sample(repeating: 3),
-            module: .sample(repeating: 4), decision: .allow, issued: Fixture.now,
-            expires: Instant(seconds: Fixture.now.seconds + 60))
+            module: .sample(repeating: 4), decision: .allow, issued: StateFixture.now,
+            expires: Instant(seconds: StateFixture.now.seconds + 60))
         try fixture.account.servers.keep(
             try #require(
                 CachedVerdict(
@@ -99,7 +99,7 @@ struct DoctorTests {
                     moment: 7)), for: key)
         let token = MACToken(
             Bytes("ci".utf8), for: key, identifier: .sample(repeating: 0xa1),
-            created: Fixture.now, expires: Instant(seconds: Fixture.now.seconds + 60))
+            created: StateFixture.now, expires: Instant(seconds: StateFixture.now.seconds + 60))
         try fixture.account.macTokens.keep(token, secret: try SecretBytes.random(32))
     }
 
@@ -111,7 +111,7 @@ struct DoctorTests {
             enrolment: try fixture.present)
         return try servers.keep(
             try fixture.vault.create(context), as: identifier, context: context, by: .file,
-            at: place, state: .good, now: Fixture.now)
+            at: place, state: .good, now: StateFixture.now)
     }
 
     /// A root directory below which the state lies where an installed daemon has it.
@@ -130,7 +130,7 @@ struct DoctorTests {
         machine.uid = 0
         machine.isClockKept = true
         machine.journal = { _ in .failed }
-        machine.nameService.account = { $0 == Fixture.uid ? "alice" : nil }
+        machine.nameService.account = { $0 == StateFixture.uid ? "alice" : nil }
         return machine.examine { DaemonView(.absent) }
             .map { "\($0.code) \(String(decoding: $0.subject, as: UTF8.self))" }
             // Tests write to a file system in memory.

@@ -11,9 +11,9 @@ import Testing
 struct EnrolmentComparisonStoreTests {
     private static let bob: AccountName = "bob"
     private static let bobUID: UInt32 = 1001
-    private let fixture: Fixture
+    private let fixture: StateFixture
 
-    init() throws { fixture = try Fixture() }
+    init() throws { fixture = try StateFixture() }
 
     @Test("are none for an account that nothing is kept for, and kept before anything else is")
     func saves() throws {
@@ -30,20 +30,21 @@ struct EnrolmentComparisonStoreTests {
             try store.save(comparisons, uid: Self.bobUID)
             #expect(try reopened().load(uid: Self.bobUID) == comparisons)
         }
-        #expect(store.load(uid: Fixture.uid) == EnrolmentComparisons())
-        _ = try fixture.state.makeAccount(Self.bob, uid: Self.bobUID, now: Fixture.now)
+        #expect(store.load(uid: StateFixture.uid) == EnrolmentComparisons())
+        _ = try fixture.state.makeAccount(Self.bob, uid: Self.bobUID, now: StateFixture.now)
         #expect(store.load(uid: Self.bobUID) == .unreadable, "the account is made beside them")
     }
 
-    @Test("a record that is gone is a lock once there is an account, not a pardon")
+    @Test("a missing record is a lock once there is an account, not a pardon")
     func missing() throws {
-        #expect(store.load(uid: Fixture.uid) == EnrolmentComparisons())
-        #expect(unsafe unlink(path(Fixture.uid)) == 0)
-        #expect(store.load(uid: Fixture.uid) == .unreadable)
-        _ = try fixture.state.makeAccount(Fixture.alice, uid: Fixture.uid, now: Fixture.now)
-        #expect(try reopened().load(uid: Fixture.uid) == .unreadable)
+        #expect(store.load(uid: StateFixture.uid) == EnrolmentComparisons())
+        #expect(unsafe unlink(path(StateFixture.uid)) == 0)
+        #expect(store.load(uid: StateFixture.uid) == .unreadable)
+        _ = try fixture.state.makeAccount(
+            StateFixture.alice, uid: StateFixture.uid, now: StateFixture.now)
+        #expect(try reopened().load(uid: StateFixture.uid) == .unreadable)
         #expect(unsafe rmdir(fixture.scratch.at("private/comparisons")) == 0)
-        #expect(try reopened().load(uid: Fixture.uid) == .unreadable)
+        #expect(try reopened().load(uid: StateFixture.uid) == .unreadable)
     }
 
     @Test(
@@ -59,35 +60,35 @@ struct EnrolmentComparisonStoreTests {
             "signet-comparisons: 1\ncount: 5\ncompletions: 0\nboot: x\n",
         ])
     func damaged(_ text: String) throws {
-        try fixture.overwrite(path(Fixture.uid), Array(text.utf8))
-        #expect(store.load(uid: Fixture.uid) == .unreadable)
+        try fixture.overwrite(path(StateFixture.uid), Array(text.utf8))
+        #expect(store.load(uid: StateFixture.uid) == .unreadable)
         try fixture.overwrite(path(Self.bobUID), Array(text.utf8))
         #expect(store.load(uid: Self.bobUID) == .unreadable, "also without an account")
     }
 
     @Test("a record that is a link, a directory, or readable by others is a lock")
     func untrusted() throws {
-        let path = path(Fixture.uid)
+        let path = path(StateFixture.uid)
         #expect(unsafe chmod(path, 0o644) == 0)
-        #expect(store.load(uid: Fixture.uid) == .unreadable)
+        #expect(store.load(uid: StateFixture.uid) == .unreadable)
         #expect(unsafe unlink(path) == 0)
         #expect(unsafe symlink("1001", path) == 0)
-        #expect(store.load(uid: Fixture.uid) == .unreadable)
+        #expect(store.load(uid: StateFixture.uid) == .unreadable)
         #expect(unsafe unlink(path) == 0)
         #expect(unsafe mkdir(path, 0o700) == 0)
-        #expect(store.load(uid: Fixture.uid) == .unreadable)
+        #expect(store.load(uid: StateFixture.uid) == .unreadable)
     }
 
     @Test("outlive the removal of the account, and the next owner of the uid")
     func removal() throws {
         let comparisons = EnrolmentComparisons(count: 19, completions: 3, pausedAt: nil)
-        try store.save(comparisons, uid: Fixture.uid)
-        try fixture.state.removeAccount(uid: Fixture.uid)
-        #expect(try reopened().load(uid: Fixture.uid) == comparisons)
-        for name in [Self.bob, Fixture.alice] {
-            _ = try fixture.state.makeAccount(name, uid: Fixture.uid, now: Fixture.now)
-            #expect(store.load(uid: Fixture.uid) == comparisons)
-            try fixture.state.removeAccount(uid: Fixture.uid)
+        try store.save(comparisons, uid: StateFixture.uid)
+        try fixture.state.removeAccount(uid: StateFixture.uid)
+        #expect(try reopened().load(uid: StateFixture.uid) == comparisons)
+        for name in [Self.bob, StateFixture.alice] {
+            _ = try fixture.state.makeAccount(name, uid: StateFixture.uid, now: StateFixture.now)
+            #expect(store.load(uid: StateFixture.uid) == comparisons)
+            try fixture.state.removeAccount(uid: StateFixture.uid)
         }
     }
 
@@ -96,12 +97,12 @@ struct EnrolmentComparisonStoreTests {
         let old = EnrolmentComparisons(count: 1, completions: 0, pausedAt: nil)
         let new = EnrolmentComparisons(count: 2, completions: 0, pausedAt: nil)
         for step in 0..<20 {
-            try store.save(old, uid: Fixture.uid)
+            try store.save(old, uid: StateFixture.uid)
             let plan = FaultPlan()
             let failing = try StateDirectory.open(fixture.scratch.path, faults: plan.faults)
             plan.arm(after: step)
-            let saved: Void? = try? failing.comparisons.save(new, uid: Fixture.uid)
-            let found = store.load(uid: Fixture.uid)
+            let saved: Void? = try? failing.comparisons.save(new, uid: StateFixture.uid)
+            let found = store.load(uid: StateFixture.uid)
             #expect(found == old || found == new)
             if saved != nil {
                 #expect(found == new)
@@ -118,10 +119,10 @@ struct EnrolmentComparisonStoreTests {
             let plan = FaultPlan()
             let failing = try StateDirectory.open(fixture.scratch.path, faults: plan.faults)
             plan.arm(after: step)
-            let made = try? failing.makeAccount(Self.bob, uid: uid, now: Fixture.now)
+            let made = try? failing.makeAccount(Self.bob, uid: uid, now: StateFixture.now)
             plan.disarm()
             #expect(store.load(uid: uid) == EnrolmentComparisons(), "step \(step)")
-            _ = try fixture.state.makeAccount(Self.bob, uid: uid, now: Fixture.now)
+            _ = try fixture.state.makeAccount(Self.bob, uid: uid, now: StateFixture.now)
             #expect(store.load(uid: uid) == EnrolmentComparisons(), "step \(step)")
             if made != nil { return }
         }
@@ -130,15 +131,15 @@ struct EnrolmentComparisonStoreTests {
 
     @Test("accounts of a version that counted none begin at none")
     func migrated() throws {
-        #expect(unsafe unlink(path(Fixture.uid)) == 0)
+        #expect(unsafe unlink(path(StateFixture.uid)) == 0)
         #expect(unsafe rmdir(fixture.scratch.at("private/comparisons")) == 0)
         let version = fixture.scratch.at("version")
         try fixture.overwrite(version, Array("signet-state: 2\n".utf8))
         #expect(unsafe chmod(version, 0o644) == 0)
-        #expect(try reopened().load(uid: Fixture.uid) == EnrolmentComparisons())
+        #expect(try reopened().load(uid: StateFixture.uid) == EnrolmentComparisons())
         #expect(try fixture.contents(version) == Array("signet-state: 3\n".utf8))
-        #expect(unsafe unlink(path(Fixture.uid)) == 0)
-        #expect(try reopened().load(uid: Fixture.uid) == .unreadable, "and only once")
+        #expect(unsafe unlink(path(StateFixture.uid)) == 0)
+        #expect(try reopened().load(uid: StateFixture.uid) == .unreadable, "and only once")
     }
 
     private var store: EnrolmentComparisonStore { fixture.state.comparisons }

@@ -7,10 +7,10 @@ import Testing
 
 @Suite("when accounts were informed that they could enrol")
 struct EnrolmentOffersTests {
-    private let fixture: Fixture
+    private let fixture: StateFixture
     private static let day = EnrolmentOffers.interval
 
-    init() throws { fixture = try Fixture() }
+    init() throws { fixture = try StateFixture() }
 
     private var file: String { fixture.scratch.at("private/offers") }
 

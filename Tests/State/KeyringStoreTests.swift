@@ -13,11 +13,11 @@ import Testing
 
 @Suite("the login password on disk")
 struct KeyringStoreTests {
-    let fixture: Fixture
+    let fixture: StateFixture
     private let secret: SecretBytes
 
     init() throws {
-        fixture = try Fixture()
+        fixture = try StateFixture()
         try fixture.add(1, .rightIndex)
         secret = try SecretBytes.random(1_023)
     }
@@ -26,7 +26,7 @@ struct KeyringStoreTests {
 
     private func entry(_ hash: String = "$6$salt$hash", changed: Int = 20_000) throws -> ShadowEntry
     {
-        try Fixture.entry(hash, changed: changed)
+        try StateFixture.entry(hash, changed: changed)
     }
 
     @discardableResult
@@ -43,7 +43,9 @@ struct KeyringStoreTests {
         #expect(try store.state() == .off)
         let password = try keep(try entry())
         #expect(try open(password).equals(secret))
-        #expect(password.vault == .file && password.created == Fixture.now && !password.isUnwatched)
+        #expect(
+            password.vault == .file && password.created == StateFixture.now && !password.isUnwatched
+        )
         let enrolment = try fixture.account.prints.enrolment()
         #expect(try store.loss(of: password, enrolment: enrolment, entry: try entry()) == nil)
         let record = try fixture.contents(fixture.file("keyring"))
@@ -82,7 +84,7 @@ struct KeyringStoreTests {
         #expect(throws: VaultError.doesNotOpen) { try open(password) }
     }
 
-    @Test("its key alone is sealed anew, by the vault that it is moved to")
+    @Test("its key alone is sealed again, by the vault that it is moved to")
     func moved() throws {
         let password = try keep(try entry())
         let enrolment = try fixture.account.prints.enrolment()
@@ -91,7 +93,7 @@ struct KeyringStoreTests {
             try fixture.vault.ready(data: password.sealed.key, context: context).open(context),
             context: context)
         try store.keep(password, resealed: key, by: .file)
-        guard case .kept(let again) = try store.state() else { throw Fixture.NotKept() }
+        guard case .kept(let again) = try store.state() else { throw StateFixture.NotKept() }
         #expect(again.sealed.key == key && again.sealed.content == password.sealed.content)
         #expect(try open(again).equals(secret))
         #expect(try store.loss(of: again, enrolment: enrolment, entry: try entry()) == nil)
@@ -101,8 +103,8 @@ struct KeyringStoreTests {
     func tombstones() throws {
         try keep(nil)
         for loss in KeyringLoss.allCases {
-            try store.drop(loss, now: Fixture.now)
-            #expect(try store.state() == .dropped(loss, since: Fixture.now))
+            try store.drop(loss, now: StateFixture.now)
+            #expect(try store.state() == .dropped(loss, since: StateFixture.now))
         }
         try store.remove()
         #expect(try store.state() == .off)
@@ -134,9 +136,11 @@ struct KeyringStoreTests {
     func swapped() throws {
         try keep(try entry())
         let record = try fixture.contents(fixture.file("keyring"))
-        let bob = try fixture.state.makeAccount("bob", uid: 1001, now: Fixture.now)
+        let bob = try fixture.state.makeAccount("bob", uid: 1001, now: StateFixture.now)
         try fixture.overwrite(fixture.scratch.at("private/accounts/1001/keyring"), record)
-        guard case .kept(let password) = try bob.keyring.state() else { throw Fixture.NotKept() }
+        guard case .kept(let password) = try bob.keyring.state() else {
+            throw StateFixture.NotKept()
+        }
         let enrolment = try fixture.account.prints.enrolment()
         let context = try bob.keyring.context(of: password, enrolment: enrolment)
         #expect(throws: VaultError.doesNotOpen) {
@@ -158,10 +162,10 @@ struct KeyringStoreTests {
             let sealed = try SealedContent.seal(secret, context: draft.context, by: fixture.vault)
             plan.arm(after: step)
             let done: Void? = try? account.keyring.keep(
-                draft, sealed: sealed, by: .file, now: Fixture.now)
+                draft, sealed: sealed, by: .file, now: StateFixture.now)
             let failed = done == nil
             plan.disarm()
-            guard case .kept(let found) = try store.state() else { throw Fixture.NotKept() }
+            guard case .kept(let found) = try store.state() else { throw StateFixture.NotKept() }
             #expect(try open(found).equals(secret))
             #expect(failed || found != first)
         }

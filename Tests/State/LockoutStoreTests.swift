@@ -8,9 +8,9 @@ import Testing
 
 @Suite("failed matches on disk")
 struct LockoutStoreTests {
-    let fixture: Fixture
+    let fixture: StateFixture
 
-    init() throws { fixture = try Fixture() }
+    init() throws { fixture = try StateFixture() }
 
     @Test("a new account has no failures, and what was saved is loaded")
     func saves() throws {
@@ -25,17 +25,19 @@ struct LockoutStoreTests {
             try store.save(lockout)
             #expect(store.load() == lockout)
             let again = try StateDirectory.open(fixture.scratch.path)
-            #expect(try again.account(Fixture.alice, uid: Fixture.uid)?.lockout.load() == lockout)
+            #expect(
+                try again.account(StateFixture.alice, uid: StateFixture.uid)?.lockout.load()
+                    == lockout)
         }
     }
 
-    @Test("a record that is gone is a lockout, not a pardon")
+    @Test("a missing record is a lockout, not a pardon")
     func missing() throws {
         try store.save(Lockout(failures: 19, pausedAt: nil))
         #expect(unsafe unlink(fixture.file("lockout")) == 0)
         #expect(store.load() == .unreadable)
         let again = try StateDirectory.open(fixture.scratch.path)
-            .makeAccount(Fixture.alice, uid: Fixture.uid, now: Fixture.now)
+            .makeAccount(StateFixture.alice, uid: StateFixture.uid, now: StateFixture.now)
         #expect(again.lockout.load() == .unreadable)
     }
 

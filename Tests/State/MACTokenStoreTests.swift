@@ -13,18 +13,18 @@ import Testing
 
 @Suite("MAC tokens on disk")
 struct MACTokenStoreTests {
-    private let fixture: Fixture
+    private let fixture: StateFixture
     private let key: ServerKey
 
     init() throws {
-        fixture = try Fixture()
+        fixture = try StateFixture()
         try fixture.add(1)
         key = try Self.key(for: "https://h", of: fixture.account, fixture, credential: 0xc1)
     }
 
     /// A key for a server, as an enabled one is kept.
     private static func key(
-        for server: String, of account: AccountState, _ fixture: Fixture, credential: UInt8
+        for server: String, of account: AccountState, _ fixture: StateFixture, credential: UInt8
     ) throws -> ServerKey {
         let servers = account.servers
         let identifier = CredentialID.sample(repeating: credential)
@@ -40,7 +40,7 @@ struct MACTokenStoreTests {
             ))
         return try servers.keep(
             try fixture.vault.create(context), as: identifier, context: context, by: .file,
-            at: place, state: .good, now: Fixture.now)
+            at: place, state: .good, now: StateFixture.now)
     }
 
     private func token(
@@ -48,7 +48,7 @@ struct MACTokenStoreTests {
     ) -> MACToken {
         MACToken(
             Bytes(name.utf8), for: key ?? self.key, identifier: .sample(repeating: id),
-            created: Fixture.now, expires: Instant(seconds: Fixture.now.seconds + 60))
+            created: StateFixture.now, expires: Instant(seconds: StateFixture.now.seconds + 60))
     }
 
     private func secret(_ byte: UInt8) throws -> SecretBytes {
@@ -249,7 +249,7 @@ struct MACTokenStoreTests {
         let text = try fixture.contents(path(0xa1))
         try fixture.overwrite(path(0xa2), text)
         #expect(try tokens.list().count == 1)
-        let bob = try fixture.state.makeAccount("bob", uid: 1_001, now: Fixture.now)
+        let bob = try fixture.state.makeAccount("bob", uid: 1_001, now: StateFixture.now)
         let foreign = try #require(try tokens.list().first)
         #expect(throws: StoreFault.vault(.doesNotOpen)) { try bob.macTokens.secret(of: foreign) }
         #expect(try opened(foreign) == Bytes(repeating: 1, count: 32))

@@ -62,7 +62,7 @@ struct MigrationTests {
         var template: [UInt8] = [1]
         let credential = try credential(account)
         try account.prints.add(
-            &template, finger: .leftThumb, reader: Fixture.reader, now: Fixture.now)
+            &template, finger: .leftThumb, reader: StateFixture.reader, now: StateFixture.now)
         let changed = try account.prints.enrolment()
         let context = try account.credential.context(of: credential, enrolment: changed)
         let key = try FileVault(host: state.host).ready(key: credential.sealed, context: context)
@@ -240,7 +240,7 @@ struct MigrationTests {
             device: state.device,
             credential: credential.identifier, challenge: .sample(repeating: 3),
             service: "sudo", terminal: [], purpose: [], factor: Factor.fingerprint,
-            enrolment: 2, counter: place.counter, previous: place.previous, issued: Fixture.now
+            enrolment: 2, counter: place.counter, previous: place.previous, issued: StateFixture.now
         ).encoded()
         let namespace = SignatureNamespace.login
         let signed = SSHSignature.signedData(

@@ -10,10 +10,10 @@ import Testing
 
 @Suite("a change of prints")
 struct PrintChangeTests {
-    let fixture: Fixture
+    let fixture: StateFixture
 
     init() throws {
-        fixture = try Fixture()
+        fixture = try StateFixture()
         try fixture.add(1, .rightIndex)
         try fixture.add(2, .leftIndex)
     }
@@ -29,10 +29,12 @@ struct PrintChangeTests {
             switch self {
             case .add:
                 return try prints.draft(
-                    adding: &template, finger: .leftThumb, reader: Fixture.reader, now: Fixture.now)
+                    adding: &template, finger: .leftThumb, reader: StateFixture.reader,
+                    now: StateFixture.now)
             case .replace:
                 return try prints.draft(
-                    adding: &template, finger: .leftIndex, reader: Fixture.reader, now: Fixture.now)
+                    adding: &template, finger: .leftIndex, reader: StateFixture.reader,
+                    now: StateFixture.now)
             case .remove: return try prints.draft(removing: [all[0]])
             case .removeAll: return try prints.draft(removing: all)
             }
@@ -72,7 +74,7 @@ struct PrintChangeTests {
                 == before.prints.map(\.identifier).filter { !stay.contains($0) })
     }
 
-    @Test("of a finger that is enrolled anew takes the old one's place in one generation")
+    @Test("of a finger that is enrolled again replaces the old one in one generation")
     func replaces() throws {
         let old = try #require(
             try fixture.account.prints.enrolment().prints.first { $0.finger == .leftIndex })
@@ -107,7 +109,7 @@ struct PrintChangeTests {
         arguments: Kind.allCases)
     func interrupted(_ kind: Kind) throws {
         for step in 0..<40 {
-            let fixture = try Fixture()
+            let fixture = try StateFixture()
             try fixture.add(1, .rightIndex)
             try fixture.add(2, .leftIndex)
             let before = try fixture.account.prints.enrolment().state
@@ -137,7 +139,7 @@ struct PrintChangeTests {
         Issue.record("it never came to an end")
     }
 
-    @Test("a list that is repeated, unsorted, too long, miscounted or of no finger is no list")
+    @Test("a list that is repeated, unsorted, too long, miscounted or of no finger is refused")
     func lists() throws {
         let path = fixture.file("account")
         let text = String(decoding: try fixture.contents(path), as: UTF8.self)

@@ -12,9 +12,9 @@ import Testing
 
 @Suite("prints on disk")
 struct PrintStoreTests {
-    let fixture: Fixture
+    let fixture: StateFixture
 
-    init() throws { fixture = try Fixture() }
+    init() throws { fixture = try StateFixture() }
 
     @Test("what was added is listed, with its description and template")
     func adds() throws {
@@ -24,8 +24,8 @@ struct PrintStoreTests {
         #expect(Set(enrolment.prints.map(\.identifier)) == [one, two])
         let print = try #require(enrolment.prints.first { $0.identifier == two })
         #expect(print.finger == .leftThumb)
-        #expect(print.reader == Fixture.reader)
-        #expect(print.added == Fixture.now)
+        #expect(print.reader == StateFixture.reader)
+        #expect(print.added == StateFixture.now)
         #expect(print.template == [UInt8](repeating: 2, count: 500))
         #expect(enrolment.damaged.isEmpty)
     }
@@ -53,7 +53,7 @@ struct PrintStoreTests {
         let before = try state()
         #expect(try state() == before)
         let again = try StateDirectory.open(fixture.scratch.path)
-        let account = try #require(try again.account(Fixture.alice, uid: Fixture.uid))
+        let account = try #require(try again.account(StateFixture.alice, uid: StateFixture.uid))
         #expect(try account.prints.enrolment().state.digest == before)
     }
 
@@ -104,12 +104,12 @@ struct PrintStoreTests {
         #expect(fixture.exists(fixture.file("elsewhere")))
     }
 
-    @Test("a print whose file is gone, or is another account's, is damaged; its finger is known")
+    @Test("a print with a missing file, or another account's, is damaged; its finger is known")
     func gone() throws {
-        let bob = try fixture.state.makeAccount("bob", uid: 1001, now: Fixture.now)
+        let bob = try fixture.state.makeAccount("bob", uid: 1001, now: StateFixture.now)
         var template: [UInt8] = [1, 2, 3]
         let theirs = try bob.prints.add(
-            &template, finger: .leftThumb, reader: Fixture.reader, now: Fixture.now)
+            &template, finger: .leftThumb, reader: StateFixture.reader, now: StateFixture.now)
         let ours = try fixture.add(1, .rightIndex)
         let path = fixture.file("prints/" + hexadecimal(ours))
         let good = try fixture.contents(path)
@@ -168,7 +168,7 @@ struct PrintStoreTests {
         var template: [UInt8] = [1]
         let long = [UInt8](repeating: 65, count: 257)
         #expect(throws: StoreFault.readerNameTooLong) {
-            try store.add(&template, finger: .leftThumb, reader: long, now: Fixture.now)
+            try store.add(&template, finger: .leftThumb, reader: long, now: StateFixture.now)
         }
         #expect(template.isEmpty)
         try store.commit(

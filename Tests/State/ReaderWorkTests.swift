@@ -4,11 +4,11 @@ import State
 import TestSupport
 import Testing
 
-@Suite("work that is to be done on readers")
+@Suite("pending work on readers")
 struct ReaderWorkTests {
-    let fixture: Fixture
+    let fixture: StateFixture
 
-    init() throws { fixture = try Fixture() }
+    init() throws { fixture = try StateFixture() }
 
     private func digest(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
 
@@ -17,7 +17,7 @@ struct ReaderWorkTests {
             driver: "driver", device: "0", serial: serial, prints: prints.map(digest))
     }
 
-    @Test("is found again as it was noted, and is gone when it is done")
+    @Test("is found again as it was noted, and deleted when it is done")
     func kept() throws {
         #expect(try fixture.state.readerWork().isEmpty)
         var work = ReaderWork()
@@ -40,7 +40,7 @@ struct ReaderWorkTests {
         var work = ReaderWork()
         work.begin(on: storage([1, 2], serial: "a"))
         work.begin(on: storage([9], serial: "b"))
-        // 3 was left by the first; 2 is gone meanwhile, by somebody else's hand.
+        // 3 was left by the first; 2 was deleted meanwhile by another program.
         work.begin(on: storage([1, 3], serial: "a"))
         #expect(work.enrolling == [storage([9], serial: "b"), storage([1], serial: "a")])
     }
@@ -107,7 +107,7 @@ struct ReaderWorkTests {
         }
     }
 
-    @Test("whose a print is, is remembered, and what is no such record says nothing")
+    @Test("the owner of a print is remembered, and an invalid record is ignored")
     func owners() throws {
         let owners = fixture.state.owners
         #expect(owners.hint(of: digest(1)) == nil)

@@ -59,7 +59,7 @@ struct ReceiptChainTests {
         refused([texts[0], Array(changed.utf8), texts[2], texts[3]], .badSignature(index: 1))
     }
 
-    @Test("a receipt signed anew by a key that was never registered shows")
+    @Test("a receipt signed again by a key that was never registered is detected")
     func resigned() throws {
         let key = try P256PrivateKey.generate()
         let publicKey = try #require(SSHPublicKey(point: key.publicPoint))
@@ -96,7 +96,7 @@ struct ReceiptChainTests {
 
     @Test("receipts of a destroyed credential still verify under its registered key")
     func oldCredential() throws {
-        try receipts.fixture.account.credential.destroy(.fingerAdded, now: Fixture.now)
+        try receipts.fixture.account.credential.destroy(.fingerAdded, now: StateFixture.now)
         try receipts.fixture.issue()
         #expect(try receipts.verify(texts) == 4)
     }
@@ -145,7 +145,7 @@ struct ReceiptChainTests {
         #expect(verify("login@signet") != 0)
     }
 
-    @Test("a receipt for any other use is none")
+    @Test("a receipt for any other use is not accepted")
     func otherUse() throws {
         for namespace in [SignatureNamespace.request, .operation, .file] {
             let place = try placeOf(1)
@@ -167,7 +167,8 @@ struct ReceiptChainTests {
         #expect(try receipts.verify(texts) == 4)
         for wrong in ["file@signet", "login@signet,file@signet", "*"] {
             let text = lines.replacing("login@signet,secret@signet", with: wrong)
-            #expect(RegisteredSigner.parse(file: Array(text.utf8), account: Fixture.alice) == nil)
+            #expect(
+                RegisteredSigner.parse(file: Array(text.utf8), account: StateFixture.alice) == nil)
         }
     }
 

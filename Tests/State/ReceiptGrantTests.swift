@@ -163,7 +163,7 @@ struct ReceiptGrantTests {
         #expect(try receipts.texts() == [one])
     }
 
-    @Test("where the disk fails it is not granted, and nothing of it stays")
+    @Test("is not granted if the disk fails, and nothing of it stays")
     func failing() throws {
         let first = try receipts.granted()
         for step in 0..<10 {
@@ -215,6 +215,6 @@ struct ReceiptGrantTests {
 
     private func reopened() throws -> ReceiptLog {
         let state = try StateDirectory.open(receipts.fixture.scratch.path)
-        return try #require(try state.account(Fixture.alice, uid: Fixture.uid)).receipts()
+        return try #require(try state.account(StateFixture.alice, uid: StateFixture.uid)).receipts()
     }
 }

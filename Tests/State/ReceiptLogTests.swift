@@ -40,7 +40,7 @@ struct ReceiptLogTests {
         #expect(next == reservation(5, try SHA256.digest(text)))
     }
 
-    @Test("a text that never reached the disk before the flush is no gap")
+    @Test("a text that never reached the disk before the flush is not a gap")
     func lostAppend() throws {
         let kept = try receipts.login()
         let size = try receipts.fixture.contents(receipts.path).count
@@ -115,7 +115,7 @@ struct ReceiptLogTests {
     @Test("the latest moment is the latest of all receipts, not the last one's")
     func latest() throws {
         #expect(try receipts.log.latest() == nil)
-        let (now, later) = (Fixture.now, Instant(seconds: Fixture.now.seconds + 7_200))
+        let (now, later) = (StateFixture.now, Instant(seconds: StateFixture.now.seconds + 7_200))
         try receipts.login()
         #expect(try receipts.log.latest() == now)
         try receipts.login(issued: later)
@@ -144,7 +144,7 @@ struct ReceiptLogTests {
 
     @Test("a wrong latest moment is corrected by a caller that knows, and not by a few seconds")
     func corrected() throws {
-        let (now, ahead) = (Fixture.now, Instant(seconds: Fixture.now.seconds + 400))
+        let (now, ahead) = (StateFixture.now, Instant(seconds: StateFixture.now.seconds + 400))
         try receipts.log.correct(to: now, leeway: 300)
         #expect(try receipts.log.latest() == nil)
         try receipts.login(issued: ahead)
@@ -173,7 +173,7 @@ struct ReceiptLogTests {
         #expect(place.previous == (try SHA256.digest(text)))
     }
 
-    @Test("what is no receipt is not appended")
+    @Test("an invalid receipt is not appended")
     func malformed() throws {
         let text = try receipts.receipt(try receipts.log.prepare())
         for bad in [[], Array(text.dropLast()), text + text, Array(text.dropFirst()), text + [10]] {
@@ -230,7 +230,7 @@ struct ReceiptLogTests {
 
     private func reopened() throws -> ReceiptLog {
         let state = try StateDirectory.open(receipts.fixture.scratch.path)
-        return try #require(try state.account(Fixture.alice, uid: Fixture.uid)).receipts()
+        return try #require(try state.account(StateFixture.alice, uid: StateFixture.uid)).receipts()
     }
 
     private func reservation(_ counter: UInt64, _ previous: [UInt8]) -> Reservation {

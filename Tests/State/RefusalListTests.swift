@@ -31,9 +31,9 @@ extension RefusalList {
 
 @Suite("refused attempts on disk")
 struct RefusalListTests {
-    let fixture: Fixture
+    let fixture: StateFixture
 
-    init() throws { fixture = try Fixture() }
+    init() throws { fixture = try StateFixture() }
 
     private var store: RefusalStore { fixture.account.refusals }
 
@@ -50,7 +50,8 @@ struct RefusalListTests {
         try store.save(list)
         #expect(try store.load() == list)
         let again = try StateDirectory.open(fixture.scratch.path)
-        #expect(try again.account(Fixture.alice, uid: Fixture.uid)?.refusals.load() == list)
+        #expect(
+            try again.account(StateFixture.alice, uid: StateFixture.uid)?.refusals.load() == list)
         var status = stat()
         #expect(
             unsafe lstat(fixture.file("refusals"), &status) == 0 && status.st_mode & 0o777 == 0o600)

@@ -14,10 +14,10 @@ private let mail = Array("mail".utf8)
 
 @Suite("secrets on disk")
 struct SecretStoreTests {
-    let fixture: Fixture
+    let fixture: StateFixture
 
     init() throws {
-        fixture = try Fixture()
+        fixture = try StateFixture()
         try fixture.add(1)
     }
 
@@ -33,14 +33,14 @@ struct SecretStoreTests {
         let list = try fixture.account.secrets.list()
         #expect(list.damaged.isEmpty)
         #expect(list.intact.map(\.size) == contents.map(\.count))
-        #expect(list.intact.map(\.created) == contents.map { _ in Fixture.now })
+        #expect(list.intact.map(\.created) == contents.map { _ in StateFixture.now })
         #expect(list.count(fitting: try fixture.present) == contents.count)
         for (secret, content) in zip(list.intact, contents) {
             #expect(try fixture.open(secret) == content)
             #expect(try fixture.account.secrets.secret(secret.identifier) == secret)
         }
         let again = try StateDirectory.open(fixture.scratch.path)
-        let account = try #require(try again.account(Fixture.alice, uid: Fixture.uid))
+        let account = try #require(try again.account(StateFixture.alice, uid: StateFixture.uid))
         #expect(try account.secrets.list().intact == list.intact)
     }
 
@@ -168,14 +168,14 @@ struct SecretStoreTests {
         #expect(try fixture.account.secrets.list().damaged.map(\.name) == [Array("two".utf8)])
         #expect(try fixture.account.secrets.list().intact == [two])
 
-        let bob = try fixture.state.makeAccount("bob", uid: 1001, now: Fixture.now)
+        let bob = try fixture.state.makeAccount("bob", uid: 1001, now: StateFixture.now)
         let theirs = fixture.scratch.at("private/accounts/1001/secrets")
         try #require(unsafe mkdir(theirs, 0o700) == 0)
         try fixture.overwrite("\(theirs)/\(hexadecimal(two.identifier))", second)
         #expect(try bob.secrets.list().intact.isEmpty)
         #expect(try bob.secrets.list().damaged.count == 1)
 
-        let elsewhere = try Fixture()
+        let elsewhere = try StateFixture()
         try elsewhere.add(1)
         try elsewhere.keep([9], as: "own")
         try elsewhere.overwrite(elsewhere.path(of: two), second)
@@ -205,7 +205,7 @@ struct SecretStoreTests {
         }
     }
 
-    @Test("a link, or a file that others may read, is damaged; a name that is no id is nothing")
+    @Test("a link, or a file that others may read, is damaged; a name that is not an id is ignored")
     func untrusted() throws {
         let kept = try fixture.keep([1], as: "mail")
         let path = fixture.path(of: kept)
@@ -271,7 +271,7 @@ extension SecretStoreTests {
     func swept() throws {
         try fixture.keep([1], as: "mail")
         let left = fixture.file("secrets/.new-1-2")
-        try fixture.scratch.write("private/accounts/\(Fixture.uid)/secrets/.new-1-2", [1])
+        try fixture.scratch.write("private/accounts/\(StateFixture.uid)/secrets/.new-1-2", [1])
         _ = try fixture.account.secrets.list()
         #expect(fixture.exists(left))
         try fixture.account.recover()
@@ -283,13 +283,13 @@ extension SecretStoreTests {
     func removed() throws {
         try fixture.keep([1], as: "mail")
         try fixture.keep([2], as: "more")
-        try fixture.state.removeAccount(uid: Fixture.uid)
+        try fixture.state.removeAccount(uid: StateFixture.uid)
         #expect(!fixture.exists(fixture.file("secrets")))
-        #expect(!fixture.exists(fixture.scratch.at("private/accounts/\(Fixture.uid)")))
-        try fixture.state.removeAccount(uid: Fixture.uid)
+        #expect(!fixture.exists(fixture.scratch.at("private/accounts/\(StateFixture.uid)")))
+        try fixture.state.removeAccount(uid: StateFixture.uid)
     }
 
-    @Test("sealed anew it opens, unless it was changed meanwhile")
+    @Test("sealed again it opens, unless it was changed meanwhile")
     func moved() throws {
         let kept = try fixture.keep([4, 5], as: "mail")
         try fixture.reseal(kept)
@@ -300,7 +300,7 @@ extension SecretStoreTests {
         #expect(try fixture.account.secrets.list().intact == [moved])
     }
 
-    @Test("sealing anew that fails at any step leaves one that opens")
+    @Test("a failure at any step of sealing again leaves one that opens")
     func movingInterrupted() throws {
         let kept = try fixture.keep([4, 5], as: "mail")
         for step in 0..<20 {

@@ -12,10 +12,10 @@ import Testing
 
 @Suite("keys for servers on disk")
 struct ServerStoreTests {
-    private let fixture: Fixture
+    private let fixture: StateFixture
 
     init() throws {
-        fixture = try Fixture()
+        fixture = try StateFixture()
         try fixture.add(1)
     }
 
@@ -44,7 +44,7 @@ struct ServerStoreTests {
             identifier, server: place.server, enrolment: try fingers)
         return try servers.keep(
             try fixture.vault.create(context), as: identifier, context: context, by: .file,
-            at: place, state: state, now: Fixture.now)
+            at: place, state: state, now: StateFixture.now)
     }
 
     /// Whether the vault opens a key for these fingers, as that of a server.
@@ -72,7 +72,7 @@ struct ServerStoreTests {
         #expect(try opens(first) && opens(second))
         #expect(try !opens(first, as: second.server))
         let again = try StateDirectory.open(fixture.scratch.path)
-        let account = try #require(try again.account(Fixture.alice, uid: Fixture.uid))
+        let account = try #require(try again.account(StateFixture.alice, uid: StateFixture.uid))
         #expect(try account.servers.list() == [first, second])
     }
 
@@ -92,10 +92,10 @@ struct ServerStoreTests {
         #expect(try servers.list() == [third])
     }
 
-    @Test("the signing key is none of the servers', and none of theirs is it")
+    @Test("the signing key is not listed among the servers' keys, and does not open as one")
     func signing() throws {
         let server = try keep(place("https://a"), 1)
-        let signing = try keep(.signing(Fixture.alice), 2)
+        let signing = try keep(.signing(StateFixture.alice), 2)
         #expect(signing.isSigning && !server.isSigning)
         #expect(try servers.list() == [server])
         #expect(try servers.all() == [server, signing])
@@ -152,7 +152,7 @@ struct ServerStoreTests {
         #expect(try servers.list() == [key])
     }
 
-    @Test("what is damaged, or lies under another's name, is none")
+    @Test("what is damaged, or stored under another's name, is ignored")
     func damaged() throws {
         let key = try keep(place("https://a"), 1)
         let name = String(repeating: "01", count: 16)

@@ -13,18 +13,18 @@ import Testing
 
 @Suite("the state directory")
 struct StateDirectoryTests {
-    let fixture: Fixture
+    let fixture: StateFixture
 
-    init() throws { fixture = try Fixture() }
+    init() throws { fixture = try StateFixture() }
 
     @Test("opened again, it is that machine with that account")
     func again() throws {
         let state = try StateDirectory.open(fixture.scratch.path)
         #expect(state.device == fixture.state.device)
         #expect(try state.host.identifier() == fixture.state.host.identifier())
-        let account = try #require(try state.account(Fixture.alice, uid: Fixture.uid))
-        #expect(try account.created() == Fixture.now)
-        #expect(try state.accounts().map(\.uid) == [Fixture.uid])
+        let account = try #require(try state.account(StateFixture.alice, uid: StateFixture.uid))
+        #expect(try account.created() == StateFixture.now)
+        #expect(try state.accounts().map(\.uid) == [StateFixture.uid])
         #expect(try state.account("bob", uid: 1001) == nil)
     }
 
@@ -83,7 +83,7 @@ struct StateDirectoryTests {
         }
     }
 
-    @Test("a damaged device id is refused, not made anew")
+    @Test("a damaged device id is refused, not replaced")
     func device() throws {
         let path = fixture.scratch.at("device-id")
         let good = try fixture.contents(path)
@@ -97,44 +97,44 @@ struct StateDirectoryTests {
     @Test("a uid whose records carry another name belongs to another user")
     func reusedUid() throws {
         let bob: AccountName = "bob"
-        #expect(throws: StoreFault.anotherAccount(name: Fixture.alice)) {
-            try fixture.state.account(bob, uid: Fixture.uid)
+        #expect(throws: StoreFault.anotherAccount(name: StateFixture.alice)) {
+            try fixture.state.account(bob, uid: StateFixture.uid)
         }
-        #expect(throws: StoreFault.anotherAccount(name: Fixture.alice)) {
-            try fixture.state.makeAccount(bob, uid: Fixture.uid, now: Fixture.now)
+        #expect(throws: StoreFault.anotherAccount(name: StateFixture.alice)) {
+            try fixture.state.makeAccount(bob, uid: StateFixture.uid, now: StateFixture.now)
         }
         try fixture.add(1)
         try fixture.issue()
-        try fixture.state.removeAccount(uid: Fixture.uid)
+        try fixture.state.removeAccount(uid: StateFixture.uid)
         #expect(!fixture.exists(fixture.publicKey))
-        let fresh = try fixture.state.makeAccount(bob, uid: Fixture.uid, now: Fixture.now)
+        let fresh = try fixture.state.makeAccount(bob, uid: StateFixture.uid, now: StateFixture.now)
         #expect(try fresh.prints.enrolment().isEmpty)
         #expect(try fresh.credential.state() == .none)
-        #expect(try fixture.state.account(bob, uid: Fixture.uid) != nil)
+        #expect(try fixture.state.account(bob, uid: StateFixture.uid) != nil)
     }
 
     @Test("removing an account that fails anywhere leaves no public key, and is completed later")
     func interruptedRemoval() throws {
         for step in 0..<80 {
             let account = try fixture.state.makeAccount(
-                Fixture.alice, uid: Fixture.uid, now: Fixture.now)
+                StateFixture.alice, uid: StateFixture.uid, now: StateFixture.now)
             var template: [UInt8] = [1]
             _ = try account.prints.add(
-                &template, finger: .rightIndex, reader: Fixture.reader, now: Fixture.now)
+                &template, finger: .rightIndex, reader: StateFixture.reader, now: StateFixture.now)
             _ = try account.credential.issue(
-                try account.prints.enrolment(), vault: fixture.vault, now: Fixture.now)
+                try account.prints.enrolment(), vault: fixture.vault, now: StateFixture.now)
             let plan = FaultPlan()
             let state = try StateDirectory.open(fixture.scratch.path, faults: plan.faults)
             plan.arm(after: step)
-            let done: Void? = try? state.removeAccount(uid: Fixture.uid)
+            let done: Void? = try? state.removeAccount(uid: StateFixture.uid)
             plan.disarm()
             #expect(step == 0 || !fixture.exists(fixture.publicKey))
-            if let left = try state.account(Fixture.alice, uid: Fixture.uid) {
+            if let left = try state.account(StateFixture.alice, uid: StateFixture.uid) {
                 if case .issued = try left.credential.state(), step > 0 {
                     Issue.record("step \(step)")
                 }
             }
-            try state.removeAccount(uid: Fixture.uid)
+            try state.removeAccount(uid: StateFixture.uid)
             #expect(!fixture.exists(fixture.file("")))
             #expect(try state.accounts().isEmpty)
             if done != nil { return }
@@ -145,11 +145,13 @@ struct StateDirectoryTests {
     @Test("a record moved to another uid is damaged")
     func movedRecord() throws {
         let bob: AccountName = "bob"
-        _ = try fixture.state.makeAccount(bob, uid: 1001, now: Fixture.now)
+        _ = try fixture.state.makeAccount(bob, uid: 1001, now: StateFixture.now)
         let mine = fixture.file("account")
         try fixture.overwrite(
             fixture.scratch.at("private/accounts/1001/account"), try fixture.contents(mine))
-        #expect(throws: StoreFault.self) { try fixture.state.account(Fixture.alice, uid: 1001) }
+        #expect(throws: StoreFault.self) {
+            try fixture.state.account(StateFixture.alice, uid: 1001)
+        }
     }
 
     @Test(
@@ -157,7 +159,7 @@ struct StateDirectoryTests {
         arguments: ["", "a b", "a*", "!a", "a,b", "a\"b", "#a", "a\nb", "a%b", "a:b"])
     func names(_ name: String) {
         #expect(throws: StoreFault.unsupportedName) {
-            try fixture.state.makeAccount(AccountName(name), uid: 1001, now: Fixture.now)
+            try fixture.state.makeAccount(AccountName(name), uid: 1001, now: StateFixture.now)
         }
     }
 
@@ -172,7 +174,7 @@ struct StateDirectoryTests {
         for bad in [Array(text.utf8), Array(good.dropLast()), good + good, good + [10]] {
             try fixture.overwrite(fixture.file("account"), bad)
             #expect(throws: StoreFault.damaged(path: fixture.file("account"))) {
-                try fixture.state.account(Fixture.alice, uid: Fixture.uid)
+                try fixture.state.account(StateFixture.alice, uid: StateFixture.uid)
             }
         }
         #expect(try fixture.state.accounts().isEmpty)
@@ -188,7 +190,7 @@ struct StateDirectoryTests {
             let first = try? open(scratch, plan)
             plan.disarm()
             let account = try open(scratch, plan)
-            #expect(account.name == Fixture.alice)
+            #expect(account.name == StateFixture.alice)
             #expect(account.lockout.load() == .init())
             #expect(try account.receipts().prepare().counter == 1)
             if first != nil { return }
@@ -201,7 +203,7 @@ struct StateDirectoryTests {
         try fixture.scratch.write("private/accounts/1000/.new-1-2", "half")
         try fixture.scratch.write("keys/.new-1-2", "half")
         let state = try StateDirectory.open(fixture.scratch.path)
-        _ = try state.account(Fixture.alice, uid: Fixture.uid)
+        _ = try state.account(StateFixture.alice, uid: StateFixture.uid)
         #expect(fixture.exists(fixture.file(".new-1-2")), "looking sweeps nothing")
         state.recover()
         #expect(!fixture.exists(fixture.file(".new-1-2")))
@@ -210,7 +212,7 @@ struct StateDirectoryTests {
 
     private func open(_ scratch: Scratch, _ plan: FaultPlan) throws -> AccountState {
         try StateDirectory.open(scratch.path, faults: plan.faults)
-            .makeAccount(Fixture.alice, uid: Fixture.uid, now: Fixture.now)
+            .makeAccount(StateFixture.alice, uid: StateFixture.uid, now: StateFixture.now)
     }
 
     private func refused(_ path: String, _ fault: StoreFault) {

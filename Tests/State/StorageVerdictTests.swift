@@ -50,7 +50,7 @@ struct StorageVerdictTests {
             storage([1], serial: "2").verdict(against: both) == .changed(.readerExchanged))
     }
 
-    @Test("a reader of which nothing was recorded is taken as it is; other kinds say nothing")
+    @Test("a reader without a record is accepted as it is; other kinds are ignored")
     func unrecorded() {
         #expect(storage([1]).verdict(against: []) == .unrecorded(replacing: nil))
         let other = storage([1], driver: "another")

@@ -12,9 +12,9 @@ import Testing
 @Suite("keys of templates")
 struct TemplateKeysTests {
     private static let key = StoredTemplateKeyID.sample(repeating: 5)
-    private let fixture: Fixture
+    private let fixture: StateFixture
 
-    init() throws { fixture = try Fixture() }
+    init() throws { fixture = try StateFixture() }
 
     private var store: PrintStore { fixture.account.prints }
     private var keys: TemplateKeys { fixture.state.templateKeys }
@@ -39,20 +39,20 @@ struct TemplateKeysTests {
     private func add(_ number: UInt8, _ finger: Finger = .rightIndex) throws -> PrintID {
         var template = [UInt8](repeating: number, count: 500)
         return try store.add(
-            &template, finger: finger, reader: Fixture.reader, sealedWith: .kept(Self.key),
-            now: Fixture.now)
+            &template, finger: finger, reader: StateFixture.reader, sealedWith: .kept(Self.key),
+            now: StateFixture.now)
     }
 
     /// The account as a later start of the daemon finds it: no key is open.
     ///
-    /// `error` is why the key cannot be opened then, nil before anybody has tried.
+    /// `error` is why the key cannot be opened then, nil before the first attempt.
     private func later(_ error: VaultError? = nil) throws -> (StateDirectory, AccountState) {
         let state = try StateDirectory.open(fixture.scratch.path)
         if let error { state.templateKeys.settle(Self.key, outcome: .failure(error)) }
-        return (state, try #require(try state.account(Fixture.alice, uid: Fixture.uid)))
+        return (state, try #require(try state.account(StateFixture.alice, uid: StateFixture.uid)))
     }
 
-    @Test("what a kept key seals opens with it, and with it alone")
+    @Test("what a stored key seals opens with it, and only with it")
     func opens() throws {
         let key = try keep()
         try add(1)
@@ -83,7 +83,7 @@ struct TemplateKeysTests {
         var template: [UInt8] = [1]
         #expect(throws: StoreFault.closed(trouble)) {
             try account.prints.add(
-                &template, finger: .leftThumb, reader: Fixture.reader, now: Fixture.now)
+                &template, finger: .leftThumb, reader: StateFixture.reader, now: StateFixture.now)
         }
         #expect(throws: StoreFault.closed(trouble)) { try account.prints.seal(with: .host) }
         #expect(try account.prints.count() == 2)
@@ -126,11 +126,11 @@ struct TemplateKeysTests {
         #expect(Layout.entries(of: fixture.file("prints")).isEmpty)
         var template: [UInt8] = [3]
         try account.prints.add(
-            &template, finger: .rightIndex, reader: Fixture.reader, now: Fixture.now)
+            &template, finger: .rightIndex, reader: StateFixture.reader, now: StateFixture.now)
         #expect(try account.prints.enrolment().prints.count == 1)
     }
 
-    @Test("another key takes over without a change of state, whatever step it stops at")
+    @Test("replacing a key changes no state, at whatever step it stops")
     func moves() throws {
         try keep()
         try fixture.add(2, .leftIndex)
@@ -141,7 +141,8 @@ struct TemplateKeysTests {
             while true {
                 let plan = FaultPlan()
                 let state = try StateDirectory.open(fixture.scratch.path, faults: plan.faults)
-                let account = try #require(try state.account(Fixture.alice, uid: Fixture.uid))
+                let account = try #require(
+                    try state.account(StateFixture.alice, uid: StateFixture.uid))
                 try open(in: state)
                 plan.arm(after: step)
                 let done: Void? = try? account.prints.seal(with: target)
@@ -169,9 +170,9 @@ struct TemplateKeysTests {
         let old = try add(1)
         var template: [UInt8] = [9]
         let change = try store.draft(
-            adding: &template, finger: .leftThumb, reader: Fixture.reader,
+            adding: &template, finger: .leftThumb, reader: StateFixture.reader,
             sealedWith: .kept(Self.key),
-            now: Fixture.now)
+            now: StateFixture.now)
         try store.seal(with: .host)
         try keys.remove(Self.key)
         #expect(throws: StoreFault.changedMeanwhile) { try store.commit(change) }
@@ -228,7 +229,7 @@ struct TemplateKeysTests {
         #expect(try fixture.state.templateKeysInUse().isEmpty)
         let print = try add(1)
         #expect(try fixture.state.templateKeysInUse() == [Self.key])
-        let bob = try fixture.state.makeAccount("bob", uid: 1001, now: Fixture.now)
+        let bob = try fixture.state.makeAccount("bob", uid: 1001, now: StateFixture.now)
         #expect(try bob.prints.count() == 0)
         let path = fixture.file("prints/" + hexadecimal(print))
         let whole = try fixture.contents(path)

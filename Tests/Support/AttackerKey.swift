@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A P-256 key pair of somebody who sits between a program and its TPM.
+/// A P-256 key pair of an attacker who sits between a program and its TPM.
 package struct AttackerKey: Sendable {
     /// The point, 32 bytes each, big endian.
     package let x: [UInt8]

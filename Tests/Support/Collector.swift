@@ -12,8 +12,8 @@ struct Chunk: Sendable {
     let source: Int
 }
 
-/// Reads all that comes from one descriptor or two, as it comes, on a thread of its own, so that whoever
-/// writes never blocks; ends with their other ends or with `stop()`.
+/// Reads all that comes from one descriptor or two, as it comes, on a thread of its own, so that a writer
+/// never blocks; ends with their other ends or with `stop()`.
 final class Collector: Sendable {
     private struct State {
         var chunks: [Chunk] = []

@@ -2,7 +2,7 @@
 extension TPMInterposer {
     /// From now on, every primary or other storage key that the TPM shows to the program has the
     /// attacker's public key in it, with a Name that fits. The answer's authentication fits too if
-    /// anybody could compute it: a session without salt, binding and password.
+    /// any party could compute it: a session without salt, binding and password.
     package func fakePrimary(with key: AttackerKey) {
         setRule(at: .answer) { [core] exchange in
             guard exchange.code == .createPrimary || exchange.code == .readPublic,

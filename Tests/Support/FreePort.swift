@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A port that nobody listens at.
+/// A port without a listener.
 package func freePort() throws -> UInt16 {
     let listing = try Program(
         Command([

@@ -60,7 +60,7 @@ package final class PostgreSQLServer: Sendable {
         }
     }
 
-    /// A port of this machine that nobody listens on just now.
+    /// A port of this machine that has no listener now.
     private static func freePort() throws(TestFault) -> UInt16 {
         let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let descriptor = try Descriptor(number < 0 ? -errno : number, "socket", "127.0.0.1")
@@ -83,7 +83,7 @@ package final class PostgreSQLServer: Sendable {
         if isDurable { _ = try? Program(Command(["rm", "-rf", data])).expectEnd() }
     }
 
-    /// A connection string for `database`, as whoever owns everything there.
+    /// A connection string for `database`, as the owner of everything there.
     package func connection(_ database: String = "postgres") -> String {
         "host=\(scratch.path) port=\(port ?? 5432) user=signet dbname=\(database)"
     }

@@ -10,11 +10,11 @@ package final class PrivateBus: Sendable {
     package struct Sleep: Equatable, Sendable {
         /// Whether all who delayed it let go in time.
         package let isInTime: Bool
-        /// Whether somebody listened at the socket that was to be looked at, at that moment.
+        /// Whether a process listened at the socket that was to be looked at, at that moment.
         package let wasHeard: Bool
     }
 
-    /// The bus's socket, as whoever runs there names it.
+    /// The bus's socket, as programs there name it.
     package let socket: String
     private let daemon: Program
     private let run: @Sendable ([String]) throws -> Program
@@ -45,7 +45,7 @@ package final class PrivateBus: Sendable {
         _ = try? daemon.expectEnd()
     }
 
-    /// Stops the bus, which then answers nobody until `proceed()`.
+    /// Stops the bus, which then answers no client until `proceed()`.
     package func stop() { daemon.signal(SIGSTOP) }
 
     /// Lets a stopped bus go on.
@@ -58,7 +58,7 @@ package final class PrivateBus: Sendable {
         return mock
     }
 
-    /// Has the machine fall asleep, and tells how that went; a reader at `path` should be closed by then.
+    /// Has the machine fall asleep, and reports how that went; a reader at `path` should be closed by then.
     package func sleep(lookingAt path: String = "/nonexistent") throws -> Sleep {
         let answer = try ask("Sleep", "string:\(path)").split(whereSeparator: \.isWhitespace)
         let values = answer.filter { $0 == "true" || $0 == "false" }.map { $0 == "true" }
@@ -88,7 +88,7 @@ package final class PrivateBus: Sendable {
         return String(line.drop { $0 == " " })
     }
 
-    /// Sends a signal as anybody on the bus can; to `destination` alone, if there is one.
+    /// Sends a signal as any client of the bus can; to `destination` alone, if there is one.
     package func forge(
         _ member: String, _ argument: String, to destination: String? = nil
     ) throws {
@@ -98,7 +98,7 @@ package final class PrivateBus: Sendable {
                 + ["/org/freedesktop/login1", "org.freedesktop.login1.Manager.\(member)", argument])
     }
 
-    /// Whether the bus lets an account send anything to whoever has a name.
+    /// Whether the bus lets an account send anything to the owner of a name.
     package func lets(uid: UInt32, sendTo name: String) throws -> Bool {
         let call = [
             "dbus-send", "--bus=unix:path=\(socket)", "--print-reply", "--dest=\(name)",

@@ -6,7 +6,7 @@ import Glibc
 package final class ReadinessNotices: Sendable {
     private let notices: Collector
 
-    /// Listens at a path, in the place of whoever did before.
+    /// Listens at a path, in place of the previous listener.
     package init(at path: String) throws(TestFault) {
         _ = unsafe unlink(path)
         notices = try Collector(

@@ -114,7 +114,7 @@ package final class SignetFixture: Sendable {
         try reader(kind).send(.unplug)
     }
 
-    /// Plugs a text reader in again; it is found when somebody looks for readers.
+    /// Plugs a text reader in again; it is found when a program looks for readers.
     package func plugIn(_ kind: ReaderKind = .storage) throws {
         try host.run(["rm", "-f", "\(Self.readerSocket(kind)).unplugged"])
     }
@@ -159,7 +159,7 @@ package final class SignetFixture: Sendable {
         }
     }
 
-    /// Enrols a finger, which whoever hears the notices puts on the reader, and gives the last
+    /// Enrols a finger, which the receiver of the notices puts on the reader, and gives the last
     /// answer.
     @discardableResult
     package func enroll(

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A real TPM 2.0 in software (swtpm), empty at first; its process and state end with this object.
 ///
-/// Commands are sent as bytes, beside whoever else uses it: its clients connect for each command.
+/// Commands are sent as bytes, beside its other users: its clients connect for each command.
 /// Calls block the thread until the TPM has answered.
 package final class SoftwareTPM: Sendable {
     /// The socket of commands; the control socket is `path` and `.ctrl`.

@@ -7,7 +7,7 @@ package struct TPMClient: Sendable {
     /// The socket of commands.
     package let path: String
 
-    /// A client of whoever listens at `path`.
+    /// A client of the listener at `path`.
     package init(path: String) { self.path = path }
 
     /// Sends a command as bytes and gives the answer as bytes.

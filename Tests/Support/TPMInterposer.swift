@@ -96,7 +96,7 @@ package final class TPMInterposer: Sendable {
     }
 
     /// At the `number`-th command from now on, does `act`, and gives neither that command nor a
-    /// later one to whoever waits: for the death of a program.
+    /// later one to every waiter: for the death of a program.
     package func cut(
         at number: Int, _ moment: Moment, _ act: @escaping @Sendable () -> Void
     ) {

@@ -42,7 +42,7 @@ final class TPMInterposerCore: Sendable {
                 exchange.answer = answer(reaction, else: nil, for: client)
             }
             guard let answer = exchange.answer else { return }
-            // Noted first: whoever has the answer finds it in what passed.
+            // Noted first: the receiver of the answer finds it in what passed.
             note(exchange)
             guard (try? client.write(answer)) != nil else { return }
         }
@@ -161,7 +161,7 @@ final class TPMInterposerCore: Sendable {
 
     /// Waits without a limit until `source` can be read; false when stopped or `client` has gone.
     private func ready(_ source: Int32?, orGone client: Int32?) -> Bool {
-        // poll skips negative numbers, and tells of a closed other end without being asked.
+        // poll skips negative numbers, and reports a closed other end without being asked.
         var ends = [
             pollfd(fd: stop.number, events: 0, revents: 0),
             pollfd(fd: client ?? -1, events: 0, revents: 0),

@@ -3,14 +3,14 @@ import CTestSupport
 import Glibc
 import LoginProtocol
 
-/// Stops a program that asks for a touch through the module at a moment that nobody could hit from
+/// Stops a program that asks for a touch through the module at a moment that cannot be hit from
 /// outside, as a debugger would.
 package final class Tracer: Sendable {
     /// Where the login is then.
     package enum Moment: Sendable, CaseIterable {
         /// The proof has been read.
         case proven
-        /// The proof was found good; nobody was asked yet whether it still is.
+        /// The proof was found good; the daemon was not asked yet whether it still is.
         case verified
         /// The daemon was asked, and its answer was not read.
         case asked

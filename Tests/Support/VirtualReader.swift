@@ -69,7 +69,7 @@ package struct VirtualReader: Sendable {
     }
 
     /// Sends the command as soon as the reader is open; throws when it is not within `limit`.
-    /// A reader that is being closed forgets what it was sent: first wait until it wants a finger.
+    /// A reader that is being closed forgets what it was sent: first wait until it asks for a finger.
     package func send(_ command: Command, within limit: Duration = .seconds(20)) throws(TestFault) {
         try sendWhenOpen(command.bytes, to: path, within: limit)
     }
@@ -135,7 +135,7 @@ package struct VirtualImageReader: Sendable {
     }
 }
 
-/// Connects as soon as somebody listens at `path`, told by inotify of its appearance.
+/// Connects as soon as a process listens at `path`, notified by inotify of its appearance.
 func sendWhenOpen(
     _ bytes: [UInt8], to path: String, within limit: Duration
 ) throws(TestFault) {
@@ -150,7 +150,7 @@ func sendWhenOpen(
         }
         let left = deadline - ContinuousClock.now
         guard left > .zero else { throw .deadline(awaited: "a reader at \(path)", transcript: "") }
-        // A socket is created before it listens, and nothing tells of the latter.
+        // A socket is created before it listens, and nothing reports the latter.
         arrivals.wait(within: result == -ENOENT ? left : .milliseconds(1))
     }
 }

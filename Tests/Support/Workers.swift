@@ -2,7 +2,7 @@
 import Dispatch
 import Glibc
 
-/// Threads of their own, which may block as long as they like without holding up anybody else.
+/// Threads of their own, which may block as long as they like without delaying anything else.
 final class Workers: Sendable {
     private let running = DispatchGroup()
 

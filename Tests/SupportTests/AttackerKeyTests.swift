@@ -82,7 +82,7 @@ struct AttackerKeyTests {
         #expect(bus.exchanges.last?.parsedResponse?.sessions.first?.proof != answered.proof)
     }
 
-    @Test("an object that is no storage key is shown as it is")
+    @Test("an object that is not a storage key is passed on as it is")
     func others() throws {
         let object = try tpm.sealObject()
         let genuine = try tpm.run(TPMCommand(.readPublic, [object])).bytes

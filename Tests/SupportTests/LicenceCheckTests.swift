@@ -34,7 +34,7 @@ struct LicenceCheckTests {
     }
 
     @Test(
-        "refuses a source or script without it, with another, or with it far below",
+        "refuses a source or script without it, with another, or with it far below the top",
         arguments: [
             ("a.swift", "let a = 1\n"), ("b/run", "#!/bin/sh\necho\n"), ("c.py", "pass"),
             ("d.swift", "// SPDX-License-Identifier: MIT\n"),

@@ -40,7 +40,7 @@ struct SoftwareTPMTests {
         try tpm.evict(TPMHandle.storageRootKey)
     }
 
-    @Test("a loss of power keeps what is persistent too")
+    @Test("a loss of power keeps what is persistent")
     func kill() throws {
         let name = try persistKey()
         tpm.kill()

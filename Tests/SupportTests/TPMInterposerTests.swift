@@ -20,7 +20,7 @@ struct TPMInterposerTests {
         program = TPMClient(path: bus.path)
     }
 
-    @Test("it hands on what passes, unaltered, and has heard it")
+    @Test("it passes on all traffic unaltered, and records it")
     func hears() throws {
         let response = try program.run(random)
         let heard = try #require(bus.exchanges.first)
@@ -162,7 +162,7 @@ struct TPMInterposerTests {
         try program.run(random)
     }
 
-    @Test("it does not hand on what is no command", arguments: [0, 9, 4097, 0xFFFF_FFFF])
+    @Test("it does not pass on an invalid command", arguments: [0, 9, 4097, 0xFFFF_FFFF])
     func noCommand(size: UInt32) throws {
         let header = [0x80, 1] + [UInt8](bigEndian: size) + [0, 0, 1, 0x7B]
         #expect(throws: TestFault.self) { try program.send(header + [0, 16]) }

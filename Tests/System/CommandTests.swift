@@ -131,7 +131,7 @@ struct CommandTests {
         #expect(try signet.status(HostFixture.alice).lock == .open)
     }
 
-    @Test("disable while a finger is awaited holds for the touch that comes then")
+    @Test("disable while a finger is awaited applies to the touch that comes then")
     func disabledMeanwhile() throws {
         try enrollAlice()
         let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)

@@ -161,7 +161,7 @@ struct ReaderLossTests {
         try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
     }
 
-    @Test("there is none: a line that says so, and the password at once")
+    @Test("a missing reader: a message says so, and the password is asked for at once")
     func absent() throws {
         try signet.stop()
         try signet.start(readers: [])

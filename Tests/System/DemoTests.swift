@@ -31,7 +31,7 @@ struct DemoTests {
         #expect(processes.filter { kill($0, 0) == 0 }.isEmpty)
     }
 
-    @Test("is refused to others than root, and with a word too many")
+    @Test("is refused to users other than root, and with a surplus argument")
     func refused() throws {
         let word = try demo("x").expectEnd()
         #expect(word.ending == .exited(2))

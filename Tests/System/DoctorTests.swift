@@ -97,13 +97,13 @@ struct DoctorTests {
     @Test("finds each fault that is planted in the stacks")
     func stacks() throws { try findEach(Plant.stacks) }
 
-    @Test("finds each fault that is planted in files, and its commands mend them")
+    @Test("finds each fault that is planted in files, and its commands repair them")
     func files() throws { try findEach(Plant.files) }
 
     @Test("finds each fault that is planted in the service, the accounts and around them")
     func service() throws { try findEach(Plant.service) }
 
-    @Test("finds a module that is gone, writable, or of another version")
+    @Test("finds a module that is missing, writable, or of another version")
     func module() throws {
         let path = "\(host.moduleDirectory)/pam_signet.so"
         func find(_ line: String, _ code: String, _ subject: String?) throws {
@@ -118,7 +118,7 @@ struct DoctorTests {
         try find("rm \(path)", "module-missing", nil)
     }
 
-    @Test("finds a daemon that is gone, stands still, or has other readers and vaults")
+    @Test("finds a daemon that is missing, hangs, or has other readers and vaults")
     func daemon() throws {
         signet.suspend()
         #expect(try examine().finding("service-silent", nil) != nil)
@@ -169,7 +169,7 @@ struct DoctorTests {
         #expect(try examine(as: HostFixture.alice).finding("file-writable", nil) != nil)
     }
 
-    @Test("is not held up by files that never end, links in circles and names that are no text")
+    @Test("is not delayed by files that never end, circular links and names that are not text")
     func hostile() throws {
         try signet.shell(
             """

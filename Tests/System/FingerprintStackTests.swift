@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// GNOME's stack for the finger alone, driven as gdm's worker does: as root, without a terminal,
-/// with nobody who could answer a prompt. gdm itself, its greeter and GNOME Shell do not run here.
+/// with no user who could answer a prompt. gdm itself, its greeter and GNOME Shell do not run here.
 @Suite("gdm-fingerprint", .timeLimit(.minutes(5)), .notingCells)
 struct FingerprintStackTests {
     private let signet: SignetFixture

@@ -45,7 +45,7 @@ struct FreshnessTests {
         try signet.expectReceipts(granted: [false, true])
     }
 
-    /// The daemon has confirmed by then, and cannot know that nobody heard it.
+    /// The daemon has confirmed by then, and cannot know that it was not heard.
     @Test(
         "when it had asked whether the proof is good cannot use the answer later",
         arguments: AlicesProgram.allCases)
@@ -96,7 +96,7 @@ struct FreshnessTests {
         try signet.expectReceipts(granted: [true])
     }
 
-    @Test("with a touch just before the end of its wait cannot use it beyond")
+    @Test("with a touch just before the end of its wait cannot use it afterwards")
     func touchAtDeadline() throws {
         try signet.writeServices(options: "timeout=3")
         let terminal = try signet.asking(.sudo)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("the fixture")
+@Suite("the host of a test")
 struct HostFixtureTests {
     @Test("alice becomes root through real sudo with her password")
     func sudoByPassword() throws {
@@ -35,7 +35,7 @@ struct HostFixtureTests {
         #expect(try bob.expectEnd() == .exited(1))
     }
 
-    @Test("su accepts the other user's password, and refuses one's own")
+    @Test("su accepts the other user's password, and refuses the caller's own")
     func su() throws {
         let host = try HostFixture()
         let allowed = try host.terminal(["su", "bob", "-c", "id -un"], as: HostFixture.alice)
@@ -126,7 +126,7 @@ struct HostFixtureTests {
         #expect(try host.read("/tmp/shown") == Array("shown\r\n".utf8))
     }
 
-    @Test("a program that is not there is an error, not an ending")
+    @Test("a missing program is an error, not an ending")
     func missing() throws {
         let host = try HostFixture()
         #expect(throws: TestFault.self) { try host.run(["/nowhere/program"]) }

@@ -40,7 +40,7 @@ struct JobControlTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    @Test("that any program is, stops at ^Z and asks anew at fg", arguments: [true, false])
+    @Test("that any program is, stops at ^Z and asks again at fg", arguments: [true, false])
     func stopped(isTouch: Bool) throws {
         let terminal = try shell(Asking.pamtester.line.command)
         for _ in 0..<2 {
@@ -58,7 +58,7 @@ struct JobControlTests {
     }
 
     @Test(
-        "and is sent to the background after ^Z gets no touch any more",
+        "and is sent to the background after ^Z gets no touch",
         arguments: [Asking.sudo, .su, .pamtester])
     func sentAway(program: Asking) throws {
         let terminal = try shell(program.line.command)
@@ -97,7 +97,7 @@ struct JobControlTests {
         try terminal.expect(program.line.inside)
     }
 
-    @Test("^Z with no shell behind it, as at a console's login, stops nothing and asks anew")
+    @Test("^Z without a shell behind it, as at a console's login, stops nothing and asks again")
     func withoutShell() throws {
         let terminal = try host.terminal(["login", "alice"], as: HostFixture.root, in: .console)
         try terminal.expectInvitation()

@@ -40,7 +40,7 @@ struct KeyringTests {
         return terminal
     }
 
-    @Test("after a touch it is open, and gives what it holds; without --keyring it stays locked")
+    @Test("after a touch it is open, and returns its secrets; without --keyring it stays locked")
     func opens() throws {
         let terminal = try loginByTouch()
         #expect(try signet.keyringState(terminal) == "open")
@@ -124,7 +124,7 @@ struct NetworkKeyringTests {
         try signet.enableKeyring()
     }
 
-    /// As OpenVPN's plugin does it: root asks, for somebody far away, without PAM_RHOST and terminal.
+    /// As OpenVPN's plugin does it: root asks, for a remote user, without PAM_RHOST and terminal.
     private func connect() throws -> Outcome {
         let service = try host.start(["pamtester", "openvpn", "alice", "authenticate"])
         signet.touchBlindly(Touch.alice) { service.ended != nil }

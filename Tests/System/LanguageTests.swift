@@ -29,7 +29,7 @@ struct SudoLanguageTests {
     private var host: HostFixture { signet.host }
     private let catalogue = "/usr/local/share/locale/de/LC_MESSAGES/signet.mo"
 
-    /// In German; French is there too, and wanted by nobody but the caller's environment.
+    /// In German; French is there too, but only the caller's environment asks for it.
     init() throws {
         signet = try SignetFixture.inhabited(options: "max-tries=2 debug")
         try host.installCatalogue("de")
@@ -47,7 +47,7 @@ struct SudoLanguageTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    /// English, and a touch lets in.
+    /// English, and a touch is accepted.
     private func expectEnglish(_ comment: Comment) throws {
         let terminal = try sudo()
         let shown = try terminal.expect(SignetFixture.orPassword)

@@ -53,7 +53,7 @@ struct LoginTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    @Test("su refuses one's own finger and password")
+    @Test("su refuses the caller's own finger and password")
     func suRefuses() throws {
         let terminal = try suBob()
         for _ in 0..<2 {

@@ -67,7 +67,7 @@ struct NotifyTests {
         try monitor.expect("byte 2")
         try signet.touch(Touch.alice, on: .text)
         try asking.expect("successfully authenticated")
-        // 3: closed by whoever showed it.
+        // 3: closed by the program that showed it.
         try monitor.expect("member=NotificationClosed")
         try monitor.expect("uint32 3")
         #expect(monitor.output.ranges(of: "member=Notify\n").count == 1)
@@ -75,7 +75,7 @@ struct NotifyTests {
         #expect(try notifier.expectEnd().ending == .exited(0))
     }
 
-    @Test("come again after the daemon was restarted, and go where it is killed in between")
+    @Test("reappear after a restart of the daemon, and disappear if it is killed in between")
     func restart() throws {
         let notifier = try notifier()
         let first = try asking()
@@ -147,7 +147,7 @@ struct NotifyTests {
         #expect(asking.ended == nil, "a login does not hang on it")
     }
 
-    @Test("does not take another's word for the daemon's")
+    @Test("does not trust another sender in the daemon's place")
     func foreign() throws {
         try signet.stop()
         let impostor = try host.start(

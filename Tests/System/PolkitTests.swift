@@ -50,7 +50,7 @@ struct PolkitTests {
     private func type(_ password: String, on terminal: Terminal) throws {
         try terminal.expect("Password: ")
         let deadline = ContinuousClock.now + .seconds(10)
-        // Nothing tells of a terminal's settings.
+        // Nothing reports a terminal's settings.
         while try terminal.mode().echoes && ContinuousClock.now < deadline { usleep(1_000) }
         try terminal.sendLine(password)
     }
@@ -127,7 +127,7 @@ struct PolkitTests {
         try expectRefusal(terminal)
     }
 
-    @Test("^C ends it, the terminal is as it was, and no finger is awaited any more")
+    @Test("^C ends it, restores the terminal, and cancels the request for a finger")
     func cancelled() throws {
         shows(.pkexec, .cancelled, .restored)
         let terminal = try pkexec()
@@ -212,7 +212,7 @@ struct PolkitTests {
 
     @Test("a helper of an unknown agent gets no touch")
     func unknownAgent() throws {
-        // Its parent has gone, and whoever is it now has not started it.
+        // Its parent has gone, and its present parent has not started it.
         let program = try host.start(
             ["sh", "-c", "{ echo 1; exec sleep 100; } | setsid -f \(Self.helper) alice"],
             as: HostFixture.alice)

@@ -6,7 +6,7 @@ import LoginProtocol
 import TestSupport
 import Testing
 
-/// Attacks on a touch by programs whose user is not in front of the machine, or is somebody else.
+/// Attacks on a touch by programs whose user is not in front of the machine, or is another.
 @Suite("a touch is for users who are present", .timeLimit(.minutes(5)))
 struct PresenceTests {
     private let signet: SignetFixture
@@ -60,7 +60,7 @@ struct PresenceTests {
         try su.expectEnd()
     }
 
-    @Test("bob's su from a session behind hers gets none, nor one of a user's own name for him")
+    @Test("bob's su from a session behind hers gets none")
     func behind() throws {
         let su = try host.terminal(["su", "alice"], as: HostFixture.bob)
         try expectPassword(su, "notAtMachine")

@@ -4,11 +4,11 @@ import LoginProtocol
 import TestSupport
 import Testing
 
-/// A real program that asks on a terminal for somebody's touch.
+/// A real program that asks on a terminal for a user's touch.
 enum Asking: String, CaseIterable, Sendable {
     case sudo, su, login, pamtester
 
-    /// Its line for a shell, and what it says when it let in.
+    /// Its line for a shell, and what it says when it succeeded.
     var line: (command: String, inside: String) {
         switch self {
         case .sudo: ("sudo id -un", "root\r\n")
@@ -42,7 +42,7 @@ struct PromptMatrixTests {
         signet = try SignetFixture.inhabited(allowsOthers: true)
     }
 
-    /// The program, and behind it one that shows what is left to read. login hangs up whoever had the
+    /// The program, and behind it one that shows what is left to read. login hangs up the process that had the
     /// terminal before, so that there it is the shell that it starts.
     private func begin(_ program: Asking) throws -> Terminal {
         let terminal: Terminal
@@ -107,7 +107,7 @@ struct PromptMatrixTests {
         #expect(throws: TestFault.self) { try host.read("/tmp/typed") }
     }
 
-    /// The first line is a wrong password; what comes behind it is nobody's.
+    /// The first line is a wrong password; what comes behind it belongs to no one.
     private func expectRefusedPaste(_ terminal: Terminal, _ program: Asking) throws {
         switch program {
         case .sudo, .login:

@@ -43,7 +43,7 @@ struct PromptTests {
         try terminal.expectEnd()
     }
 
-    @Test("^C ends su, and the shell has its terminal back")
+    @Test("^C ends su, and the shell regains its terminal")
     func interrupt() throws {
         let terminal = try shell(running: "su bob -c 'id -un'")
         try terminal.control(.c)
@@ -53,7 +53,7 @@ struct PromptTests {
         #expect(!terminal.transcript.contains("\nbob\r\n"))
     }
 
-    @Test("^C ends sudo, and the shell has its terminal back")
+    @Test("^C ends sudo, and the shell regains its terminal")
     func interruptSudo() throws {
         let terminal = try shell(running: "sudo id -un")
         try terminal.control(.c)
@@ -73,7 +73,7 @@ struct PromptTests {
         try terminal.expect(Self.prompt)
         try terminal.sendLine("sudo id -un")
         if prompt == "off" {
-            // Nothing tells of it but that signals are held back.
+            // Nothing shows it but that signals are held back.
             let deadline = ContinuousClock.now + .patience
             while !isHeldBack(SIGINT, by: "sudo") {
                 try #require(ContinuousClock.now < deadline)
@@ -112,7 +112,7 @@ struct PromptTests {
         try expectSoundShell(terminal)
     }
 
-    @Test("a hang-up ends the program, and the daemon asks for no finger any more")
+    @Test("a hang-up ends the program, and cancels the request for a finger")
     func hangUp() throws {
         let terminal = try host.terminal(["sudo", "id", "-un"], as: HostFixture.alice)
         try terminal.expectInvitation()

@@ -111,7 +111,7 @@ struct PurposeTests {
         #expect(shown.hasPrefix("sudo true '(alice, pts/9)' 'a b' '' (alice, pts/"))
     }
 
-    @Test("bytes that are no UTF-8 are shown as numbers")
+    @Test("bytes that are not UTF-8 are shown as numbers")
     func notUTF8() throws {
         let terminal = try host.terminal(
             ["bash", "-c", "exec sudo true $'\\xff\\xc3(\\xed\\xa0\\x80'"], as: HostFixture.alice)

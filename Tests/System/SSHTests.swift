@@ -34,7 +34,7 @@ struct SSHTests {
             UseDNS no
 
             """)
-        // A network of its own, which goes with the client: nobody else's ports are touched.
+        // A network of its own, which goes with the client: no other ports are touched.
         try host.write(
             "/usr/local/bin/over-ssh",
             """

@@ -190,7 +190,7 @@ struct SecretTests {
         #expect(try signet.failures(of: HostFixture.alice) == 0)
     }
 
-    @Test("what is no text is not shown on a terminal, unless it must be")
+    @Test("a secret that is not text is not shown on a terminal, unless an option says so")
     func binary() throws {
         #expect(try run("printf 'a\\033[2Jb' | signet secret set mail").succeeded)
         for (options, shown) in [([], "is not text and was not shown"), (["--force"], "b\r\n")] {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Real sudo with the real module, daemon, relay and server, and stock ssh-keygen for the receipt.
-@Suite("sudo, where a server has to say yes too", .timeLimit(.minutes(5)))
+@Suite("sudo, if a server has to approve too", .timeLimit(.minutes(5)))
 struct ServerLoginTests {
     private let signet: SignetFixture
     private let server: LiveServer

@@ -6,7 +6,7 @@ import Testing
 
 /// sudo's own text for its prompt (`-p`, SUDO_PROMPT) is what it shows in place of `Password:`. It has
 /// no say in what the module shows, beside being a word of the command line that is confirmed.
-@Suite("a prompt of one's own for sudo", .timeLimit(.minutes(5)))
+@Suite("a custom prompt for sudo", .timeLimit(.minutes(5)))
 struct SudoPromptTests {
     private let signet: SignetFixture
     private var host: HostFixture { signet.host }

@@ -41,7 +41,7 @@ struct SudoTests {
         #expect(decision.uid == 0)
     }
 
-    @Test("a bad scan is no failure: it is repeated, and the next one succeeds")
+    @Test("a bad scan is not a failure: it is repeated, and the next one succeeds")
     func badScan() throws {
         let terminal = try sudo("id", "-un")
         try terminal.expectInvitation()

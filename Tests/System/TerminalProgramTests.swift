@@ -54,7 +54,7 @@ enum TerminalProgram: CaseIterable, Sendable {
         }
     }
 
-    /// What appears when somebody is in.
+    /// What appears after a login.
     var welcome: String {
         switch self {
         case .sudo: "root\r\n"
@@ -223,7 +223,7 @@ struct TerminalProgramTests {
     }
 
     @Test(
-        "^Z stops it, and fg asks anew, for the touch or the password",
+        "^Z stops it, and fg asks again, for the touch or the password",
         arguments: TerminalProgram.allCases, [true, false])
     func stopped(program: TerminalProgram, isTouch: Bool) throws {
         shows(program.column, .stopped)
@@ -252,7 +252,7 @@ struct TerminalProgramTests {
     func background(program: TerminalProgram) throws {
         shows(program.column, .background)
         let begun = ContinuousClock.now
-        // It stops where it wants the terminal, which tells that the module is done. In one line: while
+        // It stops when it needs the terminal, which shows that the module is done. In one line: while
         // the shell edits one, the terminal is set for that, and no password is read.
         let terminal = try shell(running: program, " & wait; jobs")
         try terminal.expect("[1] ")
@@ -333,7 +333,7 @@ struct TerminalProgramTests {
         let terminal = try start(program)
         try terminal.expect(Self.silent)
         #expect(ContinuousClock.now - begun < .seconds(4))
-        // A login reports the accepted password, which nobody hears now.
+        // A login reports the accepted password, which is not heard now.
         try passByPassword(program, on: terminal)
         signet.resume()
     }

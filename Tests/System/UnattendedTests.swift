@@ -5,7 +5,7 @@ import LoginProtocol
 import TestSupport
 import Testing
 
-/// Programs that run PAM while nobody is there to touch anything: real cron, and what systemd does
+/// Programs that run PAM while no user is there to touch anything: real cron, and what systemd does
 /// for a user's service manager.
 @Suite("with no user present", .timeLimit(.minutes(5)), .notingCells)
 struct UnattendedTests {

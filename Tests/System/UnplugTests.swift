@@ -131,7 +131,7 @@ struct UnplugTests {
     }
 
     @Test(
-        "import-fprintd, which waits for its turn, says that it is away, or takes over if it is back",
+        "import-fprintd, waiting for its turn, says that the reader is away, or imports if it is back",
         arguments: [false, true])
     func importing(isBack: Bool) throws {
         try signet.stop()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Posix
+import TestScopes
 import Testing
 
 @testable import Systemd
@@ -86,14 +87,14 @@ struct LoginSessionTests {
     }
 
     @Test(
-        "is a fault where not all is known of it",
+        "is a fault if its record is incomplete",
         arguments: ["UID", "ACTIVE", "STATE", "REMOTE", "CLASS"])
     func incomplete(_ field: String) throws {
         #expect(throws: (any Error).self) { try session([field: ""]) }
     }
 
     @Test(
-        "is a fault where its record is gone, or its name is none",
+        "is a fault if its record is gone, or its name is invalid",
         arguments: ["c8", "", "../sessions/c7", "c7/", "."])
     func missing(_ id: String) throws {
         #expect(throws: (any Error).self) {

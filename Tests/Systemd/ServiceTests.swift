@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TestScopes
 import Testing
 
 @testable import Systemd
@@ -79,7 +80,7 @@ struct ServiceTests {
         #expect(Readiness.status("a\nMAINPID=1\r").message == "STATUS=a MAINPID=1 ")
     }
 
-    @Test("that it reads files anew is said in systemd's word for it")
+    @Test("that it reloads files is said in systemd's word for it")
     func reloading() {
         #expect(Readiness.reloading.message == "RELOADING=1")
     }

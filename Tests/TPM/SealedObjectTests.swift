@@ -115,7 +115,7 @@ struct SealedObjectTests {
         #expect(!ready.isUsable)
     }
 
-    @Test("the TPM says who made it and whether it is locked")
+    @Test("the TPM reports its maker and whether it is locked")
     func properties() throws {
         let before = try connection.properties()
         #expect(before.maker.hasPrefix("IBM SW") && !before.isLockedOut && !before.isOwned)
@@ -127,7 +127,7 @@ struct SealedObjectTests {
         #expect(try connection.handles(.persistent) == [StorageRoot.persistentHandle])
     }
 
-    @Test("a key that is no storage key, or guards itself against guesses, is no root key")
+    @Test("a key that is not a storage key, or guards itself against guesses, is not a root key")
     func unfit() throws {
         for area in [signerArea, guardedArea] {
             let other = try SoftwareTPM()

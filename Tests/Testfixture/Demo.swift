@@ -23,7 +23,7 @@ struct DemoScene: Sendable {
 final class Demo: Sendable {
     private let screen: DemoScreen
     private let sets = Mutex<[SignetFixture]>([])
-    /// Held by whoever ends the demo, to the end.
+    /// Held by the task that ends the demo, to the end.
     private let ending = Mutex(())
 
     private init(_ screen: DemoScreen) { self.screen = screen }

@@ -31,7 +31,7 @@ extension DemoSet {
 
     /// Where alice's templates are.
     static let templates = "/var/lib/signet/private/accounts/\(HostFixture.alice.uid)/prints"
-    /// What she is told of one that is not there, or not as it was.
+    /// What she learns of one that is not there, or not as it was.
     private static let damaged = "a stored fingerprint was damaged or altered"
     /// Where the name of the first is noted.
     static let firstTemplate = "/run/first-template"

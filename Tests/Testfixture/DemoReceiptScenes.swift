@@ -2,7 +2,7 @@
 import TestSupport
 
 extension DemoSet {
-    /// What is left of logins: proofs that anybody can check.
+    /// What is left of logins: proofs that anyone can check.
     static let receiptScenes = [
         DemoScene(
             title: "Every touch left a signed receipt",

@@ -18,10 +18,10 @@ final class DemoScreen: Sendable {
     private let finished = DispatchSemaphore(value: 0)
 
     /// How long a person takes to act, so that what happens can be followed with the eyes. Nothing
-    /// waits for it, and where nobody watches it is left out.
+    /// waits for it, and without a viewer it is left out.
     private static let reactionMicroseconds: UInt32 = 350_000
 
-    /// Starts showing; nil where there is no pipe to be had.
+    /// Starts showing; nil if no pipe can be made.
     init?() {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }

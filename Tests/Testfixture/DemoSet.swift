@@ -139,7 +139,7 @@ struct DemoSet {
 
     // MARK: Behind the curtain
 
-    /// Makes the virtual reader one that is touched: at first it wants a finger to be swiped.
+    /// Makes the virtual reader one that is touched: at first it asks for a finger to be swiped.
     func makePress() throws {
         let client = try signet.connect()
         try client.send(.enroll(account: "alice", finger: .rightIndex, readerID: nil))

@@ -74,7 +74,7 @@ extension DemoSet {
         try check("alice's key is in the vault '\(name)'", vault == name, came: vault)
     }
 
-    /// sudo tells that there is another TPM, without a touch, and goes on to its own prompt.
+    /// sudo says that there is another TPM, without a touch, and continues to its own prompt.
     private func seeAnotherTPM() throws -> Terminal {
         let terminal = try alice("sudo", "whoami")
         try see("the TPM was cleared or is a different one", on: terminal)

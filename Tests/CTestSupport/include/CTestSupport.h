@@ -73,7 +73,7 @@ struct sender {
     unsigned int uid;
 };
 
-// A datagram socket at `path` that tells who sent: returns a descriptor or -errno.
+// A datagram socket at `path` that reports the sender: returns a descriptor or -errno.
 int bind_datagram(const char *path);
 
 // A socket that takes streams at `path`: returns a descriptor or -errno.
@@ -96,7 +96,7 @@ void hurry_virtual_readers(int hurry);
 // there again when a process is started anew. Call it before the readers are looked for.
 void keep_virtual_storage(const char *path);
 
-// Listens at a path, and has a process of its own start the program `arguments[0]` whenever somebody
+// Listens at a path, and has a process of its own start the program `arguments[0]` whenever a client
 // connects and none runs, with the socket as systemd passes it. Both end with the caller. Call it
 // while there is one thread. Returns 0 or an errno.
 int start_on_demand(const char *path, char *const arguments[]);

@@ -13,7 +13,7 @@ private let listed = fingers(.leftThumb)
 private let changed = answering(.done(DoneAnswer(finger: .leftThumb, prints: 1, state: .valid)))
 private let words = [["enroll", "left-thumb"], ["delete", "left-thumb"]]
 
-private func fingers(_ finger: Finger) -> [Step] {
+private func fingers(_ finger: Finger) -> [DaemonStep] {
     var print = samplePrint
     print.finger = finger
     return answering(.print(print), .done(DoneAnswer(prints: 1)))
@@ -26,8 +26,8 @@ private func token(_ name: String, of server: ServerURL = sampleServer.server) -
             token: .sample(repeating: 0xAB)))
 }
 
-/// What the daemon tells of an account with keys for others.
-private let keys: [[Step]] = {
+/// What the daemon reports about an account with keys for others.
+private let keys: [[DaemonStep]] = {
     var ended = sampleServer
     ended.server = "https://old.example"
     ended.state = .invalidated
@@ -103,7 +103,7 @@ struct EndingsTests {
         #expect(run.code == .denied && !run.output.contains("ended"))
     }
 
-    @Test("is nothing where there is none, or no key opens any more", arguments: words)
+    @Test("is empty if there are no keys, or none opens", arguments: words)
     func none(words: [String]) throws {
         var signing = sampleSigningKey
         signing.state = .invalidated
@@ -123,8 +123,8 @@ struct EndingsTests {
         arguments: [
             answering(.denial(Denial(.fingersClosed))), [.receive], [],
             [.receive, .sendRaw([1, 200])], [.receive, .hang],
-        ] as [[Step]])
-    func untold(script: [Step]) throws {
+        ] as [[DaemonStep]])
+    func untold(script: [DaemonStep]) throws {
         for words in words {
             let run = try signet(words + ["--account", "alice"], [script, changed]) {
                 $0.answerLimit = .milliseconds(200)

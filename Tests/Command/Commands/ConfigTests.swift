@@ -26,7 +26,7 @@ struct ConfigTests {
         #expect(settings?.first?["value"] as? String == "60s")
     }
 
-    @Test("shows the options that PAM stacks give the module, and where they stand")
+    @Test("shows the options that PAM stacks give the module, and their places")
     func modules() throws {
         let scratch = try Scratch()
         let script = answering(.setting(setting), .done(DoneAnswer()))

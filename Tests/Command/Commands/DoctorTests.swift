@@ -13,11 +13,11 @@ import Testing
 
 private let done = DoneAnswer()
 
-/// What a daemon answers to the doctor about nobody but the caller itself.
+/// What a daemon answers to the doctor about the caller only.
 private func scripts(
     _ status: StatusAnswer = sampleStatus, readers: [ReaderAnswer] = [sampleReader],
     vaults: [VaultAnswer] = [VaultAnswer(vault: Bytes("file".utf8), isChosen: true)]
-) -> [[Step]] {
+) -> [[DaemonStep]] {
     [
         [.receive] + readers.map { .send(.reader($0)) } + [.send(.done(done))],
         [.receive] + vaults.map { .send(.vault($0)) } + [.send(.done(done))],
@@ -26,7 +26,7 @@ private func scripts(
     ]
 }
 
-private func doctor(_ words: [String] = [], _ scripts: [[Step]]) throws -> Run {
+private func doctor(_ words: [String] = [], _ scripts: [[DaemonStep]]) throws -> Run {
     let scratch = try Scratch()
     try scratch.write("etc/pam.d/signet", "auth required pam_unix.so\n", mode: 0o644)
     return try signet(["doctor"] + words, scripts, in: scratch) { environment in
@@ -66,7 +66,7 @@ struct DoctorTests {
         #expect(run.errors == "")
     }
 
-    @Test("shows findings below their area, with why and what mends, and one line that sums up")
+    @Test("shows findings by area, with cause and remedy, and one line that sums up")
     func text() throws {
         let run = try doctor([], scripts())
         #expect(
@@ -87,7 +87,7 @@ struct DoctorTests {
 
     @Test("shows how many fingers an account has on each reader, and whether that is there")
     func fingers() throws {
-        func print(_ reader: Bytes, intact: Bool = true) -> Step {
+        func print(_ reader: Bytes, intact: Bool = true) -> DaemonStep {
             .send(
                 .print(
                     PrintAnswer(
@@ -233,11 +233,11 @@ struct DoctorTests {
         #expect(
             try codes(doctor(["--json"], Array(denied) + [answering(.denial(Denial(.storage)))]))
                 == ["account-unanswered"])
-        let nonsense: [[Step]] = [[.receive, .sendRaw([1, 2, 3])]]
+        let nonsense: [[DaemonStep]] = [[.receive, .sendRaw([1, 2, 3])]]
         #expect(try codes(doctor(["--json"], nonsense)) == ["service-silent"])
     }
 
-    @Test("a key that does not fit the fingers: they are shown before it is made anew")
+    @Test("a key that does not fit the fingers: they are shown before a new one is made")
     func invalid() throws {
         var status = sampleStatus
         status.state = .invalidated

@@ -39,7 +39,7 @@ struct FingerTests {
         #expect(none.output.contains("no finger is enrolled for alice. Run 'signet enroll'"))
     }
 
-    @Test("enroll shows each stage as a line where there is no terminal")
+    @Test("enroll shows each stage as a line without a terminal")
     func enroll() throws {
         let scratch = try Scratch()
         try scratch.writeModule()
@@ -125,7 +125,7 @@ struct FingerTests {
         let taken = answering(.print(samplePrint), .done(DoneAnswer()))
         let second = try signet(words, [taken] + noKeys + [done])
         #expect(second.requests.last == .enroll(account: alice, finger: .leftIndex, readerID: nil))
-        let all: [Step] =
+        let all: [DaemonStep] =
             [.receive]
             + Finger.allCases.map { finger in
                 var print = samplePrint

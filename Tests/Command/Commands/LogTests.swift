@@ -62,8 +62,8 @@ struct SampleLog {
     }
 
     /// What the daemon answers.
-    var script: [Step] {
-        let end = Step.send(.chainHead(counter: head.counter, digest: head.digest))
+    var script: [DaemonStep] {
+        let end = DaemonStep.send(.chainHead(counter: head.counter, digest: head.digest))
         return [.receive, end] + signers.map { .send(.signer($0)) }
             + receipts.map { .send(.receipt($0)) } + [.send(.done(DoneAnswer()))]
     }
@@ -254,7 +254,7 @@ struct LogTests {
     func damaged() throws {
         let sample = try SampleLog(count: 2)
         let denial = Denial(.storage, subject: Bytes("a receipt is damaged".utf8))
-        let script: [Step] = sample.script.dropLast() + [.send(.denial(denial))]
+        let script: [DaemonStep] = sample.script.dropLast() + [.send(.denial(denial))]
         let check = try signet(["log", "--verify", "--account", "daemon"], [script])
         #expect(check.code == .denied)
         #expect(check.output.hasPrefix("receipt at position 3: it cannot be read"))

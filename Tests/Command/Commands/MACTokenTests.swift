@@ -18,12 +18,12 @@ private func token(_ name: String, at server: ServerURL = shop) -> MACTokenAnswe
         token: .sample(0..<16))
 }
 
-private func kept(_ tokens: MACTokenAnswer...) -> [Step] {
+private func kept(_ tokens: MACTokenAnswer...) -> [DaemonStep] {
     [.receive] + tokens.map { .send(.macToken($0)) } + [.send(.done(DoneAnswer()))]
 }
 
 private func macToken(
-    _ words: String..., scripts: [[Step]] = [], in scratch: Scratch? = nil
+    _ words: String..., scripts: [[DaemonStep]] = [], in scratch: Scratch? = nil
 ) throws -> Run {
     try signet(["mac-token"] + words + ["--account", "alice"], scripts, in: scratch)
 }
@@ -52,7 +52,7 @@ struct MACTokenTests {
             ])
     }
 
-    @Test("lists tokens, and says where there is none")
+    @Test("lists tokens, and says so if there is none")
     func list() throws {
         let run = try macToken("list", scripts: [kept(token("a"), token("b"))])
         #expect(run.output.split(separator: "\n").count == 3)
@@ -67,7 +67,7 @@ struct MACTokenTests {
     func header() throws {
         let scratch = try Scratch()
         try scratch.write("body", "{}")
-        let script: [[Step]] = [
+        let script: [[DaemonStep]] = [
             kept(token("cron")), answering(.authorization(Bytes("SignetMAC x".utf8))),
         ]
         let run = try macToken(

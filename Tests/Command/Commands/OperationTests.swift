@@ -33,17 +33,17 @@ private func operation(
         state: state, failures: failures)
 }
 
-/// The connection that tells which servers there are.
-private func registered(_ servers: ServerAnswer...) -> [Step] {
+/// The connection that lists the servers.
+private func registered(_ servers: ServerAnswer...) -> [DaemonStep] {
     [.receive] + servers.map { .send(.server($0)) } + [.send(.done(DoneAnswer()))]
 }
 
-private func listed(_ answers: Answer...) -> [Step] {
+private func listed(_ answers: Answer...) -> [DaemonStep] {
     [.receive] + answers.map { .send($0) } + [.send(.done(DoneAnswer()))]
 }
 
 private func operations(
-    _ words: String..., scripts: [[Step]] = [],
+    _ words: String..., scripts: [[DaemonStep]] = [],
     change: (inout CommandEnvironment) -> Void = { _ in }
 ) throws -> Run {
     try signet(["operations", "--account", "alice"] + words, scripts, change: change)
@@ -71,7 +71,7 @@ struct OperationTests {
                     OperationListRequest(account: alice, timeoutMilliseconds: 30_000)))
     }
 
-    @Test("says so where nothing awaits, and where no server is known")
+    @Test("says so if nothing awaits, and if no server is known")
     func nothing() throws {
         let none = try operations("list", scripts: [registered(server(first)), listed()])
         #expect(none.code == .done && none.output == "no operation awaits your decision\n")
@@ -137,7 +137,7 @@ struct OperationTests {
 
     @Test("takes the beginning of an id if it means one operation only")
     func prefixes() throws {
-        let both: [[Step]] = [
+        let both: [[DaemonStep]] = [
             registered(server(first), server(second)),
             listed(.operation(operation(0xab)), .operation(operation(0xab, at: second))),
         ]
@@ -297,7 +297,7 @@ struct OperationTests {
         let event = try Event()
         let trouble = ServerTroubleAnswer(
             server: first, reason: .serverUnreachable, subject: Bytes("gone".utf8))
-        var scripts: [[Step]] = [
+        var scripts: [[DaemonStep]] = [
             registered(server(first)), listed(.operation(operation(1))),
             listed(.operation(operation(1)), .operation(operation(2))),
             listed(.serverTrouble(trouble)), listed(.serverTrouble(trouble)),
@@ -324,7 +324,7 @@ struct OperationTests {
         #expect(timeouts.first == 30_000 && timeouts.dropFirst().allSatisfy { $0 == nil })
     }
 
-    @Test("ends a watch with 130 and no word where a signal says so")
+    @Test("ends a watch silently with 130 on a signal")
     func interrupted() throws {
         let event = try Event()
         event.happen()
@@ -339,7 +339,7 @@ struct OperationTests {
 struct OperationTerminalTests {
     /// The built program in a fixture, with a fake daemon where the real one would listen.
     private func terminal(
-        _ words: [String], _ scripts: [[Step]]
+        _ words: [String], _ scripts: [[DaemonStep]]
     ) throws -> (Terminal, FakeDaemon, HostFixture) {
         let host = try HostFixture()
         try host.run(["mkdir", "-p", "-m", "755", "/run/signet"])
@@ -394,7 +394,7 @@ struct OperationTerminalTests {
         #expect(try daemon.requests().last == .cancel)
     }
 
-    @Test("^C ends a watch with 130 and no other word; what came is shown")
+    @Test("^C ends a watch with 130 and without a message; what arrived is shown")
     func watch() throws {
         let (terminal, daemon, host) = try terminal(
             ["watch"],

@@ -17,7 +17,7 @@ struct ReaderPrintsTests {
     private static let foreign = StoredPrintAnswer(
         account: nil, finger: nil, readerID: elan, subject: Bytes("FP1".utf8))
 
-    private static func readers(_ ids: (Bytes, ReaderFeatures)...) -> [Step] {
+    private static func readers(_ ids: (Bytes, ReaderFeatures)...) -> [DaemonStep] {
         [.receive]
             + ids.map { id, features in
                 .send(
@@ -30,7 +30,8 @@ struct ReaderPrintsTests {
 
     private static let listing = readers((elan, [.storage, .storageList]))
 
-    private static func stored(_ prints: [StoredPrintAnswer], deleted: UInt8? = nil) -> [Step] {
+    private static func stored(_ prints: [StoredPrintAnswer], deleted: UInt8? = nil) -> [DaemonStep]
+    {
         [.receive] + prints.map { .send(.storedPrint($0)) }
             + [.send(.done(DoneAnswer(prints: deleted)))]
     }
@@ -55,7 +56,7 @@ struct ReaderPrintsTests {
         #expect(prints.map { $0["account"] as? String } == ["alice", nil])
     }
 
-    @Test("of a reader that does not list, it is said that only all of them can be deleted")
+    @Test("says that a reader that does not list its prints can only delete all of them")
     func mute() throws {
         let both = Self.readers(
             (Self.elan, [.storage, .storageList]), (Self.synaptics, .storage),

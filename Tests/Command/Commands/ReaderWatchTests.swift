@@ -13,7 +13,7 @@ struct ReaderWatchTests {
         readerID: Bytes("elan:0".utf8), scan: .press, total: 5, name: Bytes("ElanTech".utf8),
         driver: Bytes("elan".utf8), features: .identify)
 
-    private static func script(_ notices: Notice...) -> [Step] {
+    private static func script(_ notices: Notice...) -> [DaemonStep] {
         [.receive, .send(.reader(reader))] + notices.map { .send(.notice($0)) }
             + [.send(.denial(Denial(.readerRemoved)))]
     }

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Two receipts of 17:24:00 UTC, and refusals around them.
-private func sample(_ refusals: [Refusal], receipts: Int = 2) throws -> [Step] {
+private func sample(_ refusals: [Refusal], receipts: Int = 2) throws -> [DaemonStep] {
     var script = try SampleLog(count: receipts).script
     script.insert(contentsOf: refusals.map { .send(.refusal($0)) }, at: 2)
     return script
@@ -31,7 +31,7 @@ private func refusal(
 
 @Suite("signet log, of refused attempts")
 struct RefusalLogTests {
-    private func run(_ script: [Step], _ options: String...) throws -> Run {
+    private func run(_ script: [DaemonStep], _ options: String...) throws -> Run {
         try signet(["log", "--account", "daemon"] + options, [script])
     }
 
@@ -65,7 +65,7 @@ struct RefusalLogTests {
         #expect(lines[6].contains("Z signet secret get refused: the lid was closed"))
     }
 
-    @Test("shows them where there are no receipts yet")
+    @Test("shows them even if there are no receipts yet")
     func alone() throws {
         let run = try run(
             try sample([refusal(AuthenticateRequest.verb, .noMatch, at: moment)], receipts: 0))

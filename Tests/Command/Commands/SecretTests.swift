@@ -11,11 +11,11 @@ import Testing
 
 private let alice: AccountName = "alice"
 private let mail = Bytes("mail".utf8)
-private let kept: [Step] = [.send(.done(DoneAnswer()))]
+private let kept: [DaemonStep] = [.send(.done(DoneAnswer()))]
 
 /// Runs `signet secret set` for alice with these bytes as standard input.
 private func set(
-    _ content: Bytes, words: [String] = ["mail"], _ scripts: [[Step]]
+    _ content: Bytes, words: [String] = ["mail"], _ scripts: [[DaemonStep]]
 ) throws -> Run {
     let scratch = try Scratch()
     try scratch.write("input", content)
@@ -28,8 +28,8 @@ private func set(
 }
 
 /// What the daemon says and takes for a secret of so many parts.
-private func taking(_ parts: Int) -> [Step] {
-    [.receive, .send(.secretWanted)] + [Step](repeating: .receive, count: parts) + kept
+private func taking(_ parts: Int) -> [DaemonStep] {
+    [.receive, .send(.secretWanted)] + [DaemonStep](repeating: .receive, count: parts) + kept
 }
 
 @Suite("signet secret set")
@@ -174,7 +174,7 @@ struct SecretGetTests {
         }
     }
 
-    @Test("shows nothing on a terminal that is no text, unless it must")
+    @Test("shows nothing on a terminal that is not text, unless an option says so")
     func binary() throws {
         for content in [[0], [0x61, 0x1B, 0x5B], [0xFF], [0x61, 13], [0xC3]] as [Bytes] {
             let answers: [Answer] = [.secretPart(content), .done(DoneAnswer())]
@@ -209,7 +209,7 @@ struct SecretGetTests {
         #expect(run.errors.contains("could not be written to standard output"))
     }
 
-    @Test("says why there is none, and what to do")
+    @Test("says why there is no secret, and what to do")
     func denied() throws {
         for (denial, text) in [
             (Denial(.unknownSecret, subject: mail), "there is no secret mail. See 'signet secret"),

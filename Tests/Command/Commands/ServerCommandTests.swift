@@ -17,7 +17,7 @@ private let token = TokenAnswer(
     accessToken: Bytes("eyJ.a.b".utf8), seconds: 300, refreshToken: Bytes("sgr_x".utf8))
 
 private func run(
-    _ words: [String], _ scripts: [[Step]] = [], input: String = "", until told: String? = nil
+    _ words: [String], _ scripts: [[DaemonStep]] = [], input: String = "", until told: String? = nil
 ) throws -> Run {
     let scratch = try Scratch()
     try scratch.write("input", input)
@@ -161,10 +161,10 @@ struct ServerCommandTests {
         }
     }
 
-    @Test("disable has the time that a server may take, and not the daemon's alone")
+    @Test("disable waits as long as a server may take, not only as long as the daemon")
     func slow() throws {
         let listed = answering(.server(sampleServer), .done(DoneAnswer()))
-        let slow: [Step] = [
+        let slow: [DaemonStep] = [
             .receive, .send(.notice(Notice(.askingServer, subject: Bytes(url.utf8)))),
             .pause(milliseconds: 3_000),
             .send(.done(DoneAnswer(state: CredentialState.none))),
@@ -197,7 +197,7 @@ struct ServerCommandTests {
             ([others], "cancelled: nothing was changed", "interrupted"),
         ] {
             let script =
-                [.receive] + notices.map { Step.send(.notice($0)) }
+                [.receive] + notices.map { DaemonStep.send(.notice($0)) }
                 + [.receive, .send(.denial(Denial(.cancelled)))]
             let end = notices.last == asking ? "asking https" : "waiting: bob"
             let plain = try run(["disable", "--server", url], [listed, script], until: end)
@@ -212,7 +212,7 @@ struct ServerCommandTests {
     @Test("login writes the token and nothing else to standard output")
     func login() throws {
         let listed = answering(.server(sampleServer), .done(DoneAnswer()))
-        let asked: [Step] = [.receive, .send(.notice(Notice(.touch))), .send(.token(token))]
+        let asked: [DaemonStep] = [.receive, .send(.notice(Notice(.touch))), .send(.token(token))]
         let plain = try run(["login", url], [listed, asked])
         #expect(plain.code == .done && plain.output == "eyJ.a.b\n")
         #expect(plain.errors == "touch the reader to log in to \(url) as al:ice\\x1b\n")
@@ -229,9 +229,9 @@ struct ServerCommandTests {
         #expect(none.code == .done && none.output.contains("alice is not registered at any server"))
     }
 
-    @Test("login keeps the token as a secret, and shows nothing of it")
+    @Test("login stores the token as a secret, and shows nothing of it")
     func secret() throws {
-        let scripts: [[Step]] = [
+        let scripts: [[DaemonStep]] = [
             answering(.done(DoneAnswer())), answering(.done(DoneAnswer())),
             answering(.token(token)),
             [.receive, .send(.secretWanted), .receive, .send(.done(DoneAnswer()))],
@@ -249,7 +249,7 @@ struct ServerCommandTests {
         #expect(document["expiresIn"] as? Int == 300 && document["accessToken"] == nil)
     }
 
-    @Test("login asks for no touch where the secret is there already, and may not be replaced")
+    @Test("login asks for no touch if the secret exists already, and may not be replaced")
     func secretExists() throws {
         let kept = answering(
             .secret(
@@ -273,9 +273,9 @@ struct ServerCommandTests {
         #expect(request.replaces)
     }
 
-    @Test("login asks for no touch, and gets no token, where there is no room for one more secret")
+    @Test("login asks for no touch, and gets no token, if there is no space for another secret")
     func secretsFull() throws {
-        func kept(_ count: Int) -> [Step] {
+        func kept(_ count: Int) -> [DaemonStep] {
             let secrets = (0..<count).map { number in
                 Answer.secret(
                     SecretAnswer(
@@ -289,7 +289,7 @@ struct ServerCommandTests {
             #expect(refused.code == .denied && refused.requests.count == 1)
             #expect(refused.errors.contains("no more secrets can be stored. Delete one"))
         }
-        let more: [[Step]] = [
+        let more: [[DaemonStep]] = [
             answering(.done(DoneAnswer())), answering(.token(token)),
             [.receive, .send(.secretWanted), .receive, .send(.done(DoneAnswer()))],
         ]
@@ -300,7 +300,7 @@ struct ServerCommandTests {
         #expect(over.code == .done, "\(over.errors)")
     }
 
-    @Test("say why the answer is no, and end as the other commands do")
+    @Test("say why a request is refused, and end as the other commands do")
     func denials() throws {
         let cases: [(Denial, ExitCode, String)] = [
             (

@@ -59,7 +59,7 @@ private struct Stacks {
     }
 }
 
-@Suite("signet status, where a server has to say yes")
+@Suite("signet status, if a server has to approve logins")
 struct ServerStatusTests {
     private static let unregistered = """
         login, sudo: no touch is accepted, because https://id.example must approve it, and alice \

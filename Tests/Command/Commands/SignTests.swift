@@ -13,7 +13,7 @@ import Testing
 private let alice: AccountName = "alice"
 
 private func run(
-    _ words: [String], _ scripts: [[Step]] = [], in scratch: Scratch? = nil,
+    _ words: [String], _ scripts: [[DaemonStep]] = [], in scratch: Scratch? = nil,
     change: (inout CommandEnvironment) -> Void = { _ in }
 ) throws -> Run {
     try signet(
@@ -134,7 +134,7 @@ struct SignTests {
         #expect(run.requests.isEmpty && Layout.entries(of: scratch.path) == ["a"])
     }
 
-    @Test("hands on nothing that is no signature over what was asked")
+    @Test("prints nothing that is not a signature over what was asked")
     func misled() throws {
         let scratch = try Scratch()
         try scratch.write("file", "text")
@@ -156,9 +156,9 @@ struct SignTests {
         try scratch.write("a", "text")
         try scratch.write("b\u{1B}", "other")
         let paths = [scratch.at("a"), scratch.at("b\u{1B}")]
-        let touch = Step.send(.notice(Notice(.touch, scan: .swipe)))
+        let touch = DaemonStep.send(.notice(Notice(.touch, scan: .swipe)))
         let signed = { (digest: Bytes) in
-            Step.send(.signedFile(SignedFileAnswer(digest: digest, signature: [1])))
+            DaemonStep.send(.signedFile(SignedFileAnswer(digest: digest, signature: [1])))
         }
         var digests: [Bytes] = []
         let denied = try run(

@@ -14,7 +14,7 @@ private let words = ["status", "--account", "alice"]
 
 private func run(
     _ status: StatusAnswer, readers: [ReaderAnswer] = [sampleReader], service: String? = "sudo",
-    keys: [[Step]] = noKeys, json: Bool = false, damaged: PrintAnswer = damagedPrint,
+    keys: [[DaemonStep]] = noKeys, json: Bool = false, damaged: PrintAnswer = damagedPrint,
     change: (Scratch) throws -> Void = { _ in }
 ) throws -> Run {
     let scratch = try Scratch()
@@ -23,7 +23,7 @@ private func run(
     if service == nil { try scratch.remove("etc/pam.d/sudo") }
     try change(scratch)
     let listing = status.damaged > 0 ? [answering(.print(damaged), .done(DoneAnswer()))] : []
-    let scripts: [[Step]] =
+    let scripts: [[DaemonStep]] =
         [answering(.status(status))] + listing + [
             [.receive] + readers.map { .send(.reader($0)) } + [.send(.done(DoneAnswer()))]
         ]

@@ -19,7 +19,7 @@ struct VaultTests {
     static let file = VaultAnswer(
         vault: Bytes("file".utf8), isChosen: false, trouble: Bytes("broken\u{1b}".utf8))
 
-    private let script: [Step] = [
+    private let script: [DaemonStep] = [
         .receive, .send(.vault(tpm)), .send(.vault(file)), .send(.done(DoneAnswer())),
     ]
 

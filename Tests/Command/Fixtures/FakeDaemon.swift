@@ -7,7 +7,7 @@ import Posix
 import Synchronization
 
 /// What the fake daemon does on one connection, in order.
-enum Step: Sendable {
+enum DaemonStep: Sendable {
     /// Takes a packet and keeps it.
     case receive
     /// Sends an answer.
@@ -26,7 +26,7 @@ final class FakeDaemon: Sendable {
     private let packets = Mutex<[Bytes]>([])
     private let ended = DispatchSemaphore(value: 0)
 
-    init(at path: String, mode: UInt32 = 0o666, _ scripts: [[Step]]) throws {
+    init(at path: String, mode: UInt32 = 0o666, _ scripts: [[DaemonStep]]) throws {
         listener = try PacketListener.listen(at: path, mode: mode)
         Thread.detachNewThread { [self] in
             for script in scripts { play(script) }
@@ -43,7 +43,7 @@ final class FakeDaemon: Sendable {
     /// Not every script was played in time.
     struct Silent: Error {}
 
-    private func play(_ script: [Step]) {
+    private func play(_ script: [DaemonStep]) {
         guard ready(listener.descriptor.number), let socket = try? listener.accept() else { return }
         for step in script {
             switch step {

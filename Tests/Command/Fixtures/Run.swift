@@ -46,7 +46,7 @@ struct Run {
 ///
 /// The caller is root, and the machine that it looks at is the scratch, unless `change` says otherwise.
 func signet(
-    _ words: [String], _ scripts: [[Step]] = [], in scratch: Scratch? = nil,
+    _ words: [String], _ scripts: [[DaemonStep]] = [], in scratch: Scratch? = nil,
     change: (inout CommandEnvironment) -> Void = { _ in }
 ) throws -> Run {
     let scratch = try scratch ?? Scratch()

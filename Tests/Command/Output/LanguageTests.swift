@@ -15,7 +15,7 @@ private let status = ["status", "--account", "alice"]
 private func run(_ language: String, _ words: [String] = status) throws -> Run {
     let scratch = try Scratch()
     let catalogue = try #require(Catalogue(CatalogueFile.compiled(language)))
-    let scripts: [[Step]] = [
+    let scripts: [[DaemonStep]] = [
         answering(.status(sampleStatus)),
         [.receive, .send(.reader(sampleReader)), .send(.done(DoneAnswer()))],
     ]

@@ -7,13 +7,13 @@ import TestSupport
 import Testing
 
 private let alice: AccountName = "alice"
-private let asking: [Step] = [.receive, .send(.passwordWanted(account: alice)), .receive]
-private let denying: [Step] = asking + [.send(.denial(Denial(.wrongPassword)))]
+private let asking: [DaemonStep] = [.receive, .send(.passwordWanted(account: alice)), .receive]
+private let denying: [DaemonStep] = asking + [.send(.denial(Denial(.wrongPassword)))]
 /// What depends on the fingers is asked for before an enrolment.
 private let unlisted = [answering(.done(DoneAnswer(prints: 0)))] + noKeys
 /// Those that a key would be sealed to.
-private let fingers = [Step.receive, .send(.done(DoneAnswer(prints: 0)))]
-private let touching: [Step] = [.receive, .send(.notice(Notice(.touch)))]
+private let fingers = [DaemonStep.receive, .send(.done(DoneAnswer(prints: 0)))]
+private let touching: [DaemonStep] = [.receive, .send(.notice(Notice(.touch)))]
 
 /// Where it was built, which a fixture shows too: a copy could be busy while another test forks.
 private let program = "\(Layout.products)/signet"
@@ -23,7 +23,7 @@ private struct Desk {
     let host: HostFixture
     let daemon: FakeDaemon
 
-    init(_ scripts: [[Step]]) throws {
+    init(_ scripts: [[DaemonStep]]) throws {
         host = try HostFixture()
         try host.run(["mkdir", "-p", "-m", "755", "/run/signet"])
         daemon = try FakeDaemon(at: host.path("/run/signet/signetd.sock"), scripts)
@@ -36,7 +36,7 @@ private struct Desk {
 
 @Suite("signet on a terminal")
 struct TerminalTests {
-    @Test("a password is typed unseen, three times at the most")
+    @Test("a password is typed invisibly, three times at most")
     func password() throws {
         let accepting = asking + [.send(.done(DoneAnswer(state: .valid)))]
         let desk = try Desk([fingers, denying, denying, accepting])
@@ -90,9 +90,9 @@ struct TerminalTests {
 
     @Test("an enrolment draws a bar in one line, once it is known whose finger it is")
     func bar() throws {
-        let stages = (1...5).map { Step.send(.notice(Notice(.stage, done: $0, total: 5))) }
+        let stages = (1...5).map { DaemonStep.send(.notice(Notice(.stage, done: $0, total: 5))) }
         let done = Answer.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid))
-        let wanted = Step.send(.notice(Notice(.touch, total: 5)))
+        let wanted = DaemonStep.send(.notice(Notice(.touch, total: 5)))
         let desk = try Desk(unlisted + [touching + [wanted] + stages + [.send(done)]])
         let terminal = try desk.terminal("enroll", "left-ring")
         #expect(try terminal.expect("touch the reader").contains("of 5") == false)
@@ -121,7 +121,7 @@ struct TerminalTests {
 
     @Test("^C that comes too late says what was done")
     func lateInterrupt() throws {
-        let done = Step.send(.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid)))
+        let done = DaemonStep.send(.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid)))
         let desk = try Desk(unlisted + [touching + [.receive, done]])
         let terminal = try desk.terminal("enroll", "left-ring")
         try terminal.expect("touch the reader")

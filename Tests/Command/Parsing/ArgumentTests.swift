@@ -136,7 +136,7 @@ struct ArgumentTests {
 
     @Test("takes an option's value in both forms, and words after --")
     func forms() throws {
-        let script: [Step] = [.receive, .send(.done(DoneAnswer()))]
+        let script: [DaemonStep] = [.receive, .send(.done(DoneAnswer()))]
         for words in [["list", "--account", "al"], ["list", "--account=al"]] {
             #expect(try signet(words, [script]).requests == [.list(account: "al")])
         }
@@ -146,7 +146,7 @@ struct ArgumentTests {
 
     @Test("of a user other than root concerns that user, if it names no account")
     func ownAccount() throws {
-        let script: [Step] = [.receive, .send(.done(DoneAnswer()))]
+        let script: [DaemonStep] = [.receive, .send(.done(DoneAnswer()))]
         let run = try signet(["list"], [script]) { $0.uid = 1 }
         #expect(run.requests == [.list(account: "daemon")])
         let nobody = try signet(["list"]) { $0.uid = 4_000_000_000 }

@@ -16,7 +16,7 @@ struct DaemonFaultTests {
     @Test("each denial is reported, with its exit code", arguments: DenialReason.allCases)
     func denials(reason: DenialReason) throws {
         let denial = Denial(reason, seconds: 9, subject: Bytes("x\n".utf8), finger: .leftRing)
-        let script: [Step] = [.receive, .send(.denial(denial))]
+        let script: [DaemonStep] = [.receive, .send(.denial(denial))]
         let words = ["list", "--account", "alice"]
         let scripts = reason == .wrongPassword ? [script, script, script] : [script]
         let run = try signet(words, scripts)
@@ -42,9 +42,9 @@ struct DaemonFaultTests {
         }
     }
 
-    @Test("a reason has its word in JSON")
+    @Test("each reason has its own name in JSON")
     func reasons() throws {
-        let script: [Step] = [.receive, .send(.denial(Denial(.lockedUntilPassword)))]
+        let script: [DaemonStep] = [.receive, .send(.denial(Denial(.lockedUntilPassword)))]
         let run = try signet(["verify", "--account", "a", "--json"], [script])
         #expect(try run.document("error")["reason"] as? String == "locked-until-password")
     }
@@ -93,15 +93,17 @@ struct DaemonFaultTests {
 
     @Test("a notice does not let a request that needs no touch wait for longer")
     func silentAfterNotice() throws {
-        let waiting = Step.send(.notice(Notice(.waiting, subject: Bytes("bob".utf8))))
+        let waiting = DaemonStep.send(.notice(Notice(.waiting, subject: Bytes("bob".utf8))))
         let run = try signet(
             ["enable", "--account", "alice"], [[.receive, waiting, .hang]]
         ) { $0.answerLimit = .milliseconds(50) }
         #expect(run.code == .noService)
     }
 
-    @Test("a connection that is closed early is reported", arguments: [[], [.receive]] as [[Step]])
-    func closed(script: [Step]) throws {
+    @Test(
+        "a connection that is closed early is reported",
+        arguments: [[], [.receive]] as [[DaemonStep]])
+    func closed(script: [DaemonStep]) throws {
         let run = try signet(["list", "--account", "alice"], [script])
         #expect(run.code == .noService)
         #expect(run.errors.contains("closed the connection"))

@@ -11,11 +11,11 @@ import Testing
 
 private let alice: AccountName = "alice"
 private let words = ["enable", "--account", "alice", "--password-stdin"]
-private let asking: [Step] = [.receive, .send(.passwordWanted(account: alice)), .receive]
-private let accepting: [Step] = asking + [.send(.done(DoneAnswer(state: .valid)))]
+private let asking: [DaemonStep] = [.receive, .send(.passwordWanted(account: alice)), .receive]
+private let accepting: [DaemonStep] = asking + [.send(.done(DoneAnswer(state: .valid)))]
 
 /// Runs the command with a text as its standard input.
-private func run(_ words: [String], input: String, _ scripts: [[Step]]) throws -> Run {
+private func run(_ words: [String], input: String, _ scripts: [[DaemonStep]]) throws -> Run {
     var ends: [Int32] = [-1, -1]
     try #require(unsafe pipe(&ends) == 0)
     defer { close(ends[0]) }
@@ -58,7 +58,7 @@ struct PasswordTests {
 
     @Test("that is missing or too long is not sent")
     func unsendable() throws {
-        let wanting: [Step] = [.receive, .send(.passwordWanted(account: alice)), .hang]
+        let wanting: [DaemonStep] = [.receive, .send(.passwordWanted(account: alice)), .hang]
         let empty = try run(words, input: "", [wanting])
         #expect(empty.code == .wrongPassword)
         #expect(empty.errors == "signet: no password was given\n")

@@ -15,7 +15,7 @@ extension DaemonTests {
             do {
                 let client = try fixture.client()
                 #expect(try client.ask(.status(account: Person.bin.account)).status != nil)
-                // As long as somebody is there it stays: this outlasts the idle time.
+                // As long as a client is there it stays: this outlasts the idle time.
                 var waiting = pollfd(fd: -1, events: 0, revents: 0)
                 _ = unsafe poll(&waiting, 1, 1_200)
                 #expect(activated.ended == nil)
@@ -33,7 +33,7 @@ extension DaemonTests {
             arguments: [false, true])
         func wakeUps(hasBus: Bool) throws {
             let fixture = try DaemonFixture([.text])
-            let machine = hasBus ? try Machine(fixture) : nil
+            let machine = hasBus ? try MachineFixture(fixture) : nil
             try fixture.enrol(.daemon, as: "one")
             let client = try fixture.client()
             try client.send(.login(.daemon))

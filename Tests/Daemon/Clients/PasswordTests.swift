@@ -73,7 +73,7 @@ extension DaemonTests {
             }
         }
 
-        @Test("with it each does what is asked; root needs none")
+        @Test("with the right password each request is executed; root needs none")
         func right() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")
@@ -98,7 +98,9 @@ extension DaemonTests {
             #expect(checked == String(repeating: "daemon\n", count: 5))
         }
 
-        @Test("a password of any length that fits a frame is heard, a longer one is no frame")
+        @Test(
+            "a password of any length that fits a frame is accepted, a longer one is an invalid frame"
+        )
         func lengths() throws {
             let fixture = try DaemonFixture()
             let client = try fixture.client(.bin)

@@ -22,12 +22,12 @@ extension DaemonTests {
             ("a length over the cap", [1, 8, 1, 255, 255]),
             ("the longest frame, full of nothing", Bytes(repeating: 0, count: 16_384)),
             ("a longer packet", Bytes(repeating: 1, count: 16_385)),
-            ("a password that nobody asked for", [1, 14, 10, 0, 1, 0x78]),
+            ("an unexpected password", [1, 14, 10, 0, 1, 0x78]),
             ("a malformed password", [1, 14, 10, 0, 9, 0x78]),
             ("a cancel without a request", [1, 15]),
         ]
 
-        @Test("what is no request ends that connection and no other")
+        @Test("an invalid request ends that connection and no other")
         func refusals() throws {
             let fixture = try DaemonFixture()
             let witness = try fixture.client(.bin)

@@ -28,7 +28,9 @@ extension DaemonTests {
             let status = try fixture.status(of: .daemon)
             #expect(status.state == .invalidated && status.cause == cause && status.since != nil)
             let keys = Layout.entries(of: fixture.state + "/keys")
-            #expect(keys.contains("1.off") && !keys.contains("1.pub"), "nobody accepts the old key")
+            #expect(
+                keys.contains("1.off") && !keys.contains("1.pub"),
+                "the old key is no longer accepted")
             guard surviving else { return }
             // A finger that is added or deleted vouches for no other.
             let added = try fixture.enrol(.daemon, .leftThumb, as: "one")
@@ -87,7 +89,7 @@ extension DaemonTests {
             }
         }
 
-        @Test("a credential whose record is no record any more")
+        @Test("a credential whose record cannot be read")
         func record() throws {
             try changed(.credentialDamaged) { fixture in
                 let path = fixture.file("credential", of: .daemon)
@@ -112,7 +114,7 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("the machine's secret became another: nothing opens any more")
+        @Test("the machine's secret was replaced: nothing opens")
         func hostSecret() throws {
             try changed(.hostSecretChanged, surviving: false) { fixture in
                 let path = fixture.state + "/private/host-secret"

@@ -11,7 +11,7 @@ extension DaemonTests {
     @Suite("what a reader keeps itself") struct StorageTests {
         private static let name = Person.daemon.account
 
-        /// A login during which something happens on the reader that nobody here did.
+        /// A login during which something happens on the reader that no one here did.
         private func meanwhile(
             _ fixture: DaemonFixture, _ commands: VirtualReader.Command..., finger: String = "one"
         ) throws -> Answer {
@@ -23,7 +23,7 @@ extension DaemonTests {
             return try client.last()
         }
 
-        /// An enrolment of somebody else's that waits for its first finger.
+        /// An enrolment of another account that waits for its first finger.
         private func beginEnrolment(_ fixture: DaemonFixture) throws -> TestClient {
             let client = try fixture.client()
             try client.send(
@@ -46,7 +46,7 @@ extension DaemonTests {
             try client.send(.login(.daemon))
             // It may have to wait for what the login before it still does on the reader.
             let answers = try client.rest().filter { $0.notice?.kind != .waiting }
-            #expect(answers.count == 1, "nobody is asked to touch in vain: \(answers)")
+            #expect(answers.count == 1, "no useless touch is asked for: \(answers)")
             #expect(answers.last?.reason == .invalidated)
             #expect(answers.last?.denial?.cause == cause)
             #expect(try fixture.failures(of: .daemon) <= failures)
@@ -170,7 +170,7 @@ extension DaemonTests {
             )
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             #expect(try fixture.status(of: .daemon).generation == 1)
-            // A finger of nobody's is one all the same where another account has some.
+            // A finger without an owner still counts as one if another account has some.
             try fixture.enrol(.bin, as: "two", checking: true)
             #expect(try meanwhile(fixture, .insert("stranger")).assertion != nil)
             try expectDestroyed(fixture, .fingerAddedOnReader)
@@ -207,7 +207,7 @@ extension DaemonTests {
         func cutShort() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")
-            // As after a crash: the reader kept what it was enrolling, and nobody else knows of it.
+            // As after a crash: the reader kept what it was enrolling, and nothing else knows of it.
             let client = try beginEnrolment(fixture)
             let work = fixture.state + "/private/reader-work"
             let noted = try Layout.read(work)

@@ -84,7 +84,7 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("after a TPM was cleared, root trusts it, and the account enrols its fingers anew")
+        @Test("after a TPM was cleared, root trusts it, and the account enrols its fingers again")
         func cleared() throws {
             let fixture = try fixture()
             try tpm.clear()
@@ -127,7 +127,7 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("keys bound to PCRs do not open on another platform, and can be made anew for it")
+        @Test("keys bound to PCRs do not open on another platform, and can be made again for it")
         func registers() throws {
             let fixture = try fixture("pcrs = 16, 23")
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
@@ -158,7 +158,7 @@ extension DaemonTests {
             #expect(answer.reason == .invalidated && answer.denial?.cause == .credentialDamaged)
         }
 
-        @Test("auto takes the TPM that works, and files where there is none")
+        @Test("auto uses the TPM if it works, and files if there is none")
         func automatic() throws {
             #expect(try fixture(kind: "auto").status(of: .daemon).vault == Bytes("tpm".utf8))
             try tpm.stop()

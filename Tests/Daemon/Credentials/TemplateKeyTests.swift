@@ -92,7 +92,7 @@ extension DaemonTests {
             #expect(try fixture.login(.bin, with: "two").assertion != nil)
         }
 
-        @Test("without the TPM an account starts anew: all fingers deleted, others enrolled")
+        @Test("without the TPM an account starts again: all fingers deleted, others enrolled")
         func startsAnew() throws {
             let fixture = try fixture()
             try fixture.restart { try tpm.stop() }
@@ -136,7 +136,7 @@ extension DaemonTests {
             #expect(try fixture.status(of: .daemon).state == .valid, "nothing is lost")
         }
 
-        @Test("what a reader keeps of those that do not open any more is deleted there with them")
+        @Test("prints on a reader whose fingers no longer open are deleted there with them")
         func onReader() throws {
             let fixture = try fixture(on: .storage)
             #expect(try fixture.enrol(.bin, as: "two", checking: true).done?.state == .valid)
@@ -153,7 +153,7 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil, "others' stay")
         }
 
-        @Test("after the TPM was cleared and trusted they are damaged, and enrolled anew")
+        @Test("after the TPM was cleared and trusted they are damaged, and can be enrolled again")
         func cleared() throws {
             let fixture = try fixture()
             try fixture.restart { try tpm.clear() }
@@ -191,7 +191,7 @@ extension DaemonTests {
             #expect(try fixture.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
         }
 
-        @Test("PCRs that are listed later bind them as well, once the credential is made anew")
+        @Test("PCRs that are listed later bind them as well, once the credential is issued again")
         func listedLater() throws {
             let fixture = try fixture()
             let before = keys(fixture)
@@ -240,7 +240,7 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("a TPM that is trusted anew while a finger is enrolled ends the enrolment of none")
+        @Test("a TPM that is trusted again during an enrolment does not end the enrolment")
         func trustedMeanwhile() throws {
             let fixture = try fixture(on: .storage)
             let client = try fixture.client()
@@ -260,7 +260,7 @@ extension DaemonTests {
             #expect(try fixture.stored() == ["one", "two"])
         }
 
-        @Test("a key that is gone, cut, altered or another machine's opens none of them")
+        @Test("a missing, cut, altered or foreign key opens none of them")
         func altered() throws {
             let fixture = try fixture()
             let key = try #require(keys(fixture).first)

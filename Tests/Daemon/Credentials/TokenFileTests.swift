@@ -65,7 +65,7 @@ struct TokenFileTests {
         #expect(names == [] && Self.bootTimers == before)
     }
 
-    /// How many descriptors of this process tell of a time by CLOCK_BOOTTIME, timerfd_create(2).
+    /// How many descriptors of this process measure time by CLOCK_BOOTTIME, timerfd_create(2).
     private static var bootTimers: Int {
         Layout.entries(of: "/proc/self/fdinfo").count { number in
             let text = (try? Layout.read("/proc/self/fdinfo/\(number)")) ?? []
@@ -117,7 +117,7 @@ struct TokenFileTests {
         #expect(names == [] && plan.all.count == 4)
     }
 
-    @Test("go before their end where they are good for nothing any more; what is not there is gone")
+    @Test("are deleted early if they are useless; deleting a missing one is no fault")
     @ServiceActor
     func removed() throws {
         let plan = Plan()

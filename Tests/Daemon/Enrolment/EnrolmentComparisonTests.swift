@@ -81,7 +81,7 @@ extension DaemonTests {
             #expect(try fixture.enrol(.bin, as: "two", checking: true).done != nil)
         }
 
-        @Test("fingers of one's own between guesses reset nothing")
+        @Test("the user's own fingers between guesses reset nothing")
         func alternating() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "alice")
@@ -183,7 +183,7 @@ extension DaemonTests {
             )
             #expect(try fixture.comparisons(of: .bin) == (count: 0, completions: 0))
             try fixture.enrol(.daemon, as: "alice", on: DaemonFixture.storageID, checking: true)
-            // A reader that compares with one print tells of none.
+            // A reader that compares with one print reports none.
             let client = try fixture.client(.bin)
             try fixture.begin(.enrol(.bin, .leftThumb, DaemonFixture.textID), client)
             #expect(

@@ -125,7 +125,7 @@ extension DaemonTests {
             #expect(try fixture.status(of: .daemon).state == .valid)
         }
 
-        @Test("a reader that is not there enrols nothing")
+        @Test("a missing reader enrols nothing")
         func noReader() throws {
             let fixture = try DaemonFixture()
             let request = Request.enroll(
@@ -137,7 +137,7 @@ extension DaemonTests {
         func reusedUID() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
-            // As if uid 1 had been somebody else's when the finger was enrolled.
+            // As if uid 1 had belonged to another user when the finger was enrolled.
             let record = fixture.file("account", of: .daemon)
             let text = try String(decoding: Layout.read(record), as: UTF8.self)
             try DaemonFixture.write(

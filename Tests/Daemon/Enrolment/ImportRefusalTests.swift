@@ -102,7 +102,7 @@ extension DaemonTests {
                 #expect(unsafe mkdir(path, 0o700) == 0)
             },
             Bad(.writable, "a file that others may write to", mode: 0o666) { try thumb() },
-            Bad(.otherOwner, "a file of somebody else's") { store, path in
+            Bad(.otherOwner, "a file of another owner") { store, path in
                 try store.write(try thumb(), at: place)
                 #expect(unsafe chown(path, 5, 0) == 0)
             },
@@ -115,7 +115,7 @@ extension DaemonTests {
                 #expect(unsafe symlink(store.path + "/elsewhere", path) == 0)
             },
             Bad(.notPlain, "a directory") { _, path in #expect(unsafe mkdir(path, 0o700) == 0) },
-            Bad(.notPlain, "a pipe that nobody writes to") { _, path in
+            Bad(.notPlain, "a pipe without a writer") { _, path in
                 #expect(unsafe mkfifo(path, 0o600) == 0)
             },
             Bad(.notPlain, "a file in a driver's place", place: "stray") { try thumb() },
@@ -126,12 +126,12 @@ extension DaemonTests {
             Bad(.writable, "a directory that others may write to", place: "open") { _, path in
                 #expect(unsafe mkdir(path, 0o700) == 0 && chmod(path, 0o777) == 0)
             },
-            Bad(.otherOwner, "a directory of somebody else's", place: "theirs") { _, path in
+            Bad(.otherOwner, "a directory of another owner", place: "theirs") { _, path in
                 #expect(unsafe mkdir(path, 0o700) == 0 && chown(path, 5, 0) == 0)
             },
         ]
 
-        @Test("each is refused for what it is, and the rest is taken over")
+        @Test("each is refused for its own reason, and the rest is imported")
         func refused() throws {
             let fixture = try DaemonFixture([.text])
             for bad in Self.bad {
@@ -153,7 +153,7 @@ extension DaemonTests {
             #expect(fixture.program.ended == nil)
         }
 
-        @Test("the thumb that they are made of is taken over itself")
+        @Test("the thumb that they are made of is imported itself")
         func sound() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.fprintd.write(try Self.thumb(), at: Self.place)

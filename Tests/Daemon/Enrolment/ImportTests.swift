@@ -93,7 +93,7 @@ extension DaemonTests {
             #expect(back.outcomes == [Self.right: .known, Self.left: .imported])
         }
 
-        @Test("where fprintd keeps none, nothing is there to be taken over")
+        @Test("if fprintd stores none, there is nothing to import")
         func nothing() throws {
             let fixture = try DaemonFixture([.text])
             let none = try fixture.importPrints()
@@ -104,7 +104,7 @@ extension DaemonTests {
             #expect(Layout.entries(of: fixture.state + "/private/accounts").isEmpty)
         }
 
-        @Test("on a reader that keeps prints itself, only those that it has are taken over")
+        @Test("on a reader that stores prints itself, only those that it has are imported")
         func storage() throws {
             let fixture = try DaemonFixture([.storage])
             try fixture.keepOnReader("one", "three")
@@ -119,7 +119,7 @@ extension DaemonTests {
             #expect(imported.last.done == DoneAnswer(prints: 1, state: .valid))
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             #expect(try fixture.login(.daemon, with: "three").reason == .noMatch)
-            // What another account takes over of the same reader ends nobody's login.
+            // What another account imports from the same reader ends no login.
             #expect(try fixture.importPrints(.bin).last.done?.state == .valid)
             for (person, id) in [(Person.daemon, "one"), (.bin, "three")] {
                 #expect(try fixture.login(person, with: id).assertion != nil)
@@ -189,7 +189,7 @@ extension DaemonTests {
                 ])
         }
 
-        @Test("that another account has already are not taken over")
+        @Test("that another account has already are not imported")
         func taken() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "three")

@@ -39,7 +39,7 @@ final class DaemonFixture {
         let state = directory + "/state"
         try #require(unsafe mkdir(state, 0o755) == 0 && chmod(state, 0o755) == 0)
         try Self.write(configuration, to: directory + "/signet.conf")
-        // Clients here are threads of this process, in no session of anybody's.
+        // Clients here are threads of this process, in no user's session.
         try #require(unsafe mkdir(directory + "/signet.conf.d", 0o755) == 0)
         try Self.write(
             "[login]\nwithout-logind = any\n", to: directory + "/signet.conf.d/00-tests.conf")
@@ -58,7 +58,7 @@ final class DaemonFixture {
         Self.remove(directory)
     }
 
-    /// A client that connects as somebody.
+    /// A client that connects as a person.
     func client(_ person: Person = .root) throws -> TestClient {
         try TestClient(to: socket, as: person.uid)
     }

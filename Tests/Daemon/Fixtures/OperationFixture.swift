@@ -10,7 +10,7 @@ import Testing
 
 // MAC tokens and operations, as the command asks for them.
 extension ServerFixture {
-    /// Asks as somebody and touches at each invitation; all that came.
+    /// Asks as a person and touches at each invitation; all that came.
     @discardableResult
     func touching(
         _ request: Request, _ person: Person = .daemon, with finger: String = "one"
@@ -20,7 +20,7 @@ extension ServerFixture {
         return client.heard
     }
 
-    /// Asks as somebody; nobody touches.
+    /// Asks as a person, without a touch.
     func asking(_ request: Request, _ person: Person = .daemon) throws -> [Answer] {
         let client = try daemon.client(person)
         try client.send(request)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension PlayedReader.Model {
-    /// Whether it tells what it stores. synaptics does not: what it has lost shows in a comparison,
+    /// Whether it lists what it stores. synaptics does not: what it has lost shows in a comparison,
     /// and a print that another system left, nowhere.
     var lists: Bool { self != .synaptics }
 
@@ -143,7 +143,7 @@ final class PlayedFixture {
             if answer.assertion != nil { _ = try client.confirm() }
             if answer.isLast { return answer }
             guard answer.notice?.kind == .touch else { continue }
-            // Where the process of the readers has ended meanwhile, nobody takes it.
+            // Where the process of the readers has ended meanwhile, it is not received.
             try? reader.send(.brush(id), within: .seconds(1))
         }
         throw ClientFault.ended(client.heard)

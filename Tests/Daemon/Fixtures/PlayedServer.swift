@@ -11,7 +11,7 @@ import TestSupport
 /// is well, but for what a test wants otherwise. Nobody on the way to a server is trusted.
 final class PlayedServer: Sendable {
     static let url: ServerURL = "https://played.example"
-    /// The account's name, application and audience that it tells of a registration.
+    /// The account's name, application and audience that it reports of a registration.
     static let account: ServerAccountName = "alice"
     static let application: ApplicationName = "shop"
     static let audience: Audience = "https://played.example/shop"

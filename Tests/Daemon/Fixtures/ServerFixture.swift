@@ -54,7 +54,7 @@ final class ServerFixture {
 
     var url: ServerURL { ServerURL(server.url) }
 
-    /// Registers the device for somebody, as whom the server knows `alice`.
+    /// Registers the device for a person, whom the server knows as `alice`.
     @discardableResult
     func enable(
         _ person: Person = .daemon, with finger: String = "one", code: String? = nil
@@ -70,12 +70,12 @@ final class ServerFixture {
         .serverLogin(account: person.account, server: url, timeoutMilliseconds: 20_000)
     }
 
-    /// Logs in as somebody, with a finger.
+    /// Logs in as a person, with a finger.
     func logIn(_ person: Person = .daemon, with finger: String = "one") throws -> Answer {
         try daemon.touchEach(login(person), with: finger, client: daemon.client(person))
     }
 
-    /// What is kept of servers for somebody.
+    /// What is kept of servers for a person.
     func list(_ person: Person = .daemon) throws -> [ServerAnswer] {
         let client = try daemon.client()
         try client.send(.serverList(account: person.account))

@@ -97,7 +97,7 @@ struct StepFixture {
         #expect(daemon.prints(of: step.person).count == now.fingers.count, "\(place)")
     }
 
-    /// The fingers that count let in, no other does, and each success has its receipt.
+    /// The fingers that count are accepted, no other is, and each success has its receipt.
     private func checkLogins(
         _ now: AccountImage, _ fingers: [Finger: String], _ others: [Finger: String],
         _ place: String,

@@ -10,7 +10,7 @@ struct Step: Sendable, CustomStringConvertible {
     let description: String
     /// Whose account it changes. `daemon` has the finger `one` and maybe `two`, `bin` has none.
     var person = Person.daemon
-    /// The scans that let in before and after, by finger, where login by finger is on.
+    /// The scans that are accepted before and after, by finger, where login by finger is on.
     var before: [Finger: String] = [.rightIndex: "one"]
     var after: [Finger: String] = [.rightIndex: "one"]
     /// Failed matches to begin with.

@@ -27,7 +27,7 @@ class VerdictFixture {
 
     static var now: UInt64 { UInt64(time(nil)) }
 
-    /// What a server says to every login that a module wants a verdict for.
+    /// What a server says to every login for which a module requests a verdict.
     func yes(
         _ decision: VerdictDecision = .allow, by signer: P256PrivateKey? = nil,
         at seconds: UInt64? = nil, before: @escaping @Sendable () -> Void = {}

@@ -84,7 +84,7 @@ extension DaemonTests {
             #expect(try fixture.opened(by: Self.login(bytes: "a\u{FFFD}")) == "right")
         }
 
-        @Test("by the default list where a file still has the old one; the rest of it holds")
+        @Test("by the default list if a file still has the old one; the rest of the file applies")
         func former() throws {
             let fixture = try fixture("[login]\nservices = !sddm\n[keyring]\nexcept = login\n")
             #expect(try fixture.status(of: .daemon).configurationFault == nil)
@@ -105,7 +105,7 @@ extension DaemonTests {
             #expect(client.heard.allSatisfy { $0.assertion == nil })
         }
 
-        @Test("not where it was never kept, is not to be kept any more, or login was turned off")
+        @Test("not if it was never stored, is not to be stored, or login was turned off")
         func off() throws {
             let fixture = try DaemonFixture.withShadow()
             try fixture.enrol(.daemon, as: "one")
@@ -124,7 +124,7 @@ extension DaemonTests {
             #expect(try fixture.keyring() == .off)
         }
 
-        @Test("a wrong password is not kept, and nothing else is changed by it")
+        @Test("a wrong password is not stored, and changes nothing else")
         func wrong() throws {
             let fixture = try DaemonFixture.withShadow()
             try fixture.enrol(.daemon, as: "one")

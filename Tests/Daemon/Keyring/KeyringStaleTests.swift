@@ -130,7 +130,7 @@ extension DaemonTests {
             }
             #expect(try fixture.ask(Self.login).reason == .invalidated)
             #expect(try fixture.keyring() == .fingersChanged)
-            // What is left is not sealed to: somebody has to say what becomes of the finger.
+            // What is left is not sealed to: the user has to say what becomes of the finger.
             let refused = try #require(try fixture.ask(.enable(account: Self.name)).denial)
             #expect(refused.reason == .printsDamaged)
             let finger = try #require(refused.finger)
@@ -142,7 +142,7 @@ extension DaemonTests {
             #expect(try fixture.keyring() == .on)
         }
 
-        @Test("swapped, altered, cut or older it does not open, and the credential is no worse")
+        @Test("swapped, altered, cut or older it does not open, and the credential is unaffected")
         func tampered() throws {
             let fixture = try fixture()
             try fixture.enrol(.bin, as: "two", checking: true)
@@ -216,7 +216,7 @@ extension DaemonTests {
             #expect(try fixture.keyring() == .on)
         }
 
-        @Test("is kept anew, or dropped, when its change is reported")
+        @Test("is replaced, or dropped, when its change is reported")
         func reported() throws {
             let fixture = try fixture()
             #expect(try fixture.report("right again").done == DoneAnswer(keyring: .on))

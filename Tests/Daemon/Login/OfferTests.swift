@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    @Suite("the word on enrolling") struct OfferTests {
+    @Suite("the hint about enrolling") struct OfferTests {
         private func request(
             _ person: Person = .daemon, service: String = "login",
             presence: TerminalPosition = .foreground

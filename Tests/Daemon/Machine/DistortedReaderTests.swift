@@ -7,7 +7,7 @@ import Testing
 
 /// Readers whose answers say something else than they should, or come when they should not.
 ///
-/// A driver may crash of it, or hang: that lets nobody in, and the next touch is taken. Beside the
+/// A driver may crash of it, or hang: that gives no access, and the next touch is taken. Beside the
 /// other tests of the daemon, for most of the time is spent on waiting for drivers.
 @Suite("readers that answer wrongly", .serialized) struct DistortedReaderTests {
     /// A login that waits for a finger, and how long it takes at the most: as long as it may, as a

@@ -91,7 +91,8 @@ extension DaemonTests {
         }
 
         @Test(
-            "a reader that does not open, and is no other, has failed; it is not looked for again")
+            "a reader that does not open, and is not another one, has failed; it is not searched again"
+        )
         func broken() throws {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             try fixture.obstruct(fixture.text)
@@ -103,7 +104,7 @@ extension DaemonTests {
 
         @Test("a reader that vanished as the machine woke up is found again in the same request")
         func stale() throws {
-            let machine = try Machine(fixture)
+            let machine = try MachineFixture(fixture)
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             _ = try machine.bus.sleep()
             try fixture.exchange(fixture.text)

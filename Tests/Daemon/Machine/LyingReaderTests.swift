@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 extension DriverTests {
-    /// What signetd takes of a process of the readers that is broken, or somebody else's by now.
+    /// What signetd takes of a process of the readers that is broken, or has been taken over.
     @Suite("a process of the readers that lies") struct LyingReaderTests {
         private static let reader = ReaderDescription(
             id: DaemonFixture.storageID, name: "played", driver: "virtual_device_storage",
@@ -111,7 +111,7 @@ extension DriverTests {
             let match = try ReaderReply.matched(
                 index: 0, reader: DaemonFixture.storageID, lost: []
             ).encoded()
-            // Twice, and once more after the result: nobody hears that.
+            // Twice, and once more after the result: that is ignored.
             let (fixture, process) = try fixture { [match, match, match] }
             defer { withExtendedLifetime(process) {} }
             let client = try fixture.client()
@@ -158,7 +158,7 @@ extension DriverTests {
         }
 
         @Test(
-            "and that is not there, leaves the password, with the place to look at in the journal")
+            "that is missing leaves the password, and says where to look in the journal")
         func absent() throws {
             let fixture = try DaemonFixture([.storage])
             try fixture.enrol(.daemon, as: "one")
@@ -295,7 +295,7 @@ extension DriverTests {
             try touch(client, fixture)
         }
 
-        /// What the bus's end is told where a process of the readers is to be killed.
+        /// What the bus's end receives if a process of the readers is to be killed.
         private static let killed = "killed all of signet-reader.service by 9"
 
         /// A daemon with a finger enrolled, and the bus's end, which is told whom to kill.

@@ -6,7 +6,7 @@ import Testing
 
 extension DriverTests {
     /// Real drivers of libfprint, on readers that answer their USB messages: what each of them does
-    /// when somebody logs in. One table: docs/admin/READERS.md.
+    /// when a user logs in. One table: docs/admin/READERS.md.
     @Suite("real drivers") struct PlayedReaderTests {
         @Test(
             "accepts an enrolled finger, and no other",
@@ -104,7 +104,7 @@ extension DriverTests {
         }
 
         @Test(
-            "a driver that does not heed cancellation holds up neither its caller nor the next",
+            "a driver that ignores cancellation delays neither its caller nor the next",
             arguments: PlayedReader.Model.allCases)
         func stubborn(model: PlayedReader.Model) throws {
             let played = try PlayedFixture(model, enrolled: "one")

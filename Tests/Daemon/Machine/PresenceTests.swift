@@ -16,7 +16,7 @@ extension DaemonTests {
         }
 
         /// A login after which the daemon knows logind.
-        private func join(_ machine: Machine, _ fixture: DaemonFixture) throws {
+        private func join(_ machine: MachineFixture, _ fixture: DaemonFixture) throws {
             let client = try fixture.client()
             try client.send(.login(.daemon, tries: 1))
             try client.wait(for: .touch)
@@ -37,7 +37,7 @@ extension DaemonTests {
         @Test("that logind reports: no finger is asked for until it is opened")
         func logind() throws {
             let fixture = try fixture()
-            let machine = try Machine(fixture)
+            let machine = try MachineFixture(fixture)
             try join(machine, fixture)
             try machine.bus.setLid(closed: true)
             try expectRefusals(fixture)
@@ -53,7 +53,7 @@ extension DaemonTests {
             try fixture.setLid("state:      open\n")
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             try fixture.setLid("state:      closed\n")
-            let machine = try Machine(fixture)
+            let machine = try MachineFixture(fixture)
             try fixture.setLid("")
             try join(machine, fixture)
             try fixture.setLid("state:      closed\n")
@@ -76,10 +76,10 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("is no matter where the administrator says so")
+        @Test("does not count if the administrator says so")
         func ignored() throws {
             let fixture = try fixture("[login]\nlid = ignore\n")
-            let machine = try Machine(fixture)
+            let machine = try MachineFixture(fixture)
             try machine.bus.setLid(closed: true)
             try fixture.setLid("state: closed\n")
             for request in DaemonFixture.touches {
@@ -95,7 +95,7 @@ extension DaemonTests {
         func notYet() throws {
             let fixture = try fixture()
             try fixture.setLid("state:      closed\n")
-            let machine = try Machine(fixture)
+            let machine = try MachineFixture(fixture)
             machine.logind.suspend()
             try expectRefusals(fixture)
         }

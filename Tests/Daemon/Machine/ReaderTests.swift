@@ -84,7 +84,7 @@ extension DaemonTests {
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("a login whose reader is gone is denied at once")
+        @Test("a login is denied at once if its reader is gone")
         func gone() throws {
             let fixture = try DaemonFixture()
             try fixture.enrol(.daemon, as: "one")

@@ -9,7 +9,7 @@ import Testing
 extension DaemonTests {
     @Suite("sleep") struct SleepTests {
         private let fixture: DaemonFixture
-        private let machine: Machine
+        private let machine: MachineFixture
         private var bus: PrivateBus { machine.bus }
         private static let name = Person.daemon.account
         private static let asleep = Answer.denial(Denial(.suspending))
@@ -18,7 +18,7 @@ extension DaemonTests {
             fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
             try #require(try fixture.client().keep([1], "mail").done != nil)
-            machine = try Machine(fixture)
+            machine = try MachineFixture(fixture)
         }
 
         /// A client whose request waits for a finger, with sleep held up until that is over.
@@ -108,7 +108,7 @@ extension DaemonTests {
             #expect(try client.last().assertion != nil)
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             unsafe unlink(bus.socket)
-            let next = try Machine(fixture)
+            let next = try MachineFixture(fixture)
             _ = try waitingOn(next)
             #expect(try next.bus.sleep().isInTime)
             #expect(try fixture.ask(.login(.daemon)) == Self.asleep)
@@ -116,7 +116,7 @@ extension DaemonTests {
             #expect(try fixture.loginAwake(fixture.text).assertion != nil)
         }
 
-        private func waitingOn(_ machine: Machine) throws -> TestClient {
+        private func waitingOn(_ machine: MachineFixture) throws -> TestClient {
             // The end of the old bus may not have come round; each request looks for a new one.
             while true {
                 let client = try fixture.client()
@@ -148,7 +148,7 @@ extension DaemonTests {
                 configuration: "[vault]\nkind = tpm\ntpm = \(interposer.tcti)\ntimeout = 20s\n")
             try fixture.enrol(.daemon, as: "one")
             try #require(try fixture.client().keep([1], "mail").done != nil)
-            let machine = try Machine(fixture)
+            let machine = try MachineFixture(fixture)
             let client = try fixture.client()
             try client.send(request)
             try client.wait(for: .touch)

@@ -35,7 +35,7 @@ extension DriverTests {
         func held(kind: DaemonFixture.Kind) throws {
             let (fixture, reader) = try enrolled(kind)
             let client = try fixture.begin()
-            // Otherwise the reader's socket goes with the scan, and nobody hears that it is lifted.
+            // Otherwise the reader's socket goes with the scan, and the lifted finger is not noticed.
             try reader.send(.keepAlive(true))
             try reader.send(.finger(true))
             try reader.send(.scan("one"))

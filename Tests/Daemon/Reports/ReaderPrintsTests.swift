@@ -47,7 +47,7 @@ extension DaemonTests {
         }
 
         @Test(
-            "what no account has is deleted, and the finger can be enrolled then",
+            "a print that no account has is deleted, and the finger can be enrolled then",
             arguments: PlayedReader.Model.allCases.filter(\.lists))
         func deleteForeign(model: PlayedReader.Model) throws {
             let played = try PlayedFixture(model, enrolled: "one")
@@ -60,7 +60,7 @@ extension DaemonTests {
         }
 
         @Test(
-            "all are deleted, and no account has a finger there any more",
+            "all are deleted, and no account has a finger there afterwards",
             arguments: PlayedReader.Model.allCases)
         func clear(model: PlayedReader.Model) throws {
             let played = try PlayedFixture(model, enrolled: "one")

@@ -46,7 +46,7 @@ extension DaemonTests {
             #expect(try fixture.client(person).ask(.watchReader(nil)).reason == .notPermitted)
         }
 
-        @Test("a reader that is not there, or cannot scan for an unknown finger, is refused")
+        @Test("a missing reader, or one that cannot scan for an unknown finger, is refused")
         func unable() throws {
             let fixture = try DaemonFixture([.storage, .text])
             #expect(try fixture.ask(.watchReader([1])).reason == .noReader)

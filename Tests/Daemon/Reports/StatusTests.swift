@@ -18,7 +18,7 @@ extension DaemonTests {
             return status.refusal
         }
 
-        @Test("nothing stands in the way of a finger that is enrolled")
+        @Test("nothing prevents a login with a finger that is enrolled")
         func open() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
@@ -56,7 +56,7 @@ extension DaemonTests {
             #expect(try refusal(fixture)?.reason == .noReader)
         }
 
-        @Test("a TPM that is gone since the daemon was started")
+        @Test("a TPM that has disappeared since the daemon was started")
         func vault() throws {
             let tpm = try SoftwareTPM()
             let fixture = try DaemonFixture.onTPM(tpm.tcti)

@@ -56,7 +56,7 @@ extension DaemonTests {
             #expect(try fixture.get("mail", with: ["one"]) == [1, 2, 3])
         }
 
-        @Test("a TPM that is gone keeps them back and loses none, wherever the credential is")
+        @Test("a missing TPM withholds them and loses none, wherever the credential is")
         func troubles() throws {
             let fixture = try fixture()
             #expect(try fixture.client().keep([1], "mail").done != nil)

@@ -32,7 +32,7 @@ extension DaemonTests {
             #expect(try fixture.failures(of: .daemon) == 0)
         }
 
-        @Test("it is there after a restart, and after the credential was issued anew")
+        @Test("it survives a restart, and a new credential")
         func lasting() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
@@ -115,7 +115,7 @@ extension DaemonTests {
             #expect(try fixture.verifiedReceipts().count == 1)
         }
 
-        @Test("a change of fingers ends it for good, and both sides of the change say so")
+        @Test("a change of fingers ends it permanently, and messages before and after it say so")
         func changed() throws {
             let fixture = try DaemonFixture([.text])
             try fixture.enrol(.daemon, as: "one")
@@ -210,7 +210,7 @@ extension DaemonTests {
             #expect(try fixture.get("mail", with: ["one"]) == [3])
         }
 
-        @Test("before there is a finger, or when the credential is gone, nothing is kept")
+        @Test("without a finger, or without the credential, nothing is stored")
         func notEnrolled() throws {
             let fixture = try DaemonFixture([.text])
             #expect(try fixture.client(.daemon).keep([1], "mail").reason == .notEnrolled)

@@ -87,7 +87,7 @@ extension DaemonTests {
             #expect(try answered() == Self.first)
         }
 
-        @Test("is no yes where the server is gone by then, says no, or is another")
+        @Test("is no approval if the server is gone by then, refuses, or is another")
         func refused() throws {
             let renewals: [(RelayAnswer, DenialReason)] = [
                 (.unreachable(why: [], isRepeatable: true), .serverLost),

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 extension SecondDaemonTests {
-    @Suite("A login that a server has to say yes to")
+    @Suite("A login that a server has to approve")
     struct LoginAtServerTests {
         /// A server where the account has the name that it has here.
         private func makeFixture() async throws -> ServerFixture {
@@ -150,7 +150,7 @@ extension SecondDaemonTests {
             #expect(try logIn(fixture, request(fixture, offlineHours: 1)).assertion != nil)
         }
 
-        @Test("an earlier yes that is forgotten while the finger is awaited is none any more")
+        @Test("an earlier approval that is forgotten while the finger is awaited is not used")
         func forgotten() async throws {
             let fixture = try await makeFixture()
             #expect(try logIn(fixture, request(fixture)).assertion != nil)
@@ -164,7 +164,7 @@ extension SecondDaemonTests {
             #expect(try client.last().reason == .unknownServer)
         }
 
-        @Test("a kept verdict that is damaged is none")
+        @Test("a kept verdict that is damaged is ignored")
         func damaged() async throws {
             let fixture = try await makeFixture()
             #expect(try logIn(fixture, request(fixture)).assertion != nil)

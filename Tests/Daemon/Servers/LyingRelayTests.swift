@@ -128,7 +128,7 @@ extension SecondDaemonTests {
             #expect(!relay.requests.contains { $0.verb == .decide })
         }
 
-        @Test("is asked with a header that holds for just that call, each time with another nonce")
+        @Test("is asked with a header that is good for one call, each time with another nonce")
         func headers() throws {
             relay.says { request in
                 if case .operation = request { [.operation(Self.operation())] } else { nil }
@@ -240,7 +240,7 @@ extension SecondDaemonTests {
                         $0.verb == .endMACToken
                     })
             else {
-                Issue.record("nobody was asked")
+                Issue.record("no server was asked")
                 return
             }
             let digits = String(repeating: "70", count: 16)

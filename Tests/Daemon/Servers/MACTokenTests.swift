@@ -14,7 +14,7 @@ extension SecondDaemonTests {
     struct MACTokenTests {
         private static let files = "mac-tokens"
 
-        @Test("is got by a touch, and shows the device for just the request that was meant")
+        @Test("is obtained by a touch, and identifies the device for exactly the intended request")
         func wholeWay() async throws {
             let fixture = try ServerFixture(try await LiveServer.start())
             try fixture.enable()
@@ -115,7 +115,7 @@ extension SecondDaemonTests {
             #expect(fixture.files(in: Self.files).isEmpty)
         }
 
-        @Test("opens in its own place alone, and not where a line of it was changed")
+        @Test("opens only in its own place, and not if one of its lines was changed")
         func altered() async throws {
             let fixture = try ServerFixture(try await LiveServer.start())
             try fixture.enable()

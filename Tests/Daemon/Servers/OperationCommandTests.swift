@@ -91,7 +91,7 @@ extension SecondDaemonTests {
             #expect(none.text == "no operation awaits your decision\n" && none.told == "")
         }
 
-        @Test("says what stands in the way: server away, key removed, nothing of that id")
+        @Test("says what prevents it: server unreachable, key removed, unknown id")
         func refusals() async throws {
             let fixture = try await fixture()
             let id = try fixture.server.pay("10")
@@ -115,7 +115,7 @@ extension SecondDaemonTests {
                 nowhere.code == .denied && nowhere.told.contains("is not registered at any server"))
         }
 
-        @Test("a MAC token's header is what the server takes, for just that request")
+        @Test("a MAC token's header is accepted by the server, for exactly that request")
         func header() async throws {
             let fixture = try await fixture()
             let added = try signet(fixture, "mac-token", "add", fixture.server.url, "cron")

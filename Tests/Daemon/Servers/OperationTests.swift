@@ -87,7 +87,7 @@ extension SecondDaemonTests {
                 try fixture.touching(try fixture.deciding(.approve, id)).last?.decided == .approved)
         }
 
-        @Test("is not decided where it was taken back, is over, or is none of this account's")
+        @Test("is not decided if it was cancelled, is over, or is another account's")
         func over() async throws {
             let fixture = try await fixture()
             _ = try fixture.awaited()

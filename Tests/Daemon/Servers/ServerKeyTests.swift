@@ -105,7 +105,7 @@ extension SecondDaemonTests {
             }
             #expect(try fixture.servers() == [.removing])
             try asked.wait()
-            // The server takes its time; nobody here waits for it.
+            // The server takes its time; nothing here waits for it.
             #expect(try fixture.servers() == [.removing])
             #expect(try fixture.login(.daemon, with: "one").assertion != nil)
             gate.happen()

@@ -185,7 +185,7 @@ extension SecondDaemonTests {
             #expect(try fixture.list().isEmpty && fixture.files().isEmpty)
         }
 
-        @Test("has its key in the TPM where that is the vault, and says so")
+        @Test("has its key in the TPM if that is the vault, and says so")
         func inTPM() async throws {
             let tpm = try SoftwareTPM()
             let server = try await LiveServer.start()
@@ -218,7 +218,7 @@ extension SecondDaemonTests {
         }
 
         @Test(
-            "is not asked for a URL or a code that is none",
+            "is not asked for an invalid URL or code",
             arguments: [("http://h", "x"), ("https://h", "AAAAA-AAAAA-AAAAA-AAAAA")])
         func malformed(server: String, code: String) throws {
             let fixture = try DaemonFixture([.text])

@@ -35,9 +35,9 @@ extension SecondDaemonTests {
             #expect(try fixture.checks() == before + 1)
         }
 
-        @Test("is none where the machine has slept while it was asked for, however short")
+        @Test("does not count if the machine has slept while it was asked for, however short")
         func slept() throws {
-            let machine = try Machine(fixture)
+            let machine = try MachineFixture(fixture)
             defer { withExtendedLifetime(machine) {} }
             let bus = machine.bus
             let (asked, goOn) = try sayingYesLater()
@@ -56,7 +56,7 @@ extension SecondDaemonTests {
             #expect(verdicts.isEmpty && !hasToken)
         }
 
-        @Test("that is over before the server could be asked is no other login's fault")
+        @Test("that is over before the server could be asked does not affect another login")
         func over() throws {
             let before = server.requests.count { $0.verb == .login }
             let client = try fixture.client()

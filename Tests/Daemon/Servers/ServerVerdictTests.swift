@@ -123,7 +123,7 @@ extension SecondDaemonTests {
             #expect(try second.last().assertion != nil)
         }
 
-        @Test("no finger is awaited so long that the server's answer would come too late")
+        @Test("no finger is awaited so long that the server's answer would be too late")
         func touchTime() throws {
             let client = try fixture.client()
             let start = ContinuousClock.now
@@ -139,7 +139,7 @@ extension SecondDaemonTests {
         }
 
         @Test(
-            "is none any more where fingers, key or account changed while it was asked for",
+            "is void if fingers, key or account changed while it was asked for",
             arguments: Deed.allCases)
         func meanwhile(deed: Deed) throws {
             #expect(try logIn(request(token: .file)).assertion != nil)
@@ -194,7 +194,7 @@ extension SecondDaemonTests {
             #expect(try assertion.server != nil && client.confirmedPassword() == nil)
         }
 
-        @Test("has its token stay where another server's key ends, and go with its own")
+        @Test("keeps its token when another server's key ends, and loses it with its own key")
         func twoServers() throws {
             let other: ServerURL = "https://other.example"
             #expect(try fixture.enablePlayed(at: other).enabled != nil)
@@ -260,7 +260,7 @@ extension SecondDaemonTests {
             #expect(try client.confirmedPassword() == Bytes("right".utf8) && verdicts.count == 1)
         }
 
-        @Test("is none, and no touch is asked for, where the pinned key is another one now")
+        @Test("is void, and no touch is asked for, if another key is pinned now")
         func rotated() throws {
             #expect(try logIn().assertion != nil)
             cut()
@@ -319,7 +319,7 @@ extension SecondDaemonTests {
             #expect(try logIn(request(offlineHours: 3)).assertion != nil)
         }
 
-        @Test("is none on a machine whose clock stands before what a server has signed")
+        @Test("is void on a machine whose clock is behind what a server has signed")
         func clock() throws {
             let ahead = Self.now + 3_600
             server.answering(yes(at: ahead))
@@ -342,7 +342,7 @@ extension SecondDaemonTests {
             #expect(try logIn(request(offlineHours: 720)).reason == .clockSetBack)
         }
 
-        @Test("is none on a machine whose clock stands before its newest receipt")
+        @Test("is void on a machine whose clock is behind its newest receipt")
         func receipts() throws {
             #expect(try logIn().assertion != nil)
             cut()

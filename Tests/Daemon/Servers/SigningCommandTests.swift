@@ -116,7 +116,7 @@ extension SecondDaemonTests {
             #expect(Layout.entries(of: scratch.path).sorted() == ["a", "b", "signers"])
         }
 
-        @Test("leaves a signature that is there alone, unless it is to be replaced")
+        @Test("does not overwrite an existing signature, unless asked to")
         func existing() throws {
             let fixture = try fixture()
             try scratch.write("file", "text")
@@ -196,7 +196,7 @@ extension SecondDaemonTests {
             return run.output == "True\n"
         }
 
-        @Test("signs a request that the real server takes, once, and just that one")
+        @Test("signs a request that the real server accepts, once, and exactly that one")
         func request() async throws {
             let server = try await LiveServer.start()
             let fixture = try DaemonFixture(

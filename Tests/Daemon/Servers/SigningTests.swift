@@ -49,7 +49,7 @@ extension DaemonTests {
                 .first { $0.hasPrefix("counter: ") }.map(String.init)
         }
 
-        /// Checks a signature as anybody would.
+        /// Checks a signature as any verifier would.
         private func verify(
             _ answer: Answer, _ namespace: SignatureNamespace, of digest: Bytes
         ) throws {
@@ -154,7 +154,7 @@ extension DaemonTests {
             #expect(texts[1].contains("purpose: sign file sha256:0909"))
         }
 
-        @Test("is none that logs in: it is another key, and no server's")
+        @Test("cannot log in: it is another key, and not a server's")
         func ownKey() throws {
             try enable()
             let line = try Layout.read(fixture.publicKey(of: .daemon))
@@ -221,7 +221,7 @@ extension DaemonTests {
             #expect(fixture.serverFiles.isEmpty)
         }
 
-        @Test("is one: a second is not made, and after disable there is none")
+        @Test("is unique: a second is not made, and after disable there is none")
         func single() throws {
             let first = try #require(try enable().signingKey)
             #expect(try enable().reason == .signingKeyExists)
@@ -236,7 +236,7 @@ extension DaemonTests {
             #expect(try sign().signed != nil)
         }
 
-        @Test("is ended by a change of fingers, and made anew in one step")
+        @Test("is ended by a change of fingers, and replaced in one step")
         func fingersChanged() throws {
             try enable()
             try fixture.enrol(.daemon, .leftIndex, as: "two")

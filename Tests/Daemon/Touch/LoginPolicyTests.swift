@@ -77,7 +77,7 @@ extension DaemonTests {
                 try fixture.touch(login(.daemon, service: "login"), with: ["one"]).assertion != nil)
         }
 
-        // On the tests' own /run there is no logind, so nobody is at a seat.
+        // On the tests' own /run there is no logind, so no user is at a seat.
         @Test(
             "from the background, or from nowhere, no touch is asked for unless the policy says so")
         func background() throws {

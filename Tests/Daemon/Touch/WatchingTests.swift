@@ -138,7 +138,7 @@ extension DaemonTests {
             #expect(try patient.last().reason == .stopping)
         }
 
-        @Test("is no reason for the daemon to stay, and sees when it is back")
+        @Test("does not keep the daemon running, and reconnects when it is back")
         func idleness() throws {
             let fixture = try DaemonFixture(configuration: "[daemon]\nidle-exit = 1s\n")
             let activated = try fixture.activated()

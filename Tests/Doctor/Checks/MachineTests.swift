@@ -65,7 +65,7 @@ struct MachineTests {
         #expect(bare.codes() == ["lid-closed"])
     }
 
-    @Test("disabled Secure Boot is reported, and nothing where there is no Secure Boot")
+    @Test("disabled Secure Boot is reported, and nothing on a machine without Secure Boot")
     func secureBoot() throws {
         let bare = try Bare()
         let name = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -181,7 +181,7 @@ struct MachineTests {
         #expect(!bare.codes().contains("key-of-nobody"))
     }
 
-    @Test("a key that others own or may write is issued anew, and is not made root's as it is")
+    @Test("a key that others own or may write is replaced, and not given to root as it is")
     func foreignKey() throws {
         let bare = try Bare()
         try bare.write("var/lib/signet/keys/1000.pub", "x\n", mode: 0o666)

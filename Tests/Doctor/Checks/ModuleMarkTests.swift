@@ -19,7 +19,7 @@ struct ModuleMarkTests {
         #expect(ModuleMark.version(in: module) == Array(Version.text.utf8))
     }
 
-    @Test("is not found in what is no module, is cut short, or has no version")
+    @Test("is not found in a file that is not a module, is cut short, or has no version")
     func refused() {
         let mark = Array("signet-module 1.2".utf8)
         let elf = [0x7f] + Array("ELF".utf8)

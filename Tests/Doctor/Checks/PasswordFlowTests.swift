@@ -138,7 +138,7 @@ struct PasswordFlowTests {
 }
 
 @Suite("stacks and the name service")
-struct DirectoryTests {
+struct NameServiceTests {
     private static let local = "\(touch)\nauth required pam_unix.so\n"
     private static let both = """
         \(touch)

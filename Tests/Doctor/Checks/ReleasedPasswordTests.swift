@@ -52,7 +52,7 @@ struct ReleasedPasswordTests {
             let stack = "auth required pam_signet.so keyring\nauth \(control) \(module)\n"
             let found = try codes(stack)
             #expect(found.contains("released-password"), "\(stack)")
-            // It is not told that the password is asked for all the same.
+            // It is not reported that the password is still asked for.
             #expect(!found.contains("touch-not-enough") && !found.contains("touch-behind-password"))
             #expect(try !isDangerous(stack.replacing(" keyring", with: "")), "\(stack)")
         }
@@ -89,7 +89,7 @@ struct ReleasedPasswordTests {
         }
     }
 
-    @Test("is none where a touch passes the password over, or none has to be right behind it")
+    @Test("is safe if a touch skips the password, or no password has to be right behind it")
     func harmless() throws {
         for stack in [
             "\(touch) keyring\nauth required pam_unix.so\n",
@@ -147,7 +147,7 @@ struct ReleasedPasswordTests {
 
 @Suite("the option keyring, in a stack")
 struct KeyringOptionTests {
-    @Test("is of no effect in a service that keyring.services does not list, but for shared lines")
+    @Test("has no effect in a service that keyring.services does not list, except in shared lines")
     func unlisted() throws {
         #expect(
             try codes("\(touch) keyring\nauth required pam_unix.so\n", service: "sudo")

@@ -16,7 +16,7 @@ struct ServerFileTests {
         "AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBBtzqt6Y9Rig+def9i7tL8VFKsZhCCAac3RA"
         + "IU9QiQtXf7zJa6lqQ9IcSoiql9Lj5ML+t/ffxB/9XDx0qcJ20Bc="
 
-    /// What is told of a machine whose file has these names.
+    /// What is reported of a machine whose file has these names.
     private func told(_ accounts: String, on bare: Bare? = nil) throws -> [String] {
         let bare = try bare ?? Bare()
         try bare.write(
@@ -118,7 +118,7 @@ struct ServerFileTests {
         #expect(try registrations("", [alice(nil)]) == [], "the daemon could not tell")
         #expect(try registrations("", [alice([], prints: 0)]) == [])
         #expect(try registrations("accounts = @wheel", [alice([])]) == [])
-        #expect(try registrations("accounts = aliec", []) == [], "told as nobody's name")
+        #expect(try registrations("accounts = aliec", []) == [], "reported as an unknown name")
         #expect(try registrations("accounts = root", [], { $0.machine.uid = 1_000 }) == [])
     }
 

@@ -95,7 +95,7 @@ struct StackVerdictTests {
         #expect(codes(["passwd": try example("passwd")]) == [])
     }
 
-    @Test("a required finger in front of the password locks out where there is no reader")
+    @Test("a required finger in front of the password locks users out without a reader")
     func unreachable() {
         let found = codes("auth required pam_signet.so\n@include common-auth\n", common: plain)
         #expect(found.contains("password-unreachable"))
@@ -209,7 +209,7 @@ struct StackVerdictTests {
         }
     }
 
-    @Test("what packagers' tools and editors leave behind is no service, and may be included")
+    @Test("what packaging tools and editors leave behind is not a service, and may be included")
     func leftovers() {
         let bad = "auth required pam_signet.so\n"
         for name in ["sudo.dpkg-old", "sudo.dpkg-dist", "su.rpmnew", "sudo~", ".sudo.swp"] {

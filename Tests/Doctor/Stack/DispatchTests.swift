@@ -50,7 +50,7 @@ struct DispatchTests {
         #expect(run("").0 == .permDenied)
     }
 
-    @Test("a failure that is taken as ok is no success")
+    @Test("a failure that is treated as ok is not a success")
     func failureAsOK() {
         #expect(
             run("auth [default=ok] pam_auth_err.so\nauth required pam_success.so\n").0 == .authErr)
@@ -111,7 +111,7 @@ struct DispatchTests {
         #expect(run("nonsense\n").0 == .permDenied)
     }
 
-    @Test("a missing include denies, as a line; @include of nothing gives up on the service")
+    @Test("a missing include denies, as a line; a missing @include gives up the service")
     func missing() {
         let line = chain("auth required pam_success.so\nauth include gone\n")
         #expect(!line.isAborted)

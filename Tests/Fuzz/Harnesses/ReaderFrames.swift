@@ -38,7 +38,7 @@ enum ReaderQuestions: Harness {
     }
 }
 
-/// What signetd reads from the process of the readers, which may be anybody's by then.
+/// What signetd reads from the process of the readers, which may have been taken over by then.
 enum ReaderReplies: Harness {
     static let name = "reader-replies"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 @testable import State
 
-/// The end of a receipt log, as a crash or somebody left it.
+/// The end of a receipt log, as a crash or an attacker left it.
 enum ReceiptTexts: Harness {
     static let name = "receipt-texts"
     static var seeds: [[UInt8]] {

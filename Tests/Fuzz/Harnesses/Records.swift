@@ -74,7 +74,7 @@ private struct KeptFile: Sendable {
     /// `version`.
     static let version = KeptFile(seeds: ["1", "2"].map { bytes("signet-state: \($0)\n") }) {
         guard let version = try? StateDirectory.version(in: $0, path: "") else { return false }
-        require((1...StateDirectory.version).contains(version), "a version that nobody knows")
+        require((1...StateDirectory.version).contains(version), "an unknown version")
         require(bytes("signet-state: \(version)\n") == $0, "a version has a second form")
         return true
     }

@@ -23,7 +23,7 @@ enum RelayRequests: Harness {
             .login(
                 RelayLogin(
                     server: server, statement: [1], signature: [2],
-                    module: RelayModule(challenge: .sample(0..<32), account: Samples.account))),
+                    module: RelayModule(challenge: .sample(0..<32), account: SampleFrames.account))),
             .remove(
                 server: server, registration: .sample(0..<16), statement: [1], signature: [2]),
             .macToken(server: server, statement: [1], signature: [2]),
@@ -46,7 +46,7 @@ enum RelayRequests: Harness {
     }
 }
 
-/// What signetd reads from the relay, which may be anybody's by then.
+/// What signetd reads from the relay, which may have been taken over by then.
 enum RelayAnswers: Harness {
     static let name = "relay-answers"
 
@@ -70,13 +70,13 @@ enum RelayAnswers: Harness {
             .macToken(
                 RelayMACToken(
                     audience: "shop.example", expires: .max, token: .sample(0..<16),
-                    secret: Samples.thirtyTwo)),
-            .awaited(RelayAwaited(Samples.operation)), .listed(count: 1),
+                    secret: SampleFrames.thirtyTwo)),
+            .awaited(RelayAwaited(SampleFrames.operation)), .listed(count: 1),
             .operation(
                 RelayOperation(
                     account: "alice", challenge: .sample(0..<32),
                     application: "shop", audience: "shop.example",
-                    content: Samples.operation, state: .pending,
+                    content: SampleFrames.operation, state: .pending,
                     failures: OperationFailures(count: 1, most: 3))),
             .decided(.approved),
         ]

@@ -41,7 +41,7 @@ enum SealedObjects: Harness {
     }
 }
 
-/// What a TPM, or somebody on the way to it, says of its storage root key and its registers.
+/// What a TPM, or an attacker between, says of its storage root key and its registers.
 enum PublicAreas: Harness {
     static let name = "public-areas"
 

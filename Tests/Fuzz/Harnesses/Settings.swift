@@ -101,7 +101,7 @@ enum CommandLines: Harness {
     }
 }
 
-/// The command line of sudo, which anybody writes.
+/// The command line of sudo, which any user writes.
 enum SudoCommands: Harness {
     static let name = "sudo-commands"
     static var seeds: [[UInt8]] {

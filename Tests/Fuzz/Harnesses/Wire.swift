@@ -2,10 +2,10 @@
 import CommandProtocol
 import LoginProtocol
 
-/// What the daemon reads from anybody.
+/// What the daemon reads from any client.
 enum Requests: Harness {
     static let name = "requests"
-    static var seeds: [[UInt8]] { Samples.requests.compactMap { try? $0.encoded() } }
+    static var seeds: [[UInt8]] { SampleFrames.requests.compactMap { try? $0.encoded() } }
 
     static func feed(_ bytes: [UInt8]) {
         guard let request = try? Request(decoding: bytes) else { return }
@@ -16,7 +16,7 @@ enum Requests: Harness {
 /// What the command reads from the daemon, and what the module reads with a decoder of its own.
 enum Answers: Harness {
     static let name = "answers"
-    static var seeds: [[UInt8]] { Samples.answers.compactMap { try? $0.encoded() } }
+    static var seeds: [[UInt8]] { SampleFrames.answers.compactMap { try? $0.encoded() } }
 
     static func feed(_ bytes: [UInt8]) {
         let answer = try? Answer(decoding: bytes)

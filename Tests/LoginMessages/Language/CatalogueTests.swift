@@ -38,7 +38,7 @@ struct CatalogueTests {
         #expect(own != "touch the reader")
     }
 
-    @Test("what is no such file is none")
+    @Test("a file that is not a catalogue is ignored")
     func refused() {
         let good = CatalogueFile.made(of: texts)
         var swapped = good
@@ -61,7 +61,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("one that ends too early, anywhere, has what is left of it")
+    @Test("one that ends too early, anywhere, has the part that is left")
     func truncated() throws {
         let good = CatalogueFile.made(of: texts)
         for length in 0..<good.count {

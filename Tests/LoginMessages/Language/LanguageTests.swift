@@ -46,7 +46,7 @@ struct LanguageTests {
         #expect(with((0..<99).map { _ in "fr_FR" }.joined(separator: ":")).count == 8)
     }
 
-    @Test("where nothing is said, or what is no locale, it is English")
+    @Test("without a locale, or with an invalid one, it is English")
     func english() {
         let locales = [
             "", "C", "POSIX", "C.UTF-8", "en_US.UTF-8", "en.UTF-8", "d.UTF-8", "deutsch.UTF-8",
@@ -104,7 +104,7 @@ struct LocaleFileTests {
         #expect(value("LANG", in: " LANG=de\nexport LANG=de\n") == nil)
     }
 
-    @Test("what is no such file says nothing that is used")
+    @Test("a file that is not a locale file is ignored")
     func garbage() {
         for text in ["", "\0\0", "LANG", "=", "LANG=\"", "LANG='de\"", "LANG=$(id)"] {
             let file = LocaleFile(bytes(text))

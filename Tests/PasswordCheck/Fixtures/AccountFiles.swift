@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TestScopes
 
 /// Accounts and a PAM service that only the test's own thread, and what it starts, can see.
 enum AccountFiles {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TestScopes
 import Testing
 
 /// A PAM module that misbehaves as its argument says, compiled when first wanted.

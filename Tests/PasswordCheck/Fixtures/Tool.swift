@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TestScopes
 
 /// Runs a program of the machine and waits for it.
 enum Tool {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TestScopes
 
 /// What /proc shows of a process while it runs.
 struct Traces {

@@ -78,7 +78,9 @@ struct APIKeyScopeTests {
         }
     }
 
-    @Test("are all of them but one not enough for the one", arguments: Backend.allCases)
+    @Test(
+        "are not enough for a call without its own scope, even if all others are given",
+        arguments: Backend.allCases)
     func allButOne(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         for route in Self.applicationRoutes {

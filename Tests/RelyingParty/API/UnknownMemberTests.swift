@@ -68,7 +68,7 @@ struct UnknownMemberTests {
         #expect(sample.text == "a")
     }
 
-    @Test("is none among the values of a template's placeholders")
+    @Test("is not refused among the values of a template's placeholders")
     func values() {
         #expect(problem(#"{"values":{"any":"a","other":"b"}}"#) == nil)
         #expect(problem("{}") == nil)

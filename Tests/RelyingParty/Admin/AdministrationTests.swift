@@ -103,7 +103,9 @@ struct AdministrationTests {
         #expect(await server.fault("application", "pam-file", "none")?.status == 3)
     }
 
-    @Test("ends an API key at once, and one name is one key for ever", arguments: Backend.allCases)
+    @Test(
+        "ends an API key at once, and never uses a name for a second key",
+        arguments: Backend.allCases)
     func keys(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let key = try await server.administer("key", "add", "shop", "second")[0]
@@ -117,7 +119,8 @@ struct AdministrationTests {
     }
 
     @Test(
-        "removes an application with all of it, and nothing of another", arguments: Backend.allCases
+        "removes an application with all that belongs to it, and nothing of another",
+        arguments: Backend.allCases
     )
     func removedApplication(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
@@ -184,7 +187,7 @@ struct AdministrationTests {
                 "login", "administration", "administration",
             ])
         #expect(try left.last?.text(2).hasPrefix("audit prune --before ") == true)
-        // What tells of earlier ones stays, also where the settings delete what is old.
+        // Lines about earlier ones stay, also where the settings delete what is old.
         server.time.pass(86_400 * 9)
         try await server.administer("audit", "prune", "--before", "1d")
         let kept = try await server.rows("SELECT detail FROM audit")

@@ -97,7 +97,7 @@ struct AfterRestoreTests {
         #expect(try await server.refusal(of: token.header(at: server.time.now)) == nil)
     }
 
-    @Test("is ended in small transactions, all of it, and a second time is none")
+    @Test("is ended in small transactions, all of it, and a second time does nothing")
     func many() async throws {
         let server = try await TestServer.make(.sqlite)
         try await server.database.write { store throws(DatabaseFault) in

@@ -33,7 +33,7 @@ struct CertificateCheckTests {
         #expect(outcome.errors.contains(reason), "\(outcome.errors)")
     }
 
-    @Test("is said to be good, and until when; where there is none, that too")
+    @Test("is reported as good, and until when; a missing one is reported too")
     func good() throws {
         let outcome = try check(authority.settings())
         #expect(outcome.succeeded, "\(outcome.errors)")

@@ -141,7 +141,7 @@ struct TrialServerTests {
         _ = try stop(home.program)
     }
 
-    @Test("does not run where an installed server has its data, or where other files are")
+    @Test("does not run in the directory of an installed server, or one with other files")
     func places() throws {
         for path in ["/var/lib/signet-server", "/etc/signet/", "/var/lib/signet-server/x"] {
             #expect(try refusal(path).contains("is for the installed server"))
@@ -196,7 +196,7 @@ struct TrialServerTests {
         #expect(said.contains(text) && said.contains("more.conf:"), "\(said)")
     }
 
-    @Test("takes no socket that was handed over, and no other options")
+    @Test("takes no inherited socket, and no other options")
     func options() throws {
         for words in [["--new"], ["--config", "/a"], [scratch.path, "more"]] {
             let outcome = try Program(Command([ServerProcess.program, "--try"] + words))

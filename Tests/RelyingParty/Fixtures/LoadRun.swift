@@ -68,7 +68,7 @@ final class LoadRun: Sendable {
         waiter?.resume()
     }
 
-    /// When nobody works any more, nobody waits for more of it.
+    /// When no worker is left, no one waits for more work.
     private func leave() {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.running -= 1

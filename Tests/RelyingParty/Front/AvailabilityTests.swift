@@ -104,7 +104,7 @@ struct AvailabilityTests {
         #expect(gone.status == 200)
     }
 
-    @Test("cannot prove anything wrong, and none of it is written down")
+    @Test("gets no wrong proof checked, and none of it is recorded")
     func wrong() async throws {
         let (server, device) = try await site()
         let token = try await server.macToken(device)

@@ -26,7 +26,7 @@ struct DispatcherTests {
         #expect(reply.headers.contains { $0 == ("Allow", "POST") })
     }
 
-    @Test("has one path: with a slash behind it there is none")
+    @Test("has one path: with a slash behind it there is no such call")
     func trailingSlash() async throws {
         let server = try await TestServer.make(.sqlite)
         let id = String(repeating: "0", count: 32)
@@ -63,7 +63,7 @@ struct DispatcherTests {
     }
 
     @Test(
-        "with a body that is no JSON object of the right form is refused",
+        "with a body that is not a JSON object of the right form is refused",
         arguments: [
             "", "{", "[]", "null", "1", "\"x\"", "{}", "{\"account\":1}", "{\"account\":null}",
             "{\"account\":\"\"}", "{\"account\":\"a\\u0000\"}", "{\"account\":\"a\\nb\"}",
@@ -151,7 +151,7 @@ struct DispatcherTests {
         #expect(try await refresh("192.0.2.1") == "token-refused")
     }
 
-    @Test("with a proof that does not hold is one of so many, also of many at once")
+    @Test("with an invalid proof counts against a limit, even if many come at once")
     func parallelRefusals() async throws {
         let server = try await TestServer.make(.sqlite, rate: 4)
         let token = "sgr_" + String(repeating: "A", count: 43)
@@ -188,7 +188,7 @@ struct DispatcherTests {
             (["203.0.113.9, 198.51.100.1"], "198.51.100.1"),
             (["203.0.113.9", "198.51.100.1"], "198.51.100.1"),
             (["203.0.113.9, 192.0.2.77", "203.0.113.8,\t2001:db8::1 "], "2001:db8::1"),
-            // What the proxy did not fill is nobody's, and not what stands before it.
+            // What the proxy did not fill is no address, and not what stands before it.
             (["203.0.113.9", ""], ""), (["203.0.113.9, "], ""), ([], "192.0.2.1"),
         ] as [([String], String)])
     func forwarded(lines: [String], address: String) async throws {

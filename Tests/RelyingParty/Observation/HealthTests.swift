@@ -30,7 +30,8 @@ struct HealthTests {
     }
 
     @Test(
-        "makes one write, however many ask, and leaves no trace of it", arguments: Backend.allCases)
+        "makes one write, however many clients ask, and leaves no trace of it",
+        arguments: Backend.allCases)
     func shared(backend: Backend) async throws {
         let place = try backend.make()
         let database = try await reopened(place)

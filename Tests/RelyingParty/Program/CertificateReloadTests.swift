@@ -7,7 +7,7 @@ import Testing
 
 @testable import RelyingParty
 
-@Suite("A server that is signalled to read its certificate anew")
+@Suite("A server that is signalled to reload its certificate")
 struct CertificateReloadTests {
     /// Asks over a new connection; nil where the certificate is not this authority's.
     private func answer(_ server: ServerProcess, _ authority: TestAuthority) throws -> String? {
@@ -79,7 +79,7 @@ struct CertificateReloadTests {
         #expect(try server.stop().ending == .exited(0))
     }
 
-    @Test("takes the one that the configuration names by then")
+    @Test("takes the one that the configuration names at that time")
     func moved() throws {
         let home = try ServerHome(.sqlite)
         let (first, second) = (try TestAuthority(home.scratch), try TestAuthority(Scratch()))

@@ -79,7 +79,7 @@ struct FirstStartTests {
         try ServerProcess(home).stop()
     }
 
-    @Test("is refused with a database that only has its tables", arguments: Backend.allCases)
+    @Test("is refused with a database that has only its tables", arguments: Backend.allCases)
     func migrated(backend: Backend) throws {
         let home = try ServerHome(backend)
         #expect(try home.administer("migrate").ending == .exited(0))

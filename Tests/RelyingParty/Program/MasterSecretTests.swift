@@ -38,7 +38,7 @@ struct MasterSecretTests {
         #expect(Layout.entries(of: scratch.path) == ["master-secret"])
     }
 
-    @Test("is not made anew where the quicker one's has another length")
+    @Test("is not replaced if the faster one's has another length")
     func beatenByBroken() throws {
         let late = DurableFaults { step, _ throws(SystemFault) in
             guard step == .rename else { return }

@@ -84,7 +84,7 @@ struct ServerLifeTests {
         for server in servers { #expect(try server.stop().ending == .exited(0)) }
     }
 
-    /// How many of so many uses of one answer are let in, at once and on all servers.
+    /// How many of so many uses of one answer succeed, at once and on all servers.
     private func raced(
         _ count: Int, on servers: [ServerProcess], _ login: Login
     ) async throws -> Int {
@@ -119,7 +119,7 @@ final class Load: Sendable {
     private struct State {
         /// What was answered 200.
         var accepted: [Login] = []
-        /// What nobody answered: it may hold or not.
+        /// What was not answered: it may hold or not.
         var unanswered: [Login] = []
     }
 
@@ -133,7 +133,7 @@ final class Load: Sendable {
         devices = try await LoadDevice.register(count, at: server)
     }
 
-    /// Lets all of them log in until so many were let in, then does `end` while they go on; returns
+    /// Lets all of them log in until so many succeeded, then does `end` while they go on; returns
     /// when each has met the end.
     func run<T: Sendable>(upTo count: Int, _ end: @Sendable () async throws -> T) async throws -> T
     {
@@ -159,7 +159,7 @@ final class Load: Sendable {
         }
     }
 
-    /// Everything that was answered is in the audit trail, and used up; what was not is let in once
+    /// Everything that was answered is in the audit trail, and used up; what was not succeeds once
     /// more at the most. With `mayHoldMore`, the end came between an answer and its being sent.
     func check(on next: ServerProcess, mayHoldMore: Bool) async throws {
         let (accepted, unanswered) = state.withLock { ($0.accepted, $0.unanswered) }

@@ -48,7 +48,7 @@ struct ServerManualTests {
         #expect(told == ServerSettings.all.map(\.name))
     }
 
-    @Test("have each command of administration with just its operands and options")
+    @Test("have each command of administration with exactly its operands and options")
     func commands() throws {
         var told: [String] = []
         var rest = try section("ADMINISTRATION", of: "signet-server.8")

@@ -115,7 +115,7 @@ struct ServerStartTests {
         #expect(try refusal(home, "").contains("unsafe mode"))
     }
 
-    @Test("takes a socket that was handed over, and refuses no connection meanwhile")
+    @Test("takes an inherited socket, and refuses no connection meanwhile")
     func handedOver() async throws {
         let home = try ServerHome(.sqlite)
         let server = try ServerProcess(home, prefix: handingOver("127.0.0.1"))
@@ -123,7 +123,7 @@ struct ServerStartTests {
         #expect(try server.stop().ending == .exited(0))
     }
 
-    @Test("refuses a socket that other machines reach, where there is no certificate")
+    @Test("refuses a socket that other machines can reach without a certificate")
     func handedOverPlain() throws {
         let configuration = try ServerHome(.sqlite).configuration()
         let outcome = try Program(

@@ -104,7 +104,7 @@ struct AccountViewTests {
         #expect(reply.status == 401)
     }
 
-    @Test("are none of an account that is not there, and a name is decoded once")
+    @Test("are empty for an account that does not exist, and a name is decoded once")
     func names() async throws {
         let server = try await TestServer.make(.sqlite)
         let device = try TestDevice()

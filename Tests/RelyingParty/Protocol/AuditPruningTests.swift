@@ -95,7 +95,7 @@ struct AuditPruningTests {
             let report = try await chain.verify(page: 5)
             #expect(report.pruned.position == 7 * round)
         }
-        // The next one finishes it, whoever does it.
+        // The next one finishes it, whoever runs it.
         await keeping(2, server).forgetOld()
         #expect(try await chain.verify().pruned.position == 40)
         #expect(try await some(7))

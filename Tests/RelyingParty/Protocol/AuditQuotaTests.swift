@@ -10,7 +10,9 @@ import Testing
 
 @Suite("Refused codes that back ends ask about")
 struct RefusalShareTests {
-    @Test("are all answered, and have so many lines a minute", arguments: Backend.allCases)
+    @Test(
+        "are all answered, and have a limited number of lines a minute", arguments: Backend.allCases
+    )
     func flood(backend: Backend) async throws {
         let server = try await TestServer.make(backend, rate: 5)
         let device = try TestDevice()
@@ -109,7 +111,7 @@ struct RefusalShareTests {
         #expect(server.service.refusals.takeUnwritten().map(\.count) == [3])
     }
 
-    /// A header that nobody's key has signed: of an unknown credential, of a registered one with
+    /// A header that no registered key has signed: of an unknown credential, of a registered one with
     /// another's signature, or of an unknown MAC token.
     private func strange(_ server: TestServer, _ round: Int) throws -> String {
         let stranger = try TestDevice()

@@ -23,7 +23,7 @@ struct BlockedMeanwhileTests {
         var isAsking = false
     }
 
-    @Test("gets nothing of it", arguments: Gift.allCases)
+    @Test("gets nothing from the call", arguments: Gift.allCases)
     func blocked(gift: Gift) async throws {
         let server = try await TestServer.make(.postgreSQL)
         let device = try TestDevice()
@@ -119,7 +119,7 @@ final class Flag: Sendable {
 }
 
 extension Transaction {
-    /// Whether another transaction waits for this one; asked of PostgreSQL, which tells nobody.
+    /// Whether another transaction waits for this one; asked of PostgreSQL, which notifies no one.
     var isAwaited: Bool {
         get throws(DatabaseFault) {
             try !run(

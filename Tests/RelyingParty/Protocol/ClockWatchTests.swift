@@ -27,7 +27,7 @@ struct ClockWatchTests {
         }
     }
 
-    @Test("is believed once it has gone in step with the kernel's for ten minutes")
+    @Test("is believed once it has kept pace with the kernel's for ten minutes")
     func steady() {
         let machine = Machine()
         var watch = ClockWatch()

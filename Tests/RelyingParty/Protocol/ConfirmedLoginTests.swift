@@ -131,7 +131,7 @@ struct ConfirmedLoginTests {
             "POST", "/v1/login/confirm",
             ["operation": hexadecimal(try freshBytes(16)), "session": login.session])
         #expect(unknown.code == "not-found")
-        // An approval of something else logs nobody in.
+        // An approval of something else is no login.
         let payment = try await server.ask(
             "POST", "/v1/login/confirm", ["operation": plain, "session": login.session])
         #expect(payment.code == "refused")

@@ -278,7 +278,7 @@ struct DecidingTests {
     }
 
     @Test(
-        "by a device that may decide nothing any more makes nothing fail",
+        "by a device that may no longer decide makes nothing fail",
         arguments: Backend.allCases)
     func uncounted(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

@@ -68,7 +68,7 @@ struct HousekeepingTests {
         #expect(try await lines() == all - 2_500 + 1)
     }
 
-    @Test("reads the keys anew also while what is old takes long to be forgotten")
+    @Test("reloads the keys even while old rows take long to be deleted")
     func longBacklog() async throws {
         let server = try await TestServer.make(.sqlite)
         let held = HeldDatabase(server.database)
@@ -100,7 +100,7 @@ struct HousekeepingTests {
 /// Looks until something is so, for ten seconds at the most.
 func until(_ isSo: () -> Bool) async throws {
     for _ in 0..<2_000 where !isSo() {
-        // Time itself is awaited: that somebody has come to it.
+        // The event is awaited: that a task has reached it.
         try await Task.sleep(for: .milliseconds(5))
     }
     #expect(isSo())
@@ -120,7 +120,7 @@ private final class HeldDatabase: Database {
 
     var figures: DatabaseFigures { inner.figures }
 
-    /// Whether somebody waits to write.
+    /// Whether a task waits to write.
     var isWriting: Bool { state.withLock { !$0.waiting.isEmpty } }
 
     func release() {

@@ -38,7 +38,7 @@ struct MACTokenEndTests {
         try token.header(of: request(id ?? token.id), at: server.time.now)
     }
 
-    @Test("is ended by it whatever the policy has become", arguments: Backend.allCases)
+    @Test("is ended by that device whatever the policy has become", arguments: Backend.allCases)
     func strictPolicy(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()

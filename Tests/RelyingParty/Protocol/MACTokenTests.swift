@@ -40,7 +40,7 @@ struct MACTokenTests {
         #expect(rows.count == 1)
         #expect(sealed.count == 12 + 32 + 16)
         #expect(!sealed.indices.contains { sealed[$0...].starts(with: token.secret.prefix(8)) })
-        // Moved to another row it does not open, and nobody is let in by it.
+        // Moved to another row it does not open, and gives no access.
         let other = try await server.macToken(device, name: "other")
         try await server.database.write { store throws(DatabaseFault) in
             try store.run(

@@ -14,7 +14,7 @@ import Testing
 @Suite("Operations of a server that is killed")
 struct OperationLifeTests {
     @Test(
-        "stay approved if that was answered, and are confirmed once at the most",
+        "stay approved if that was answered, and are confirmed at most once",
         arguments: Backend.allCases)
     func killed(backend: Backend) async throws {
         let home = try ServerHome(backend)
@@ -37,11 +37,11 @@ struct OperationLifeTests {
 private final class OperationLoad: Sendable {
     /// How far a login came before the server was gone.
     private enum Progress {
-        /// The approval was sent, and nobody answered: it may hold or not.
+        /// The approval was sent, and no answer came: it may hold or not.
         case deciding(body: Data)
         /// It is approved; its confirmation was not sent.
         case approved
-        /// Its confirmation was sent, and nobody answered.
+        /// Its confirmation was sent, and no answer came.
         case confirming
         /// It gave tokens.
         case confirmed

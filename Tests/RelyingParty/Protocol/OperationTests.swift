@@ -162,7 +162,7 @@ struct OperationTests {
         #expect(reply.code == "conflict")
         _ = try await server.decide(ids[0], .reject, by: device)
         _ = try await server.operation()
-        // Logins that somebody else begins keep no operation away, nor the other way round.
+        // Logins that another begins keep no operation away, nor the other way round.
         try await server.makeTemplate("login", "sign in", purpose: .login)
         let login = ["account": "alice", "template": "login"]
         for _ in 0..<5 {

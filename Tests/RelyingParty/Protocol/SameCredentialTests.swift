@@ -21,7 +21,7 @@ struct SameCredentialTests {
         }
     }
 
-    @Test("is registered for one of them, also at once", arguments: Backend.allCases)
+    @Test("is registered for one of them, even if both try at once", arguments: Backend.allCases)
     func raced(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         for round in 0..<24 {

@@ -43,7 +43,7 @@ struct SignedRequestTests {
         #expect(accepted == 1)
     }
 
-    @Test("may be overtaken, and holds up no login", arguments: Backend.allCases)
+    @Test("may be overtaken, and delays no login", arguments: Backend.allCases)
     func overtaken(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()

@@ -226,7 +226,7 @@ struct TokenLifeTests {
         #expect(try await server.audited("revocation", "ok") == 1)
     }
 
-    @Test("that names no key has the keys read anew once a second at the most")
+    @Test("that names no key has the keys reloaded once a second at most")
     func unknownKeys() async throws {
         let server = try await TestServer.make(.sqlite)
         let device = try TestDevice()

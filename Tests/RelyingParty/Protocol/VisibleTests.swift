@@ -13,7 +13,7 @@ struct VisibleTests {
         "\u{FEFF}", "\u{AD}", "\u{1B}", "\u{7F}", "\u{E0041}",
     ]
 
-    @Test("shows in the audit trail just as it is", arguments: Backend.allCases)
+    @Test("is shown in the audit trail exactly as it is", arguments: Backend.allCases)
     func trail(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         try await server.makeTemplate()

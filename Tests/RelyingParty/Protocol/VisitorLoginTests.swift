@@ -59,7 +59,7 @@ struct VisitorLoginTests {
     }
 
     @Test(
-        "is refused for what is no address, for operations, and beside a device",
+        "is refused for an invalid address, for operations, and together with a device",
         arguments: Backend.allCases)
     func refused(backend: Backend) async throws {
         let (server, device) = try await TestServer.withVisitors(backend)

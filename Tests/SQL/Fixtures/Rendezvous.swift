@@ -7,7 +7,7 @@ final class Rendezvous: Sendable {
     private let arrived = Mutex(0)
     private let second = DispatchSemaphore(value: 0)
 
-    /// How often somebody came.
+    /// How often a task came.
     var meetings: Int { arrived.withLock { $0 } }
 
     func meet() {

@@ -41,7 +41,7 @@ final class MemoryPin: RootPin {
 
     func save(_ name: [UInt8]) throws { self.name.withLock { $0 = name } }
 
-    /// What nobody but root could do: the pin is gone.
+    /// What only root could do: the pin is gone.
     func forget() { name.withLock { $0 = nil } }
 }
 

@@ -10,12 +10,12 @@ import Testing
 
 /// Alice's receipts: makes them as the daemon would, and checks them as the command would.
 struct ReceiptFixture {
-    let fixture: Fixture
+    let fixture: StateFixture
     let credential: FoundCredential
     let log: ReceiptLog
 
     init() throws {
-        fixture = try Fixture()
+        fixture = try StateFixture()
         try fixture.add(1)
         credential = try fixture.issue()
         log = try fixture.account.receipts()
@@ -25,11 +25,11 @@ struct ReceiptFixture {
     func receipt(
         _ place: Reservation, service: String = "sudo", account: String = "alice",
         key: P256PrivateKey? = nil, publicKey: SSHPublicKey? = nil,
-        namespace: SignatureNamespace = .login, issued: Instant = Fixture.now
+        namespace: SignatureNamespace = .login, issued: Instant = StateFixture.now
     ) throws -> [UInt8] {
         let enrolment = try fixture.account.prints.enrolment()
         let statement = Statement(
-            audience: Audience.local, account: AccountName(account), uid: Fixture.uid,
+            audience: Audience.local, account: AccountName(account), uid: StateFixture.uid,
             requester: AccountName(account),
             device: fixture.state.device, credential: credential.identifier,
             challenge: .sample(repeating: 3), service: ServiceName(service),
@@ -55,7 +55,7 @@ struct ReceiptFixture {
     @discardableResult
     func login(
         service: String = "sudo", flushing: Bool = true, namespace: SignatureNamespace = .login,
-        issued: Instant = Fixture.now
+        issued: Instant = StateFixture.now
     ) throws -> [UInt8] {
         let text = try receipt(
             try log.prepare(), service: service, namespace: namespace, issued: issued)
@@ -90,10 +90,11 @@ struct ReceiptFixture {
     /// Checks some receipts against the registered keys and the head.
     func verify(_ texts: [[UInt8]]) throws(ChainFault) -> Int {
         guard let head = try? log.head(), let file = try? fixture.account.credential.signers(),
-            let signers = RegisteredSigner.parse(file: file, account: Fixture.alice)
+            let signers = RegisteredSigner.parse(file: file, account: StateFixture.alice)
         else { throw .malformed(index: -1) }
         var chain = ReceiptChain(
-            account: Fixture.alice, uid: Fixture.uid, signers: signers, headCounter: head.counter,
+            account: StateFixture.alice, uid: StateFixture.uid, signers: signers,
+            headCounter: head.counter,
             headDigest: head.digest)
         for text in texts { try chain.verify(text) }
         return try chain.end()

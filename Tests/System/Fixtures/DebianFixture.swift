@@ -61,7 +61,7 @@ extension SignetFixture {
         }
     }
 
-    /// Starts a system bus, on which whoever may connect may do anything.
+    /// Starts a system bus, on which every client may do anything.
     @discardableResult
     func startBus() throws -> Program {
         try host.write(

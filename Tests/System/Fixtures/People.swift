@@ -53,7 +53,7 @@ extension SignetFixture {
         return line.flatMap { Int($0.dropFirst("failures: ".count)) }
     }
 
-    /// Puts a finger that nobody has on the reader, each time it is asked for.
+    /// Puts a finger that no account has on the reader, each time it is asked for.
     func mismatch(_ times: Int, on terminal: Terminal) throws {
         for _ in 0..<times {
             // The line for the password stands again before the reader waits again.
@@ -116,7 +116,7 @@ extension Terminal {
         try expect(SignetFixture.orPassword)
     }
 
-    /// Gives alice's password at sudo's own prompt, and is let in.
+    /// Gives alice's password at sudo's own prompt, which accepts it.
     func passBySudosPrompt() throws {
         try expect("password for alice: ")
         try sendLine(HostFixture.alice.password)

@@ -5,7 +5,7 @@ import TestSupport
 struct Screen {
     private let host: HostFixture
     private let server: TestSupport.Program
-    /// Where nobody's own X server is looked for.
+    /// Where no user's own X server is looked for.
     private static let display = ":4242"
 
     /// What alice's programs need to find it.

@@ -26,7 +26,7 @@ enum AlicesProgram: CaseIterable, Sendable {
         }
     }
 
-    /// What only a user sees that was let in.
+    /// What only an authenticated user sees.
     var inside: String {
         switch self {
         case .sudo: "root\r\n"
@@ -86,7 +86,7 @@ extension SignetFixture {
         #expect(verified.succeeded, "\(verified.output)\(verified.errors)")
     }
 
-    /// Lets a time pass that no event tells of.
+    /// Lets a time pass that no event reports.
     func pass(_ time: Duration) throws {
         let timer = try BootTimer(after: time)
         var waiting = pollfd(fd: timer.descriptor.number, events: Int16(POLLIN), revents: 0)

@@ -80,7 +80,7 @@ extension DaemonFixture {
         return try concluded(try client.last(), on: given == nil ? client : nil)
     }
 
-    /// Confirms a proof as the PAM module does, where nobody else has the connection: what the touch
+    /// Confirms a proof as the PAM module does, if no one else has the connection: what the touch
     /// leaves to write is written then, and not only when the daemon has waited for the question.
     private func concluded(_ answer: Answer, on client: TestClient?) throws -> Answer {
         if answer.assertion != nil, let client { _ = try client.confirm() }

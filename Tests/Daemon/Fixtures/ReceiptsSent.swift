@@ -15,7 +15,7 @@ struct ReceiptsSent {
     var refusals: [Refusal] = []
     var last: Answer?
 
-    /// Checks them as whoever holds the keys would; gives how many there are.
+    /// Checks them as any holder of the keys would; gives how many there are.
     @discardableResult
     func verify() throws -> Int {
         guard let head else {

@@ -50,7 +50,7 @@ func local(_ identity: ServerConfiguration.Identity? = nil) -> ServerConfigurati
 }
 
 /// A door that handlers wait at until the test opens it.
-actor Gate {
+actor HandlerGate {
     private var isOpen = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var arrivals: [CheckedContinuation<Void, Never>] = []
@@ -63,7 +63,7 @@ actor Gate {
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    /// Waits until somebody stands there.
+    /// Waits until a handler stands there.
     func arrival() async {
         if !waiting.isEmpty { return }
         await withCheckedContinuation { arrivals.append($0) }

@@ -46,7 +46,7 @@ extension DaemonFixture {
         }
     }
 
-    /// What is left to be told of an import that was asked for.
+    /// What is left to be reported of an import that was asked for.
     func imported(by client: TestClient) throws -> Imported {
         let answers = try client.rest()
         let prints = answers.compactMap { answer -> ImportedPrintAnswer? in

@@ -29,7 +29,7 @@ let sampleSigningKey = SigningKeyAnswer(
 
 /// What is answered to `signet status` last, and to a change of fingers first, of an account without
 /// keys for others.
-let noKeys: [[Step]] = [
+let noKeys: [[DaemonStep]] = [
     answering(.done(DoneAnswer())), answering(.denial(Denial(.noSigningKey))),
 ]
 
@@ -39,6 +39,6 @@ let askingForKeys: [Request] = [
 ]
 
 /// One connection that answers one request with these answers.
-func answering(_ answers: Answer...) -> [Step] {
+func answering(_ answers: Answer...) -> [DaemonStep] {
     [.receive] + answers.map { .send($0) }
 }

@@ -14,7 +14,7 @@ import Testing
 enum ReaderTests {}
 
 /// The virtual readers' sockets, in a directory of this process that goes with it.
-enum Fixture {
+enum ReaderFixture {
     static let storage = VirtualReader(path: directory + "/storage")
     static let plain = VirtualReader(path: directory + "/plain")
     static let image = VirtualImageReader(path: directory + "/image")
@@ -81,12 +81,12 @@ enum Fixture {
         ] {
             unsafe setenv(variable, made + "/" + file, 1)
         }
-        atexit { Fixture.scratch.withLock { $0 = nil } }
+        atexit { ReaderFixture.scratch.withLock { $0 = nil } }
         return made
     }()
 }
 
-/// The events of an operation, kept and passed on to whoever waits for one.
+/// The events of an operation, kept and passed on to every waiter.
 final class EventLog: Sendable {
     private let kept = Mutex<[ReaderEvent.Kind]>([])
     private let stream: AsyncStream<ReaderEvent.Kind>

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The machine around a daemon: a message bus with logind on it, sleep, and a lid.
-final class Machine {
+final class MachineFixture {
     let bus: PrivateBus
     private(set) var logind: TestSupport.Program
 
@@ -32,7 +32,7 @@ extension DaemonFixture {
         try reader.send(.unplug)
     }
 
-    /// Plugs a reader in again, of which nobody is told: it is found when readers are looked for.
+    /// Plugs a reader in again, without a notice: it is found when readers are looked for.
     func plugIn(_ reader: VirtualReader) {
         unsafe unlink(reader.unpluggedMark)
     }

@@ -9,7 +9,7 @@ import StateSupport
 import Testing
 
 /// Secrets, as the daemon keeps and opens them.
-extension Fixture {
+extension StateFixture {
     /// The fingers as they are.
     var present: EnrolmentState {
         get throws { try account.prints.enrolment().state }

@@ -6,7 +6,7 @@ import StateSupport
 import Testing
 
 /// The login password for the keyring, as the daemon keeps and opens it.
-extension Fixture {
+extension StateFixture {
     struct NotKept: Error {}
 
     /// What shadow(5) says of a password.

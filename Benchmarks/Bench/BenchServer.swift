@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 
 /// The server's own process, as it is installed, on SQLite in a directory of its own.
-struct ServerProcess {
+struct BenchServer {
     let directory: String
     private let path: String
 

@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 
 /// A state directory of a test's own, with an account `alice`.
-struct Fixture {
+struct StateFixture {
     static let alice: AccountName = "alice"
     static let uid: UInt32 = 1000
     static let now = Instant(seconds: 1_795_195_440)

@@ -7,7 +7,7 @@ import Testing
 @testable import Site
 
 @Suite("Parts of the site")
-struct PartsTests {
+struct SitePartsTests {
     @Test("HTML escapes each value, and no markup of its own type")
     func html() {
         let value = "<a href=\"x\">&'\u{0}\n\u{202e}\u{feff}\u{85}é"
@@ -43,7 +43,7 @@ struct PartsTests {
         }
     }
 
-    @Test("a form is read as browsers write it, and anything else is none")
+    @Test("a form is read as browsers write it, and anything else is refused")
     func form() {
         func fields(_ text: String) -> [String: String]? { Form.fields(of: [UInt8](text.utf8)) }
         #expect(fields("account=a+b%2B%C3%A9&token=") == ["account": "a b+é", "token": ""])

@@ -4,10 +4,15 @@ import Glibc
 /// Runs a body on a thread of its own whose mounts, and if wanted descriptors, are its own.
 ///
 /// Both end with the thread, so nothing of the machine's own /etc or /run is changed or left over.
-enum PrivateThread {
-    struct Fault: Error {
-        let step: String
-        let code: Int32
+package enum PrivateThread {
+    package struct Fault: Error {
+        package let step: String
+        package let code: Int32
+
+        package init(step: String, code: Int32) {
+            self.step = step
+            self.code = code
+        }
     }
 
     private typealias Unshare = @convention(c) (Int32) -> Int32
@@ -24,7 +29,7 @@ enum PrivateThread {
         func run() { result = Result(catching: body) }
     }
 
-    static func run<Value>(
+    package static func run<Value>(
         privateDescriptors: Bool = false, _ body: @escaping () throws -> Value
     ) throws -> Value {
         let task = Task {
@@ -52,16 +57,16 @@ enum PrivateThread {
     }
 
     /// Mounts an empty file system over a directory, for this thread only.
-    static func cover(_ directory: String) throws {
+    package static func cover(_ directory: String) throws {
         try mount("tmpfs", directory, "tmpfs", 0, "mode=0755")
     }
 
     /// Shows `source` at `target`, for this thread only.
-    static func show(_ source: String, at target: String) throws {
+    package static func show(_ source: String, at target: String) throws {
         try mount(source, target, nil, UInt(MS_BIND), nil)
     }
 
-    static func write(_ text: String, to path: String, mode: mode_t = 0o644) throws {
+    package static func write(_ text: String, to path: String, mode: mode_t = 0o644) throws {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         guard file >= 0 else { throw Fault(step: path, code: errno) }
         defer { _ = close(file) }

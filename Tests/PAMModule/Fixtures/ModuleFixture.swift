@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// A fixture with the module installed and a key registered, and this test in the daemon's place.
-final class Fixture {
+final class ModuleFixture {
     /// What pam_authenticate(3) returns, as the tests meet it.
     enum Code {
         static let success = 0
@@ -45,9 +45,9 @@ final class Fixture {
         try host.writeService("probe", stack + "\n")
         try host.run(["chmod", "755", "/var/lib/signet"])
         try host.run(["mkdir", "-p", "-m", "755", "/var/lib/signet/keys"])
-        let path = host.path(Fixture.socketPath)
+        let path = host.path(ModuleFixture.socketPath)
         door = listens ? Door(try .listen(at: path, mode: 0o666, backlog: backlog)) : nil
-        if isRegistered { try host.write(Fixture.keyPath, line()) }
+        if isRegistered { try host.write(ModuleFixture.keyPath, line()) }
     }
 
     /// The line of a key's file.
@@ -79,7 +79,7 @@ final class Fixture {
         return visit
     }
 
-    /// Whether anybody has knocked.
+    /// Whether a client has knocked.
     var hasVisit: Bool {
         door?.hasVisit ?? false
     }
@@ -213,7 +213,7 @@ extension Program {
     }
 }
 
-extension Fixture {
+extension ModuleFixture {
     /// Puts the module in front of the password in services of real programs.
     func writeServices(_ names: [String], options: String) throws(TestFault) {
         for name in names {

@@ -4,7 +4,7 @@ import Domain
 import LoginProtocol
 
 /// One value of every request and answer, and the extremes of those that have optional fields.
-enum Samples {
+enum SampleFrames {
     static let account: AccountName = "alice"
     static let thirtyTwo = Bytes(0..<32)
 
@@ -348,10 +348,10 @@ func fault(_ frame: Bytes, isRequest: Bool) -> WireFault? {
 /// Every sample's frame, and which decoder it is for.
 let sampleFrames: [(frame: Bytes, isRequest: Bool)] = {
     var frames: [(frame: Bytes, isRequest: Bool)] = []
-    for request in Samples.requests {
+    for request in SampleFrames.requests {
         if let frame = try? request.encoded() { frames.append((frame, true)) }
     }
-    for answer in Samples.answers {
+    for answer in SampleFrames.answers {
         if let frame = try? answer.encoded() { frames.append((frame, false)) }
     }
     return frames

@@ -8,7 +8,7 @@ import ReaderProtocol
 import TestSupport
 
 /// Somebody who puts fingers on the virtual image reader whenever it asks for one.
-struct Person {
+struct SyntheticPerson {
     /// What one touch came to.
     struct Outcome {
         let isAccepted: Bool
