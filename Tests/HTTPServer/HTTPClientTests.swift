@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPClient
 import HTTPServer
+import Posix
 import TestScopes
 import TestSupport
 import Testing
@@ -70,6 +71,53 @@ struct HTTPClientTests {
             }
             await server.stop(within: .seconds(1))
         }
+    }
+
+    @Test("connects to the addresses that it is given, and to no others, whatever the host's name")
+    func givenAddresses() async throws {
+        let here = try #require(InternetAddress("127.0.0.1"))
+        let elsewhere = try #require(InternetAddress("127.0.0.9"))
+        let server = try HTTPServer(local()) { request in
+            HTTPResponse(status: 200, body: [UInt8]((request.header("host") ?? "").utf8))
+        }
+        let port = server.port
+        func ask(_ host: String, _ addresses: [InternetAddress]?) async throws -> String {
+            let client = plainClient { $0.addresses = addresses }
+            let answer = try await client.send(ClientRequest(url: "http://\(host):\(port)/"))
+            return String(decoding: answer.body, as: UTF8.self)
+        }
+        // The name has no address, or another one.
+        for host in ["receiver.invalid", "localhost", "127.0.0.1"] {
+            #expect(try await ask(host, [here]) == "\(host):\(port)")
+        }
+        for host in ["localhost", "127.0.0.1", "receiver.invalid"] {
+            let fault = await #expect(throws: ClientFault.self) {
+                try await ask(host, [elsewhere])
+            }
+            #expect(fault?.isSafeToRepeat == true)
+        }
+        await #expect(
+            throws: ClientFault.badRequest("the URL's host cannot be pinned to addresses")
+        ) { try await ask("127.0.0.1", []) }
+        #expect(try await ask("127.0.0.1", [elsewhere, here]) == "127.0.0.1:\(port)")
+        await server.stop(within: .seconds(1))
+    }
+
+    @Test("demands a certificate of the host's name, not of the address that it is given")
+    func nameOfGivenAddress() async throws {
+        let identity = try TestIdentity()
+        let server = try HTTPServer(local(identity.pair()), handler: echo)
+        var configuration = ClientConfiguration()
+        configuration.authorities = .certificates(try identity.scratch.read("server.pem"))
+        configuration.addresses = [try #require(InternetAddress("127.0.0.1"))]
+        let client = HTTPClient(configuration)
+        #expect(
+            try client.perform(ClientRequest(url: "https://127.0.0.1:\(server.port)/")).status
+                == 200)
+        #expect(throws: ClientFault.tlsRefused(.anotherName)) {
+            try client.perform(ClientRequest(url: "https://receiver.invalid:\(server.port)/"))
+        }
+        await server.stop(within: .seconds(1))
     }
 
     @Test("distinguishes a server that is not there from one that does not answer")

@@ -5,6 +5,9 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <string.h>
 
 typedef size_t (*signet_curl_sink)(char *bytes, size_t size, size_t count, void *context);
 typedef curl_socket_t (*signet_curl_opener)(void *context, curlsocktype, struct curl_sockaddr *);
@@ -36,6 +39,19 @@ static inline CURLcode signet_curl_watch(CURL *curl, signet_curl_progress value)
 
 static inline CURLcode signet_curl_open(CURL *curl, signet_curl_opener value) {
     return curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
+// The bytes of the address that a connection is about to be made to: 4, or 16, or 0 for other families.
+static inline size_t signet_curl_address(const struct curl_sockaddr *to, unsigned char bytes[16]) {
+    if (to->family == AF_INET) {
+        memcpy(bytes, &((const struct sockaddr_in *)&to->addr)->sin_addr, 4);
+        return 4;
+    }
+    if (to->family == AF_INET6) {
+        memcpy(bytes, (const char *)&to->addr + offsetof(struct sockaddr_in6, sin6_addr), 16);
+        return 16;
+    }
+    return 0;
 }
 
 static inline CURLcode signet_curl_copied(CURL *curl, CURLoption option, const void *bytes, size_t count) {

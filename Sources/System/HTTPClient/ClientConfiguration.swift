@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Posix
+
 /// The authorities that an `HTTPClient` trusts, the way it connects, and its limits.
 package struct ClientConfiguration: Equatable, Sendable {
     /// The certificate authorities that may vouch for a server.
@@ -30,6 +32,10 @@ package struct ClientConfiguration: Equatable, Sendable {
     package var pinnedKey: String?
     /// The proxy on the way to the server.
     package var proxy = Proxy.none
+    /// If set, the only addresses that are connected to; the host's name is not resolved.
+    ///
+    /// Certificate and headers still name the host of the URL. Only without a proxy.
+    package var addresses: [InternetAddress]?
     /// Whether `http://` is permitted.
     package var allowsPlain = false
     /// The time limit for connecting, including TLS.

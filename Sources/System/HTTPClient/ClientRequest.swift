@@ -24,6 +24,23 @@ package struct ClientRequest: Sendable {
         self.body = body
     }
 
+    /// The URL's host, an IPv6 address in brackets, and its port, or that of the scheme; nil if the
+    /// URL has a user name, or no host.
+    var hostAndPort: (host: String, port: UInt16)? {
+        guard let colon = url.firstRange(of: "://") else { return nil }
+        let authority = url[colon.upperBound...].prefix { !"/?#".contains($0) }
+        guard !authority.contains("@") else { return nil }
+        var host = authority
+        if !authority.hasSuffix("]"), let last = authority.lastIndex(of: ":") {
+            host = authority[..<last]
+            guard !host.isEmpty, let port = UInt16(authority[authority.index(after: last)...])
+            else { return nil }
+            return (String(host), port)
+        }
+        let isPlain = url[..<colon.lowerBound].lowercased() == "http"
+        return host.isEmpty ? nil : (String(host), isPlain ? 80 : 443)
+    }
+
     /// Whether HTTP defines the method as safe, so that repeating the request changes nothing.
     var isSafe: Bool { method == "GET" || method == "HEAD" }
 

@@ -6,6 +6,8 @@ import Synchronization
 final class Reception {
     private let headerLimit: Int
     private let bodyLimit: Int
+    /// The only addresses that may be connected to; nil if there is no such restriction.
+    private let addresses: [InternetAddress]?
     private var headerBytes = 0
     private(set) var headers: [(name: String, value: String)] = []
     private(set) var body: [UInt8] = []
@@ -18,7 +20,14 @@ final class Reception {
     init(_ configuration: ClientConfiguration, cancelled: CancelFlag) {
         headerLimit = configuration.headerLimit
         bodyLimit = configuration.bodyLimit
+        addresses = configuration.addresses
         self.cancelled = cancelled
+    }
+
+    /// Whether an address, given by its bytes, may be connected to.
+    func permits(_ address: [UInt8]) -> Bool {
+        guard let addresses else { return true }
+        return addresses.contains { $0.bytes == address }
     }
 
     /// Creates a socket for a connection; nil if that fails, which sets `isExhausted` as

@@ -40,10 +40,13 @@ import Posix
         defer { unsafe curl_easy_reset(curl) }
         let list = unsafe try headerList(request)
         defer { unsafe curl_slist_free_all(list) }
+        let pinned = unsafe try pinnedHost(request, configuration.addresses)
+        defer { unsafe curl_slist_free_all(pinned) }
         let reception = Reception(configuration, cancelled: cancelled)
         guard setLimits(configuration, limit: request.limit), setTrust(configuration),
             setWay(configuration), setReception(reception), setRequest(request),
-            unsafe signet_curl_pointer(curl, CURLOPT_HTTPHEADER, list) == CURLE_OK
+            unsafe signet_curl_pointer(curl, CURLOPT_HTTPHEADER, list) == CURLE_OK,
+            unsafe signet_curl_pointer(curl, CURLOPT_RESOLVE, pinned) == CURLE_OK
         else { throw .badRequest("libcurl refuses a setting") }
         let hadRoom = Self.hasRoom
         let code = run(request.body)
@@ -163,7 +166,8 @@ extension Transfer {
             return unsafe taken.takeBody(part) ? part.count : 0
         }
         let opener: signet_curl_opener = { context, _, address in
-            guard let asked = unsafe received(context), let address = unsafe address?.pointee,
+            guard let asked = unsafe received(context), let target = unsafe address,
+                unsafe asked.permits(bytes(of: target)), let address = unsafe address?.pointee,
                 let socket = asked.openSocket(
                     family: address.family, type: address.socktype, protocol: address.protocol)
             else { return CURL_SOCKET_BAD }
@@ -187,6 +191,31 @@ extension Transfer {
 private func received(_ context: UnsafeMutableRawPointer?) -> Reception? {
     guard let context = unsafe context else { return nil }
     return unsafe Unmanaged<Reception>.fromOpaque(context).takeUnretainedValue()
+}
+
+/// The bytes of the address that libcurl is about to connect to; none for an unknown family.
+private func bytes(of address: UnsafeMutablePointer<curl_sockaddr>) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = unsafe signet_curl_address(address, &bytes)
+    return Array(bytes.prefix(count))
+}
+
+/// Makes the list that has libcurl take these addresses for the URL's host, which the caller frees.
+///
+/// The list alone is not relied upon: `Reception.permits` is asked before each connection.
+private func pinnedHost(
+    _ request: ClientRequest, _ addresses: [InternetAddress]?
+) throws(ClientFault) -> UnsafeMutablePointer<curl_slist>? {
+    guard let addresses else { return nil }
+    guard let (host, port) = request.hostAndPort, !addresses.isEmpty else {
+        throw .badRequest("the URL's host cannot be pinned to addresses")
+    }
+    let texts = addresses.map { $0.isIPv6 ? "[\($0.text)]" : $0.text }
+    let entry = "\(host):\(port):\(texts.joined(separator: ","))"
+    guard let list = unsafe curl_slist_append(nil, entry) else {
+        throw .exhausted("no memory for the addresses")
+    }
+    return unsafe list
 }
 
 /// Makes the request's headers as a libcurl list, which the caller frees.
