@@ -10,6 +10,7 @@ random, is the same each time. recorded.json is by record.py.
 import json
 import pathlib
 
+import callback_cases
 import curve_cases
 import mac_cases
 import request_cases
@@ -39,6 +40,7 @@ def main():
     write("request", "Authorization: Signet", request_cases.cases(request_cases.World(NOW)))
     write("mac", "Authorization: SignetMAC", mac_cases.cases(request_cases.World(NOW)))
     write("token", "access tokens and JWKS", token_cases.cases(NOW))
+    write("callback", "callbacks", callback_cases.cases(NOW))
     write("verdict", "verdicts", verdict_cases.cases(NOW))
     write("curve", "ECDSA on P-256 with SHA-256", curve_cases.cases())
 

@@ -13,7 +13,7 @@ package struct JSONWebKey: Sendable {
     package let x: [UInt8]
     /// The y coordinate of the point in base64url.
     package let y: [UInt8]
-    /// The encoded header of every token that this key signs.
+    /// The encoded header of every access token that this key signs.
     let encodedHeader: [UInt8]
 
     /// Derives all fields from the public key.
@@ -27,7 +27,7 @@ package struct JSONWebKey: Sendable {
             StaticString("{\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\"").bytes + x
             + StaticString("\",\"y\":\"").bytes + y + StaticString("\"}").bytes
         id = Base64.encode(try SHA256.digest(thumbprint), alphabet: .url)
-        encodedHeader = JSONWebToken.encodedHeader(keyID: id)
+        encodedHeader = JSONWebToken.encodedHeader(keyID: id, type: .access)
     }
 
     /// The key as a member of the array `keys` of a JWKS, in JSON without spaces.

@@ -16,6 +16,14 @@ package enum TokenFault: Error, Equatable, Sendable {
     case crypto(CryptoFault)
 }
 
+/// What a token is for, as its header says (`typ`), so that none can be taken for another.
+package enum TokenType: String, Sendable {
+    /// An access token.
+    case access = "JWT"
+    /// The content of a callback; RFC 8725, section 3.11.
+    case callback = "signet-callback+jwt"
+}
+
 /// JSON Web Tokens in compact form, signed with ES256 only; RFC 7515, RFC 7518 section 3.4, RFC
 /// 7519.
 ///
@@ -30,14 +38,17 @@ package enum JSONWebToken {
 
     /// Signs a payload, the bytes of a JSON object; `keyID` is the thumbprint of the key.
     ///
+    /// `type` is what the header says that the token is for.
+    ///
     /// The id is written into the header without escaping, so it must be base64url. Throws
     /// `.length` if the token would be longer than `maximumLength`.
     package static func sign(
-        payload: [UInt8], with key: P256PrivateKey, keyID: [UInt8]
+        payload: [UInt8], with key: P256PrivateKey, keyID: [UInt8], type: TokenType = .access
     ) throws(CryptoFault) -> [UInt8] {
         guard payload.count <= maximumLength else { throw .length }
         var token =
-            encodedHeader(keyID: keyID) + [separator] + Base64.encode(payload, alphabet: .url)
+            encodedHeader(keyID: keyID, type: type) + [separator]
+            + Base64.encode(payload, alphabet: .url)
         let signature = try key.sign(token)
         token.append(separator)
         token += Base64.encode(signature.r + signature.s, alphabet: .url)
@@ -45,7 +56,7 @@ package enum JSONWebToken {
         return token
     }
 
-    /// Returns the payload of a token that one of the keys signed; does not check its claims.
+    /// Returns the payload of an access token that one of the keys signed; does not check its claims.
     ///
     /// The header selects the key, and only that key is tried. Throws `.tooLong`, `.malformed`,
     /// `.unknownHeader` or `.badSignature` for a token that must be rejected, and `.crypto` if the
@@ -76,11 +87,11 @@ package enum JSONWebToken {
         return payload
     }
 
-    /// Returns the encoded header of every token signed by the key with this thumbprint.
-    static func encodedHeader(keyID: [UInt8]) -> [UInt8] {
+    /// Returns the encoded header of every token of a type signed by the key with this thumbprint.
+    static func encodedHeader(keyID: [UInt8], type: TokenType) -> [UInt8] {
         let header =
-            StaticString("{\"alg\":\"ES256\",\"typ\":\"JWT\",\"kid\":\"").bytes + keyID
-            + StaticString("\"}").bytes
+            StaticString("{\"alg\":\"ES256\",\"typ\":\"").bytes + [UInt8](type.rawValue.utf8)
+            + StaticString("\",\"kid\":\"").bytes + keyID + StaticString("\"}").bytes
         return Base64.encode(header, alphabet: .url)
     }
 }

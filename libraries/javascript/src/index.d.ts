@@ -188,6 +188,29 @@ export class TokenVerifier {
 /** The token of `Authorization: Bearer …`; throws `wrong-scheme` or `repeated-header`. */
 export function bearerToken(authorization: string | readonly string[] | undefined | null): string
 
+/** An event of a callback. Times are in seconds since 1970; what does not apply is undefined. */
+export interface CallbackEvent {
+  /** The same whenever the event is sent: remember it, since an event may come several times. */
+  readonly id: string
+  readonly type: string
+  readonly time: number
+  readonly application: string
+  readonly account: string
+  readonly registration?: string
+  readonly operation?: string
+  readonly purpose?: string
+  readonly reason?: string
+  readonly issued: number
+  readonly expires: number
+}
+
+/** Verifies callbacks of one server (`issuer` is its `server.url`) to one URL, as it was set. */
+export class CallbackVerifier {
+  constructor(options: { issuer: string, url: string, keys: Keys, clock?: Clock })
+  /** Returns the event of a request's body; rejects with `VerificationFailure`. */
+  verify(body: string | Uint8Array): Promise<CallbackEvent>
+}
+
 /** A login that the server has approved. Times are in seconds since 1970. */
 export interface Verdict {
   readonly audience: string

@@ -11,7 +11,8 @@ import { verify } from './p256.js'
 import { parse } from './strict-json.js'
 
 const LONGEST = 8192
-const HEADER_START = '{"alg":"ES256","typ":"JWT","kid":"'
+const HEADER_START = '{"alg":"ES256","typ":"'
+const HEADER_MIDDLE = '","kid":"'
 const HEADER_END = '"}'
 // A SHA-256 digest in base64url.
 const KID_LENGTH = 43
@@ -35,24 +36,7 @@ export class TokenVerifier {
 
   /** Returns the claims of a token that is valid now; throws `VerificationFailure`. */
   async verify(token) {
-    if (token.length > LONGEST) {
-      throw new VerificationFailure('too-long', `a token of more than ${LONGEST} bytes`)
-    }
-    const parts = token.split('.')
-    const payload = parts.length === 3 ? base64urlDecode(parts[1]) : undefined
-    const signature = parts.length === 3 ? base64urlDecode(parts[2]) : undefined
-    if (payload === undefined || signature === undefined) {
-      throw new VerificationFailure('malformed', 'not three parts in base64url')
-    }
-    const point = await this.#keys.point(keyID(parts[0]))
-    if (point === undefined) {
-      throw new VerificationFailure(
-        'unknown-key', 'signed by a key that the server does not publish')
-    }
-    if (!verify(point, signature, Buffer.from(`${parts[0]}.${parts[1]}`))) {
-      throw new VerificationFailure('bad-signature', "the signature is not by the server's key")
-    }
-    return this.#judge(readClaims(payload))
+    return this.#judge(readClaims(await signedPayload(token, 'JWT', this.#keys)))
   }
 
   #judge({ token, notBefore }) {
@@ -92,11 +76,33 @@ export function bearerToken(authorization) {
   return value.slice(7)
 }
 
+/** The payload of a token of type `typ` that one of the keys has signed; its claims are not read. */
+export async function signedPayload(token, typ, keys) {
+  if (token.length > LONGEST) {
+    throw new VerificationFailure('too-long', `a token of more than ${LONGEST} bytes`)
+  }
+  const parts = token.split('.')
+  const payload = parts.length === 3 ? base64urlDecode(parts[1]) : undefined
+  const signature = parts.length === 3 ? base64urlDecode(parts[2]) : undefined
+  if (payload === undefined || signature === undefined) {
+    throw new VerificationFailure('malformed', 'not three parts in base64url')
+  }
+  const point = await keys.point(keyID(parts[0], typ))
+  if (point === undefined) {
+    throw new VerificationFailure('unknown-key', 'signed by a key that the server does not publish')
+  }
+  if (!verify(point, signature, Buffer.from(`${parts[0]}.${parts[1]}`))) {
+    throw new VerificationFailure('bad-signature', "the signature is not by the server's key")
+  }
+  return payload
+}
+
 /** The id of the key that a header names; throws unless it is written as the server writes it. */
-function keyID(header) {
+function keyID(header, typ) {
   const text = base64urlDecode(header)?.toString('latin1') ?? ''
-  if (text.startsWith(HEADER_START) && text.endsWith(HEADER_END)) {
-    const kid = text.slice(HEADER_START.length, -HEADER_END.length)
+  const start = `${HEADER_START}${typ}${HEADER_MIDDLE}`
+  if (text.startsWith(start) && text.endsWith(HEADER_END)) {
+    const kid = text.slice(start.length, -HEADER_END.length)
     if (kid.length === KID_LENGTH && base64urlDecode(kid) !== undefined) return kid
   }
   throw new VerificationFailure('unsupported-header', 'not the header of a token by this server')
@@ -121,7 +127,8 @@ function readClaims(payload) {
   return { token, notBefore: claims.has('nbf') ? time(claims, 'nbf') : 0 }
 }
 
-function text(claims, name) {
+/** A claim that is a string; throws `malformed` if it is missing or anything else. */
+export function text(claims, name) {
   const value = claims.get(name)
   if (typeof value !== 'string') {
     throw new VerificationFailure('malformed', `'${name}' is missing or not a string`)
@@ -129,7 +136,8 @@ function text(claims, name) {
   return value
 }
 
-function time(claims, name) {
+/** A claim that is a time; throws `malformed` if it is missing or anything else. */
+export function time(claims, name) {
   const value = claims.get(name)
   if (!Number.isSafeInteger(value) || value < 0) {
     throw new VerificationFailure('malformed', `'${name}' is missing or not a time`)

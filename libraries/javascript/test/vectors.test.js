@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import {
-  CODES, KeySet, MemoryNonces, RequestVerifier, TokenVerifier, VerdictVerifier, VerificationFailure,
+  CODES, CallbackVerifier, KeySet, MemoryNonces, RequestVerifier, TokenVerifier, VerdictVerifier, VerificationFailure,
 } from '../src/index.js'
 import { verify } from '../src/p256.js'
 
@@ -52,6 +52,11 @@ const judges = {
     }
     const verifier = new VerdictVerifier({ ...keys, clock })
     return plain(verifier.verify(input.statement, input.signature, expected))
+  },
+  async callback({ keys, input }, clock) {
+    const { issuer, url, jwks } = keys
+    const verifier = new CallbackVerifier({ issuer, url, keys: new KeySet(jwks), clock })
+    return plain(await verifier.verify(Buffer.from(input.body)))
   },
   keys({ input }) {
     return { count: new KeySet(input.jwks).size }

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verifies what Signet signs, offline: request codes, access tokens and verdicts.
+"""Verifies what Signet signs, offline: request codes, access tokens, verdicts and callbacks.
 
 libraries/README.md in Signet's repository says how to use this, and what only the server can tell.
 """
+from .callbacks import CallbackEvent, CallbackVerifier
 from .failures import CODES, VerificationFailure
 from .keys import KeySet, KeySource, https_fetch
 from .nonces import NONCE_SECONDS, WINDOW_SECONDS, MemoryNonces, NonceStore
@@ -12,8 +13,8 @@ from .tokens import AccessToken, TokenVerifier, bearer_token
 from .verdicts import Verdict, VerdictVerifier
 
 __all__ = [
-    "CODES", "NONCE_SECONDS", "WINDOW_SECONDS", "AccessToken", "Device", "KeySet", "KeySource",
-    "MACToken", "MemoryNonces", "NonceStore", "RequestVerifier", "TokenVerifier", "Verdict",
-    "VerdictVerifier", "VerificationFailure", "VerifiedRequest", "active_devices", "bearer_token",
-    "fingerprint", "https_fetch",
+    "CODES", "NONCE_SECONDS", "WINDOW_SECONDS", "AccessToken", "CallbackEvent", "CallbackVerifier",
+    "Device", "KeySet", "KeySource", "MACToken", "MemoryNonces", "NonceStore", "RequestVerifier",
+    "TokenVerifier", "Verdict", "VerdictVerifier", "VerificationFailure", "VerifiedRequest",
+    "active_devices", "bearer_token", "fingerprint", "https_fetch",
 ]

@@ -18,7 +18,8 @@ from .sshsig import VerifySignature
 from .strict_json import parse
 
 _LONGEST = 8192
-_HEADER_START = b'{"alg":"ES256","typ":"JWT","kid":"'
+_HEADER_START = b'{"alg":"ES256","typ":"'
+_HEADER_MIDDLE = b'","kid":"'
 _HEADER_END = b'"}'
 # A SHA-256 digest in base64url.
 _KID_LENGTH = 43
@@ -71,21 +72,7 @@ class TokenVerifier:
 
     def verify(self, token: Union[str, bytes]) -> AccessToken:
         """Returns the claims of a token that is valid now; raises `VerificationFailure`."""
-        if len(token) > _LONGEST:
-            raise VerificationFailure("too-long", f"a token of more than {_LONGEST} bytes")
-        data = token.encode("utf-8", "replace") if isinstance(token, str) else token
-        parts = data.split(b".")
-        payload = base64url_decode(parts[1]) if len(parts) == 3 else None
-        signature = base64url_decode(parts[2]) if len(parts) == 3 else None
-        if payload is None or signature is None:
-            raise VerificationFailure("malformed", "not three parts in base64url")
-        point = self._keys.point(_key_id(parts[0]))
-        if point is None:
-            raise VerificationFailure(
-                "unknown-key", "signed by a key that the server does not publish")
-        signed = parts[0] + b"." + parts[1]
-        if len(signature) != 64 or self._verify_signature(point, signature, signed) is not True:
-            raise VerificationFailure("bad-signature", "the signature is not by the server's key")
+        payload = signed_payload(token, "JWT", self._keys, self._verify_signature)
         return self._judge(_read_claims(payload))
 
     def _judge(self, claims: "tuple[AccessToken, Optional[int]]") -> AccessToken:
@@ -116,11 +103,33 @@ def bearer_token(authorization: Union[None, str, "list[str]", "tuple[str, ...]"]
     return authorization[7:]
 
 
-def _key_id(header: bytes) -> str:
+def signed_payload(
+    token: Union[str, bytes], typ: str, keys: Keys, verify_signature: VerifySignature
+) -> bytes:
+    """The payload of a token of type `typ` that one of the keys has signed; its claims are not read."""
+    if len(token) > _LONGEST:
+        raise VerificationFailure("too-long", f"a token of more than {_LONGEST} bytes")
+    data = token.encode("utf-8", "replace") if isinstance(token, str) else token
+    parts = data.split(b".")
+    payload = base64url_decode(parts[1]) if len(parts) == 3 else None
+    signature = base64url_decode(parts[2]) if len(parts) == 3 else None
+    if payload is None or signature is None:
+        raise VerificationFailure("malformed", "not three parts in base64url")
+    point = keys.point(_key_id(parts[0], typ))
+    if point is None:
+        raise VerificationFailure("unknown-key", "signed by a key that the server does not publish")
+    signed = parts[0] + b"." + parts[1]
+    if len(signature) != 64 or verify_signature(point, signature, signed) is not True:
+        raise VerificationFailure("bad-signature", "the signature is not by the server's key")
+    return payload
+
+
+def _key_id(header: bytes, typ: str) -> str:
     """The id of the key that a header names; raises unless the server would write it so."""
     text = base64url_decode(header)
-    if text is not None and text.startswith(_HEADER_START) and text.endswith(_HEADER_END):
-        kid = text[len(_HEADER_START) : -len(_HEADER_END)]
+    start = _HEADER_START + typ.encode() + _HEADER_MIDDLE
+    if text is not None and text.startswith(start) and text.endswith(_HEADER_END):
+        kid = text[len(start) : -len(_HEADER_END)]
         if len(kid) == _KID_LENGTH and base64url_decode(kid) is not None:
             return kid.decode()
     raise VerificationFailure("unsupported-header", "not the header of a token by this server")
@@ -131,25 +140,25 @@ def _read_claims(payload: bytes) -> "tuple[AccessToken, Optional[int]]":
     claims = parse(payload)
     if not isinstance(claims, dict):
         raise VerificationFailure("malformed", "the payload is not an object")
-    session = _text(claims, "sid")
+    session = text_claim(claims, "sid")
     if hex_decode(session.encode(), 16) is None:
         raise VerificationFailure("malformed", "'sid' is not a session's id")
     token = AccessToken(
-        account=_text(claims, "sub"), issuer=_text(claims, "iss"), audience=_text(claims, "aud"),
-        issued=_time(claims, "iat"), expires=_time(claims, "exp"), id=_text(claims, "jti"),
-        session=session, registration=_text(claims, "reg"), methods=_texts(claims, "amr"),
+        account=text_claim(claims, "sub"), issuer=text_claim(claims, "iss"), audience=text_claim(claims, "aud"),
+        issued=time_claim(claims, "iat"), expires=time_claim(claims, "exp"), id=text_claim(claims, "jti"),
+        session=session, registration=text_claim(claims, "reg"), methods=_texts(claims, "amr"),
         roles=_texts(claims, "roles"), flags=_texts(claims, "flags"))
-    return token, _time(claims, "nbf") if "nbf" in claims else None
+    return token, time_claim(claims, "nbf") if "nbf" in claims else None
 
 
-def _text(claims: Dict[str, Any], name: str) -> str:
+def text_claim(claims: Dict[str, Any], name: str) -> str:
     value = claims.get(name)
     if not isinstance(value, str):
         raise VerificationFailure("malformed", f"'{name}' is missing or not a string")
     return value
 
 
-def _time(claims: Dict[str, Any], name: str) -> int:
+def time_claim(claims: Dict[str, Any], name: str) -> int:
     value = claims.get(name)
     # To Python, True is an integer.
     if type(value) is not int or not 0 <= value <= _LARGEST_TIME:

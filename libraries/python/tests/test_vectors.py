@@ -82,6 +82,13 @@ def judge_verdict(case, clock):
     return plain(verifier.verify(given["statement"], given["signature"], **expected))
 
 
+def judge_callback(case, clock):
+    keys = case["keys"]
+    verifier = signet.CallbackVerifier(
+        keys["issuer"], keys["url"], signet.KeySet(keys["jwks"].encode()), clock=clock)
+    return plain(verifier.verify(case["input"]["body"].encode()))
+
+
 def judge_keys(case, _):
     return {"count": len(signet.KeySet(case["input"]["jwks"].encode()))}
 
@@ -94,8 +101,8 @@ def judge_signature(case, _):
 
 
 JUDGES = {
-    "request": judge_request, "token": judge_token, "verdict": judge_verdict, "keys": judge_keys,
-    "signature": judge_signature,
+    "callback": judge_callback, "request": judge_request, "token": judge_token,
+    "verdict": judge_verdict, "keys": judge_keys, "signature": judge_signature,
 }
 
 
