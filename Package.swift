@@ -294,8 +294,8 @@ func programs() -> Package {
                 name: "RelyingParty",
                 dependencies: [
                     "ArgumentSyntax", "Authorization", "Configuration", "ConfigurationFiles",
-                    "Crypto", "Domain", "HTTPServer", "JSONFormat", "LoginMessages", "Posix", "SQL",
-                    "ServerAPI", "SignedFormats", "Systemd",
+                    "Crypto", "Domain", "HTTPClient", "HTTPServer", "JSONFormat", "LoginMessages",
+                    "Posix", "SQL", "ServerAPI", "SignedFormats", "Systemd",
                 ], path: "Sources/RelyingParty", swiftSettings: common),
 
             // The documented example of an application's back end, as a library.

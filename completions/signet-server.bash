@@ -51,9 +51,10 @@ _signet_server_words() {
 _signet_server_next() {
     case $1 in
         '') printf '%s\n' admin ;;
-        admin) printf '%s\n' application key account activation registration template signing-key \
-            audit migrate check-database check-config check-certificate after-restore ;;
+        admin) printf '%s\n' application callback key account activation registration template \
+            signing-key audit migrate check-database check-config check-certificate after-restore ;;
         'admin application') printf '%s\n' add list set remove pam-file ;;
+        'admin callback') printf '%s\n' set show remove ;;
         'admin key') printf '%s\n' add list set revoke ;;
         'admin account') printf '%s\n' list set block unblock ;;
         'admin activation') printf '%s\n' add ;;
@@ -170,6 +171,10 @@ _signet_server() {
                 --max-failures --access-seconds --refresh-seconds --config --json --help) ;;
             'admin application remove') options=(--devices --config --json --help) ;;
             'admin application pam-file') options=(--config --json --help) ;;
+            'admin callback') options=(--config --json --help) ;;
+            'admin callback set') options=(--config --json --help) ;;
+            'admin callback show') options=(--config --json --help) ;;
+            'admin callback remove') options=(--config --json --help) ;;
             'admin key') options=(--config --json --help) ;;
             'admin key add') options=(--scopes --expires --config --json --help) ;;
             'admin key list') options=(--config --json --help) ;;

@@ -39,6 +39,8 @@ enum AdminFiles {
             } catch { throw .http(error) }
             _ = try MetricsAddress(settings.word(ServerSettings.metrics))
             _ = try NetworkRates(settings)
+            _ = try CallbackNetworks(settings)
+            _ = try ServerFiles.callbackAuthorities(settings)
         } catch { throw .unusable(error.text) }
     }
 

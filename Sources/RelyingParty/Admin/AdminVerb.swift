@@ -68,6 +68,6 @@ extension OptionSyntax {
 enum AdminVerbs {
     /// All rows, in the order of the help.
     static let all: [AdminVerb] =
-        applications + apiKeys + accounts + registrations + templates + signingKeys + audit + upkeep
-        + restoring
+        applications + callbacks + apiKeys + accounts + registrations + templates + signingKeys
+        + audit + upkeep + restoring
 }

@@ -68,7 +68,7 @@ extension Administration {
     ) async throws(AdminFault) {
         let what = isBlocked ? "account block" : "account unblock"
         try await changeAccount(what, words: words) { store, account, now throws(DatabaseFault) in
-            try store.accounts.setBlocked(account.id, isBlocked: isBlocked)
+            try store.accounts.setBlocked(account.id, isBlocked: isBlocked, at: now)
             guard isBlocked else { return }
             for registration in try store.registrations.list(ofAccount: account.id) {
                 try store.sessions.revokeSessions(

@@ -32,6 +32,7 @@ struct MetricsPages: Sendable {
     let health: Health
     let database: DatabaseFigures
     let refusals: AuditQuota
+    let callbacks: Callbacks
     let connections: @Sendable () -> Int
 
     /// Answers one request; 404 for other paths, 405 for methods other than GET and HEAD.
@@ -41,8 +42,10 @@ struct MetricsPages: Sendable {
         }
         switch request.path {
         case "/metrics":
-            let text = figures.text(
-                connections: connections(), unwritten: refusals.count, database: database)
+            let text =
+                figures.text(
+                    connections: connections(), unwritten: refusals.count, database: database)
+                + callbacks.figures.text(backlog: await callbacks.backlog())
             return HTTPResponse(
                 status: 200, headers: [("Content-Type", "text/plain; version=0.0.4")],
                 body: [UInt8](text.utf8))

@@ -106,7 +106,7 @@ final class ServerFigures: Sendable {
 }
 
 /// Builds a page in the Prometheus text format.
-private struct Page {
+struct Page {
     private(set) var text = ""
 
     mutating func begin(_ name: String, kind: String, help: String) {

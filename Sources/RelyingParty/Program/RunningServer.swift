@@ -18,6 +18,7 @@ actor RunningServer {
     /// The path of the configuration; nil if the server does not use TLS.
     private var configuration: String?
     private var housekeeping: Task<Void, Never>?
+    private var callbacks: Task<Void, Never>?
     private var service: Service?
 
     /// Creates a server that is not started yet; tests pass their own clock.
@@ -38,6 +39,7 @@ actor RunningServer {
             let identity = try ServerFiles.identity(settings, isHandedOver: isHandedOver)
             let metricsPlace = try MetricsAddress(settings.word(ServerSettings.metrics))
             let rates = try NetworkRates(settings)
+            let authorities = try ServerFiles.callbackAuthorities(settings)
             let first = try FirstStart(settings, accepted: request.acceptsNew)
             let database = try await ServerFiles.database(settings, first: first)
             self.database = database
@@ -53,6 +55,10 @@ actor RunningServer {
             }
             if identity != nil { configuration = request.configuration }
             housekeeping = Task { await service.maintenance.runMaintenance() }
+            let carrier = CallbackCarrier(
+                networks: service.callbacks.networks, authorities: authorities)
+            let sender = CallbackSender(service.callbacks) { await carrier.deliver($0) }
+            callbacks = Task { await sender.run() }
             announce(http, isSecure: identity != nil)
             return 0
         } catch {
@@ -105,8 +111,11 @@ actor RunningServer {
     /// 0.
     func stop(within limit: Duration) async -> Int32 {
         housekeeping?.cancel()
+        callbacks?.cancel()
         await http?.stop(within: limit)
         await metrics?.stop(within: .seconds(1))
+        // Attempts under way end within about a second.
+        await callbacks?.value
         await service?.maintenance.writeDown()
         await database?.close()
         return 0
@@ -168,7 +177,7 @@ actor RunningServer {
     ) throws(StartFault) -> HTTPServer {
         let pages = MetricsPages(
             figures: figures, health: service.health, database: service.database.figures,
-            refusals: service.refusals,
+            refusals: service.refusals, callbacks: service.callbacks,
             connections: { [weak http] in http?.connectionCount ?? 0 })
         var configuration = ServerConfiguration(
             place: .address(place.address, port: place.port), bodyLimit: { _, _ in 0 }, log: report)

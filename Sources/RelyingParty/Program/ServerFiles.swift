@@ -2,6 +2,7 @@
 import Authorization
 import Configuration
 import ConfigurationFiles
+import HTTPClient
 import HTTPServer
 import Posix
 import SQL
@@ -11,6 +12,7 @@ import SQL
 /// The server uses it at its start, and `signet-server admin` uses it too.
 enum ServerFiles {
     private static let pemLimit = 65_536
+    private static let authoritiesLimit = 1 << 20
 
     /// Loads the settings from a file and its drop-ins.
     ///
@@ -92,14 +94,30 @@ enum ServerFiles {
         _ database: any Database, master: SecretBytes, settings: Configuration, clock: Clock
     ) async throws(StartFault) -> Service {
         let issuer = try issuer(settings)
+        let callbackNetworks = try CallbackNetworks(settings)
         do throws(KeyFault) {
             let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
             return Service(
                 database: database, keys: keys, clock: clock,
                 issuer: issuer,
                 auditDays: settings.count(ServerSettings.auditDays),
-                refusals: settings.count(ServerSettings.rate))
+                refusals: settings.count(ServerSettings.rate), callbackNetworks: callbackNetworks,
+                callbackHours: settings.count(ServerSettings.callbackHours))
         } catch { throw .keys(error, secret: settings.word(ServerSettings.master)) }
+    }
+
+    /// The authorities that may vouch for receivers of callbacks.
+    ///
+    /// - Throws: `.file` if their file cannot be read now, or if others could write to it.
+    static func callbackAuthorities(
+        _ settings: Configuration
+    ) throws(StartFault) -> ClientConfiguration.Authorities {
+        let path = settings.word(ServerSettings.callbackAuthorities)
+        guard path != "system" else { return .system }
+        do throws(FileFault) {
+            return .certificates(
+                try TrustedFile.read(path, owner: effectiveUID(), cap: authoritiesLimit))
+        } catch { throw .file(error) }
     }
 
     /// Reads the certificate and its key; nil for plain HTTP.

@@ -79,7 +79,7 @@ extension AuditEntry.Event {
         switch self {
         case .registration, .login, .macToken, .operationDecided, .operationConsumed: true
         case .activation, .commit, .block, .unblock, .removal, .refresh, .revocation, .request,
-            .operationCreated, .operationCancelled, .administration, .apiKey:
+            .operationCreated, .operationCancelled, .administration, .apiKey, .callback:
             false
         }
     }

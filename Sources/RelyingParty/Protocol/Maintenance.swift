@@ -16,6 +16,7 @@ struct Maintenance: Sendable {
     let requests: Requests
     let apiKeys: APIKeys
     let auditChain: AuditChain
+    let callbacks: Callbacks
     let core: ServerCore
 }
 
@@ -82,7 +83,8 @@ extension Maintenance {
     /// chore that fails is reported and left out of this run. `isSteady` is asked before each
     /// round, because the clock may be set while a long backlog is deleted.
     func forgetOld(while isSteady: () -> Bool = { true }) async {
-        var chores = Sweep.all.map { Chore.forget($0) }
+        var chores =
+            Sweep.all.map { Chore.forget($0) } + [.dropCallbacks(hours: callbacks.keepHours)]
         var isMore = true
         var isFirst = true
         while isMore && !Task.isCancelled && isSteady() {
@@ -97,6 +99,7 @@ extension Maintenance {
                         try store.perform(chore, at: now, most: Self.batch)
                     }
                     sound.append(chore)
+                    if chore.isDropping { callbacks.figures.noteDropped(Int(gone)) }
                     if gone == Self.batch { isMore = true }
                 } catch { report("expired data could not be deleted: \(error)") }
             }
@@ -130,6 +133,15 @@ private enum Chore: Sendable {
     case forget(Sweep)
     /// Deletes lines of the audit trail, as far as their prune is recorded.
     case pruneAudit
+    /// Deletes events that could not be delivered for so many hours.
+    case dropCallbacks(hours: Int64)
+
+    var isDropping: Bool {
+        switch self {
+        case .forget, .pruneAudit: false
+        case .dropCallbacks: true
+        }
+    }
 }
 
 /// Repeats `work` with a pause until the task is cancelled.
@@ -166,6 +178,8 @@ extension Transaction {
         switch chore {
         case .forget(let sweep): try old.forget(sweep, before: now, most: most)
         case .pruneAudit: try pruneSome(most: most, at: now).isOver ? 0 : most
+        case .dropCallbacks(let hours):
+            try dropCallbacks(olderThan: hours, most: most, at: now)
         }
     }
 }

@@ -25,7 +25,7 @@ extension KeyFault: CustomStringConvertible {
     }
 }
 
-/// The server's signing keys: one for access tokens and one for verdicts.
+/// The server's signing keys: one for access tokens and callbacks, and one for verdicts.
 ///
 /// The private keys are stored in the database, sealed with the master secret (`RowSeal`). So all
 /// servers on one database share them, and a copy of the database alone does not reveal them. The
@@ -85,11 +85,14 @@ final class ServerKeys: Sendable {
     /// The public key that verifies verdicts: an uncompressed point, 65 bytes.
     var verdictPoint: [UInt8] { keys.withLock { $0.verdict.key.publicPoint } }
 
-    /// Signs an access token in compact form; `payload` is the JSON object of its claims.
-    func signToken(_ payload: [UInt8]) throws(Problem) -> String {
+    /// Signs a token in compact form; `payload` is the JSON object of its claims.
+    func signToken(
+        _ payload: [UInt8], as type: TokenType = .access
+    ) throws(Problem) -> String {
         let key = keys.withLock { $0.token }
         do throws(CryptoFault) {
-            let token = try JSONWebToken.sign(payload: payload, with: key.key, keyID: key.id)
+            let token = try JSONWebToken.sign(
+                payload: payload, with: key.key, keyID: key.id, type: type)
             return String(decoding: token, as: UTF8.self)
         } catch {
             report("no token could be signed: \(error)")

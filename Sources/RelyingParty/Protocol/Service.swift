@@ -28,6 +28,8 @@ package final class Service: Sendable {
     let refusals: AuditQuota
     /// Seals the audit trail.
     let auditChain: AuditChain
+    /// Notifies applications.
+    let callbacks: Callbacks
 
     var database: any Database { core.database }
     var keys: ServerKeys { core.keys }
@@ -39,9 +41,12 @@ package final class Service: Sendable {
     /// - Parameters:
     ///   - auditDays: how many days audit lines are kept; 0 keeps them for ever.
     ///   - refusals: how many refused request codes per API key and minute get an audit line.
+    ///   - callbackNetworks: the addresses that callbacks may be sent to.
+    ///   - callbackHours: after how many hours an event that was not delivered is dropped.
     init(
         database: any Database, keys: ServerKeys, clock: Clock, issuer: String, auditDays: Int = 0,
-        refusals: Int = 120
+        refusals: Int = 120, callbackNetworks: CallbackNetworks = CallbackNetworks(),
+        callbackHours: Int = 72
     ) {
         core = ServerCore(database: database, keys: keys, clock: clock, issuer: issuer)
         health = Health(database, beat: heartbeat)
@@ -60,9 +65,12 @@ package final class Service: Sendable {
         requests = Requests(
             database: database, keys: keys, refusals: self.refusals, core: core,
             signatures: signatures)
+        callbacks = Callbacks(
+            core: core, networks: callbackNetworks, keepHours: Int64(callbackHours),
+            figures: CallbackFigures())
         maintenance = Maintenance(
             auditDays: auditDays, clock: clock, database: database, keys: keys, requests: requests,
-            apiKeys: apiKeys, auditChain: auditChain, core: core)
+            apiKeys: apiKeys, auditChain: auditChain, callbacks: callbacks, core: core)
     }
 }
 

@@ -31,6 +31,8 @@ enum StartFault: Error {
     case metricsPlace(String)
     /// An entry of `rate.networks` has a mistake, and what it is.
     case networkRate(entry: String, String)
+    /// An entry of `callback.networks` has a mistake, and what it is.
+    case callbackNetwork(entry: String, String)
     /// `server.url` is not a URL that a device could call.
     case url(String)
     /// A certificate without a key, or a key without a certificate.
@@ -84,6 +86,7 @@ enum StartFault: Error {
         case .metricsPlace(let text):
             "metrics.listen is '\(text)': write an address and port, such as 127.0.0.1:9464, or none"
         case .networkRate(let entry, let problem): "rate.networks: '\(entry)': \(problem)"
+        case .callbackNetwork(let entry, let problem): "callback.networks: '\(entry)': \(problem)"
         case .url(let url):
             """
             server.url is '\(url)', which devices cannot use: write https://host[:port][/path] in \

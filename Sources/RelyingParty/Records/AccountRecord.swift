@@ -62,11 +62,15 @@ extension AccountRows {
         return found
     }
 
-    /// Blocks or unblocks an account.
-    func setBlocked(_ account: Int64, isBlocked: Bool) throws(DatabaseFault) {
-        try store.run(
-            "UPDATE account SET blocked = $1 WHERE id = $2",
+    /// Blocks or unblocks an account, and notes a change for its application's callback.
+    func setBlocked(
+        _ account: Int64, isBlocked: Bool, at now: Int64
+    ) throws(DatabaseFault) {
+        let changed = try store.change(
+            "UPDATE account SET blocked = $1 WHERE id = $2 AND blocked <> $1",
             [.integer(isBlocked ? 1 : 0), .integer(account)])
+        guard changed == 1 else { return }
+        try store.callbackEvents.note(account: account, isBlocked: isBlocked, at: now)
     }
 
     /// Replaces an account's flags and roles; no word may contain a space.

@@ -49,7 +49,7 @@ extension ApplicationRows {
         return try rows.first?.text(0)
     }
 
-    /// Revokes the application's API keys, and hides it from calls, devices and token sessions.
+    /// Revokes the application's API keys, removes its callback, and hides it from calls, devices and token sessions.
     ///
     /// From then on, every query that looks for an application in use fails to find it.
     func beginRemoval(of application: Int64, at now: Int64) throws(DatabaseFault) {
@@ -59,6 +59,7 @@ extension ApplicationRows {
         try store.run(
             "UPDATE application SET removed = $1 WHERE id = $2 AND removed IS NULL",
             [.integer(now), .integer(application)])
+        _ = try store.callbacks.remove(of: application)
     }
 
     /// Deletes up to `most` rows per table of an application, except from the audit trail.
@@ -80,6 +81,7 @@ extension ApplicationRows {
     /// Deletes the application itself, with its API keys and templates, once nothing else is left.
     func finishRemoval(of application: Int64) throws(DatabaseFault) {
         let statements: [StaticString] = [
+            "DELETE FROM callback_event WHERE application = $1",
             "DELETE FROM template WHERE application = $1",
             "DELETE FROM api_key WHERE application = $1",
             "DELETE FROM application WHERE id = $1 AND removed IS NOT NULL",
@@ -93,6 +95,10 @@ extension ApplicationRows {
 /// Challenges are left to expire: they are bound to the application's id, which is never reused.
 private enum Removal {
     static let inOrder: [StaticString] = [
+        """
+        DELETE FROM callback_event WHERE number IN
+            (SELECT number FROM callback_event WHERE application = $1 LIMIT $2) RETURNING 1
+        """,
         """
         DELETE FROM refresh_token WHERE hash IN
             (SELECT t.hash FROM registration r JOIN token_session s ON s.registration = r.id

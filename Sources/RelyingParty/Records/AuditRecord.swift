@@ -45,13 +45,16 @@ struct AuditEntry: Sendable {
         case operationConsumed = "operation-consumed"
         case administration = "administration"
         case apiKey = "api-key"
+        case callback = "callback"
     }
 
     /// The outcome of a registration that was begun and awaits its proof.
     static let begun = "begun"
+    /// The outcome of events that could not be delivered to a callback in time.
+    static let dropped = "dropped"
 
     let event: Event
-    /// `ok`, `begun`, or the code of the problem.
+    /// `ok`, `begun`, `dropped`, or the code of the problem.
     var outcome: String
     var application = ""
     var account = ""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import SQL
+import ServerAPI
 
 /// One kind of expired rows, with the statement that deletes them or marks them as expired.
 struct Sweep: Sendable {
@@ -9,6 +10,9 @@ struct Sweep: Sendable {
     let grace: Int64
     /// Whether the time up to which rows were deleted must be recorded (`noteForgottenNonces`).
     var isNoted = false
+    /// Whether the rows that are returned are ids of operations that have expired, of which their
+    /// applications are notified.
+    var isAnnounced = false
 
     static let all: [Sweep] = [
         Sweep(
@@ -46,8 +50,8 @@ struct Sweep: Sendable {
             sql: """
                 UPDATE operation SET status = 'EXPIRED' WHERE status = 'PENDING' AND id IN
                     (SELECT id FROM operation WHERE status = 'PENDING' AND expires <= $1 LIMIT $2)
-                    RETURNING 1
-                """, grace: 0),
+                    RETURNING id
+                """, grace: 0, isAnnounced: true),
         // Their outcome remains in the audit trail.
         Sweep(
             sql: """
@@ -90,10 +94,18 @@ extension OldRows {
     func forget(
         _ sweep: Sweep, before now: Int64, most: Int64
     ) throws(DatabaseFault) -> Int64 {
-        let gone = try store.run(sweep.sql, [.integer(now - sweep.grace), .integer(most)]).count
-        if sweep.isNoted && gone > 0 {
+        let rows = try store.run(sweep.sql, [.integer(now - sweep.grace), .integer(most)])
+        if sweep.isNoted && !rows.isEmpty {
             try store.nonces.noteForgottenNonces(before: now - sweep.grace)
         }
-        return Int64(gone)
+        if sweep.isAnnounced { try announceExpired(rows, at: now) }
+        return Int64(rows.count)
+    }
+
+    /// Notes for callbacks that operations have expired, whose ids are the first column of `rows`.
+    func announceExpired(_ rows: [Row], at now: Int64) throws(DatabaseFault) {
+        for row in rows {
+            try store.callbackEvents.note(try row.id(0), as: .expired, at: now)
+        }
     }
 }

@@ -59,12 +59,14 @@ extension OperationRows {
             ])
     }
 
-    /// Ends an operation with this status; returns false unless it is PENDING and has not expired.
+    /// Ends an operation with this status, and notes that for its application's callback.
+    ///
+    /// Returns false, and changes nothing, unless it is PENDING and has not expired.
     func end(
         operation: OperationID, as status: OperationStatus, by registration: RegistrationID?,
         at now: Int64
     ) throws(DatabaseFault) -> Bool {
-        try !store.run(
+        let changed = try store.run(
             """
             UPDATE operation SET status = $1, decided = $2, registration = $3
             WHERE id = $4 AND status = 'PENDING' AND expires > $5 RETURNING id
@@ -72,8 +74,10 @@ extension OperationRows {
             [
                 .text(status.rawValue), .integer(now), .id(ifPresent: registration),
                 .id(operation), .integer(now),
-            ]
-        ).isEmpty
+            ])
+        guard !changed.isEmpty else { return false }
+        try store.callbackEvents.note(operation, as: status, at: now)
+        return true
     }
 
     /// Counts a decision with a wrong signature or text; at the limit the operation becomes FAILED.

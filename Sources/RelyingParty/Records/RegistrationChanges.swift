@@ -72,6 +72,7 @@ extension RegistrationRows {
 
     /// Changes the status; returns false if the present status is not `from`.
     ///
+    /// The change is noted for the application's callback.
     /// BLOCKED and REMOVED also end the registration's token sessions, and REMOVED its MAC tokens.
     func setStatus(
         _ registration: RegistrationID, from: RegistrationStatus, to status: RegistrationStatus,
@@ -87,6 +88,8 @@ extension RegistrationRows {
                 .text(from.rawValue),
             ])
         guard !changed.isEmpty else { return false }
+        try store.callbackEvents.note(
+            registration, from: from, to: status, reason: reason, at: now)
         if status == .blocked || status == .removed {
             try store.sessions.revokeSessions(ofRegistration: registration, reason: reason, at: now)
         }

@@ -9,6 +9,9 @@ struct Restored: Sendable {
     let what: String
     /// Ends up to `$2` rows at the time `$1`, and returns one row for each.
     fileprivate let sql: StaticString
+    /// Whether the rows that are returned are ids of operations, of whose end their applications
+    /// are notified.
+    fileprivate var isAnnounced = false
 
     /// Everything except MAC tokens, in the order of processing.
     static let all = [
@@ -24,8 +27,8 @@ struct Restored: Sendable {
             sql: """
                 UPDATE operation SET status = 'EXPIRED' WHERE status = 'PENDING' AND id IN
                     (SELECT id FROM operation WHERE status = 'PENDING' AND expires > $1 LIMIT $2)
-                    RETURNING 1
-                """),
+                    RETURNING id
+                """, isAnnounced: true),
         // Approved but not confirmed; older approvals can no longer be confirmed.
         Restored(
             what: "approved logins",
@@ -61,7 +64,9 @@ struct Restored: Sendable {
 extension OldRows {
     /// Ends up to `most` rows of one kind; returns how many.
     func end(_ kind: Restored, at now: Int64, most: Int64) throws(DatabaseFault) -> Int64 {
-        Int64(try store.run(kind.sql, [.integer(now), .integer(most)]).count)
+        let rows = try store.run(kind.sql, [.integer(now), .integer(most)])
+        if kind.isAnnounced { try announceExpired(rows, at: now) }
+        return Int64(rows.count)
     }
 
     /// Makes the server refuse all request codes issued until now.

@@ -10,6 +10,7 @@ enum Schema {
     static let steps = [
         Migration(1, statements: first), Migration(2, statements: second),
         Migration(3, statements: third), Migration(4, statements: fourth),
+        Migration(5, statements: callbacks),
     ]
 
     private static let first = [
@@ -187,5 +188,29 @@ enum Schema {
         CREATE TABLE heartbeat (
             id BIGINT PRIMARY KEY, beats BIGINT NOT NULL, padding {bytes} NOT NULL)
         """
+    ]
+
+    /// The URL that an application is notified at, and the events that wait to be sent there.
+    private static let callbacks = [
+        // `failures`: how many attempts in a row failed; `retry`: no attempt before that time.
+        // `lease`: until when the process `holder` sends; 0 if none does.
+        """
+        CREATE TABLE callback (
+            application BIGINT PRIMARY KEY REFERENCES application (id), url TEXT NOT NULL,
+            created BIGINT NOT NULL, failures BIGINT NOT NULL, retry BIGINT NOT NULL,
+            lease BIGINT NOT NULL, holder {bytes} NOT NULL, succeeded BIGINT, failed BIGINT,
+            reason TEXT NOT NULL)
+        """,
+        // Names and ids as texts: the event outlives what it is about. `due`: when it is sent next.
+        """
+        CREATE TABLE callback_event (
+            number {serial}, id {bytes} NOT NULL UNIQUE,
+            application BIGINT NOT NULL REFERENCES application (id), type TEXT NOT NULL,
+            time BIGINT NOT NULL, account TEXT NOT NULL, registration {bytes}, operation {bytes},
+            purpose TEXT NOT NULL, reason TEXT NOT NULL, attempts BIGINT NOT NULL,
+            due BIGINT NOT NULL)
+        """,
+        "CREATE INDEX callback_event_due ON callback_event (application, due, number)",
+        "CREATE INDEX callback_event_time ON callback_event (time)",
     ]
 }

@@ -95,10 +95,25 @@ package enum ServerSettings {
         section: "metrics", key: "listen", standard: .word("none"), accepts: .text(64),
         purpose: "the address:port for only /metrics and /health, or none")
 
+    /// `callback.networks`: networks that are not public, to which callbacks may be sent all the same
+    /// (`CallbackNetworks`), or `none`.
+    package static let callbackNetworks = Setting(
+        section: "callback", key: "networks", standard: .word("none"), accepts: .text(4_096),
+        purpose: "networks of your own that callbacks may be sent to, as 10.20.0.0/16, or none")
+    /// `callback.authorities`: the path of a PEM file, or `system`.
+    package static let callbackAuthorities = Setting(
+        section: "callback", key: "authorities", standard: .word("system"), accepts: .text(256),
+        purpose: "a PEM file with the authorities of receivers' certificates, or system")
+    /// `callback.keep`: the age in hours at which an event that was not delivered is dropped.
+    package static let callbackHours = Setting(
+        section: "callback", key: "keep", standard: .count(72), accepts: .count(1...8_760),
+        purpose: "for how many hours an event is sent again if its receiver fails")
+
     /// All settings, in the order in which they are shown.
     package static let all: [Setting] = [
         url, address, port, certificate, key, proxy, connections, connectionsPerAddress,
         rate, networks, databaseKind, databasePath, databaseConnection, databaseConnections, master,
-        logFormat, logRequests, auditDays, metrics,
+        logFormat, logRequests, auditDays, metrics, callbackNetworks, callbackAuthorities,
+        callbackHours,
     ]
 }

@@ -39,6 +39,8 @@ package enum IdentifierSubject {
     package enum MACToken {}
     /// See `SessionID`.
     package enum Session {}
+    /// See `CallbackEventID`.
+    package enum CallbackEvent {}
 }
 
 /// The id of a device, 16 bytes: random, and drawn when signetd first starts on a machine.
@@ -70,3 +72,6 @@ package typealias MACTokenID = Identifier<IdentifierSubject.MACToken>
 
 /// The id of a session that a login at a server began, 16 random bytes.
 package typealias SessionID = Identifier<IdentifierSubject.Session>
+
+/// The id of an event that an application is notified of, 16 random bytes that the server draws.
+package typealias CallbackEventID = Identifier<IdentifierSubject.CallbackEvent>

@@ -38,7 +38,7 @@ struct BlockedMeanwhileTests {
                 guard let shop = try store.applications.application(name: "shop"),
                     let account = try store.accounts.account("alice", of: shop.id)
                 else { throw .broken("no account") }
-                try store.accounts.setBlocked(account.id, isBlocked: true)
+                try store.accounts.setBlocked(account.id, isBlocked: true, at: TestTime.start)
                 for registration in try store.registrations.list(ofAccount: account.id) {
                     try store.sessions.revokeSessions(
                         ofRegistration: registration.id, reason: "test", at: TestTime.start)
