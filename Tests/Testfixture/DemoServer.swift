@@ -39,6 +39,8 @@ final class DemoServer: Sendable {
             port = \(port)
             certificate = \(Self.directory)/chain.pem
             key = \(Self.directory)/key.pem
+            [callback]
+            networks = 127.0.0.0/8
 
             """)
     }
@@ -88,6 +90,36 @@ final class DemoServer: Sendable {
         let line = said.split(whereSeparator: \.isNewline).last { $0.contains("-") }
         guard let line else { throw DemoFault(expected: "an activation code", came: said) }
         return String(line)
+    }
+
+    // MARK: The application's receiver of callbacks
+
+    private static let library = "/usr/local/lib/signet_verifier"
+
+    /// Starts the receiver that the documents show, with the library that verifies; gives its URL,
+    /// and the program, which prints what it was notified of.
+    func startReceiver() throws -> (url: String, program: TestSupport.Program) {
+        let port = try freePort()
+        let receiver = "http://127.0.0.1:\(port)/signet"
+        let source = "\(Layout.package)/libraries/python/signet_verifier"
+        try set.shell("install -d \(Self.library)")
+        for file in Layout.entries(of: source) where file.hasSuffix(".py") {
+            try set.stage.install("\(source)/\(file)", at: "\(Self.library)/\(file)", mode: 0o644)
+        }
+        let script = "/usr/local/bin/receiver.py"
+        try set.stage.install(
+            "\(Layout.package)/Tests/RelyingParty/Judges/receiver.py", at: script)
+        let program = try set.stage.start(
+            [
+                "/usr/bin/python3", script, url, receiver, "\(url)/.well-known/jwks.json",
+                "\(port)",
+            ],
+            environment: [
+                "PYTHONPATH": "/usr/local/lib", "PYTHONDONTWRITEBYTECODE": "1",
+                "SSL_CERT_FILE": Self.authority,
+            ])
+        running.withLock { $0.append(program) }
+        return (receiver, program)
     }
 
     // MARK: The application's back end

@@ -37,6 +37,12 @@ extension DemoSet {
                 about: "The shop asks; alice sees exactly the text that her touch will sign.",
                 play: { try approve($0, server) }),
             DemoScene(
+                title: "The shop is notified",
+                about: "The server sends what happens to the shop's URL, signed by the key that is "
+                    + "in its JWKS. The shop's back end verifies that with the library for Python. "
+                    + "Addresses of the server's own network are refused unless they are listed.",
+                play: { try notify($0, server) }),
+            DemoScene(
                 title: "A new laptop replaces the old one",
                 about: "This application allows one device per account. When the old one learns "
                     + "that it was replaced, it destroys its key.",
@@ -154,16 +160,7 @@ extension DemoSet {
         try server.admin(
             "template", "add", "shop", "pay", "Pay {amount} to {payee}",
             meaning: "the shop may request this")
-        set.screen.act("the shop's back end asks for an approval")
-        let asked = try server.call(
-            "POST", "/v1/operations",
-            """
-            {"account":"alice","template":"pay","data":{"amount":"120 EUR","payee":"bob"}}
-            """)
-        guard
-            let id = asked.split(separator: "\"").drop(while: { $0 != "operation" }).dropFirst(2)
-                .first
-        else { throw DemoFault(expected: "an operation", came: asked) }
+        let id = try ask(set, server, amount: "120 EUR", payee: "bob")
         let list = try set.alice("signet", "operations")
         try set.see("touch the reader to allow operations to be listed", on: list)
         try set.touch(.aliceRight)
@@ -179,6 +176,59 @@ extension DemoSet {
         try set.check(
             "the shop learns that it is approved", state.contains(#""status":"APPROVED""#),
             came: state)
+    }
+
+    /// Has the shop ask for an approval; gives the operation's id.
+    private static func ask(
+        _ set: DemoSet, _ server: DemoServer, amount: String, payee: String
+    ) throws -> String {
+        set.screen.act("the shop's back end asks for an approval")
+        let asked = try server.call(
+            "POST", "/v1/operations",
+            """
+            {"account":"alice","template":"pay","data":{"amount":"\(amount)","payee":"\(payee)"}}
+            """)
+        guard
+            let id = asked.split(separator: "\"").drop(while: { $0 != "operation" }).dropFirst(2)
+                .first
+        else { throw DemoFault(expected: "an operation", came: asked) }
+        return String(id)
+    }
+
+    private static func notify(_ set: DemoSet, _ server: DemoServer) throws {
+        set.screen.act("the shop starts a receiver, on a network that server.conf lists")
+        let (url, receiver) = try server.startReceiver()
+        try server.admin("callback", "set", "shop", url, meaning: "the shop will be notified there")
+        let id = try ask(set, server, amount: "5 EUR", payee: "carol")
+        let terminal = try set.alice("signet", "operations", "approve", String(id.prefix(8)))
+        try set.see("touch the reader to approve operation", on: terminal)
+        try set.touch(.aliceRight)
+        try set.end(terminal, "alice approves")
+        try receiver.expect("operation.approved alice \(id)\n", within: DemoSet.patience)
+        try set.check(
+            "the receiver was notified of just that, and verified the signature",
+            receiver.output == "operation.approved alice \(id)\n", came: receiver.output)
+        set.screen.act("a stranger sends the receiver a callback of their own")
+        let status = try set.shell(
+            "curl -s -o /dev/null -w '%{http_code}' --data eyJ9.eyJ9.AAAA '\(url)'")
+        try set.check("it is refused", status == "400", came: status)
+        try server.admin("callback", "show", "shop", meaning: "nothing waits to be sent")
+        try server.admin(
+            "callback", "set", "shop", "https://169.254.169.254/latest/meta-data",
+            meaning: "another URL, in the server's own network")
+        try server.admin("account", "block", "shop", "alice", meaning: "alice is blocked")
+        try server.admin("account", "unblock", "shop", "alice", meaning: "and unblocked")
+        let shown = try set.shell(
+            """
+            for attempt in $(seq 100); do
+                signet-server admin callback show shop | grep 'last failure  *refused' && exit
+                sleep 0.1
+            done
+            """)
+        try set.check(
+            "the server did not connect there", shown.contains("is not a public address"),
+            came: shown)
+        try server.admin("callback", "remove", "shop", meaning: "the shop is not notified any more")
     }
 
     private static func replace(_ set: DemoSet, _ server: DemoServer, _ laptop: DemoSet) throws {
