@@ -160,7 +160,7 @@ complete -c signet-server -n '__signet_server_is "admin application add" "admin 
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l access-seconds -x -d 'the lifetime of an access token'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l refresh-seconds -x -d 'the lifetime of its session'
 complete -c signet-server -n '__signet_server_is "admin application remove"' -l devices -x -a 'refuse remove' -d 'what happens if it has registrations; the default is refuse'
-complete -c signet-server -n '__signet_server_is "admin key add" "admin key set"' -l scopes -x -d 'what it may be used for, with commas between; the default is all but admin'
+complete -c signet-server -n '__signet_server_is "admin key add" "admin key set"' -l scopes -x -d 'what it may be used for, with commas between; the default is all but admin and server'
 complete -c signet-server -n '__signet_server_is "admin key add" "admin key set"' -l expires -x -d 'when it ends, for example 2027-01-01 or 90d; the default is never'
 complete -c signet-server -n '__signet_server_is "admin account list"' -l after -x -d 'start after this name'
 complete -c signet-server -n '__signet_server_is "admin account list" "admin registration list" "admin audit"' -l limit -x -d 'show at most this many rows; the default is 1000'

@@ -10,8 +10,14 @@ enum Scope: String, CaseIterable, Sendable {
     case operations = "operations"
     /// Logins that are approved as operations, and no other operations.
     case logins = "logins"
-    /// Administration; no call of applications accepts it in the place of another scope.
+    /// Administration of the key's own application; no call of applications accepts it in the place
+    /// of another scope.
     case admin = "admin"
+    /// Administration of the whole server.
+    case server = "server"
+
+    /// The scopes of keys that are made and changed only on the server's command line.
+    static let ofAdministration: Set<Scope> = [.admin, .server]
 
     /// Every scope that calls of applications require; a key has these unless it is given others.
     static let ofApplications: [Scope] = [.verify, .registrations, .operations, .logins]

@@ -24,7 +24,8 @@ struct Answer: Sendable {
         json(body: JSON.encode(plain: value), status: 200, outcome: outcome)
     }
 
-    private static func json(body: [UInt8], status: Int, outcome: String) -> Answer {
+    /// A JSON response that must not be cached, from its bytes.
+    static func json(body: [UInt8], status: Int = 200, outcome: String = "ok") -> Answer {
         Answer(
             response: HTTPResponse(
                 status: status,

@@ -10,7 +10,7 @@ enum Routes {
     static let bodyLimit = 16_384
 
     static let all: [Route] =
-        registration + login + authentication + tokens + operations + health
+        registration + login + authentication + tokens + operations + administration + health
 
     private static let registration: [Route] = [
         Route("POST", path: "/v1/activations", caller: .application(.registrations)) {

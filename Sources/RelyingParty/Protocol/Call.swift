@@ -19,6 +19,9 @@ struct Call: Sendable {
     /// The sender's address and user agent, and the name of the API key.
     let origin: Origin
 
+    /// Parses the body as JSON, in which no object may have a name twice; throws `.malformed`.
+    func body() throws(Problem) -> JSON { try JSON.body(content) }
+
     /// Decodes the body as JSON; throws `.malformed`, naming the wrong or unknown field.
     func body<Value: Decodable>(_ type: Value.Type) throws(Problem) -> Value {
         try JSON.body(content).value(type)

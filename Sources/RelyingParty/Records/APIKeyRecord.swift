@@ -109,6 +109,16 @@ extension ApplicationRows {
         }
     }
 
+    /// The scopes of an API key that is not revoked; none if there is no such key.
+    func scopes(ofAPIKey name: String, of application: Int64) throws(DatabaseFault) -> [Scope] {
+        let rows = try store.run(
+            """
+            SELECT scopes FROM api_key WHERE application = $1 AND name = $2 AND revoked IS NULL
+            """, [.integer(application), .text(name)])
+        guard let row = rows.first else { return [] }
+        return try row.words(0).compactMap { Scope(rawValue: $0) }
+    }
+
     /// Changes an API key; returns false if the application has no key of this name that is not
     /// revoked.
     func changeAPIKey(

@@ -27,7 +27,26 @@ struct APIKeyScopeTests {
         "POST /v1/operations/{id}/cancel": [.operations, .logins],
         "POST /v1/login/init": [.logins],
         "POST /v1/login/confirm": [.logins],
-    ]
+    ].merging(administration) { one, _ in one }
+
+    /// What the calls for administration require.
+    private static let administration: [String: [Scope]] = {
+        let ofServer = [
+            "application/add", "application/list", "application/remove", "signing-key/list",
+            "signing-key/rotate", "signing-key/retire", "audit",
+        ]
+        let ofApplication = [
+            "application/set", "application/pam-file", "callback/set", "callback/show",
+            "callback/remove", "key/add", "key/list", "key/set", "key/revoke", "account/list",
+            "account/set", "account/block", "account/unblock", "activation/add",
+            "registration/list", "registration/show", "registration/commit", "registration/set",
+            "registration/block", "registration/unblock", "registration/remove", "template/add",
+            "template/list", "template/remove",
+        ]
+        let all =
+            ofServer.map { ($0, [Scope.server]) } + ofApplication.map { ($0, [.admin, .server]) }
+        return Dictionary(uniqueKeysWithValues: all.map { ("POST /v1/admin/\($0)", $1) })
+    }()
 
     private static var applicationRoutes: [Route] {
         Routes.all.filter { route in
@@ -115,9 +134,13 @@ struct APIKeyScopeTests {
     func byDefault(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let key = try await server.administer("key", "add", "shop", "second")[0]
-        for route in Self.applicationRoutes {
+        for route in Self.applicationRoutes
+        where Self.administration[route.call] == nil {
             let status = try await call(route, on: server, key: key).status
             #expect(![401, 403].contains(status), "\(route.call)")
+        }
+        for route in Routes.administration {
+            #expect(try await call(route, on: server, key: key).code == "scope-missing")
         }
         let lines = try await server.administer("key", "list", "shop", "--json")
         #expect(lines[0].contains(#""scopes":["verify","registrations","operations","logins"]"#))

@@ -35,7 +35,7 @@ extension AdminVerbs {
             again to replace it
             """
         },
-    ]
+    ].map { $0.overHTTP(.application) }
 }
 
 extension Administration {

@@ -36,7 +36,7 @@ extension AdminVerbs {
         ) {
             admin, words throws(AdminFault) in try await admin.revokeKey(words)
         },
-    ]
+    ].map { $0.overHTTP(.application) }
 }
 
 extension AdminArguments {
@@ -71,6 +71,9 @@ extension Administration {
         let (application, name) = (words[0], try words.name(1))
         let scopes = try words.scopes() ?? Scope.ofApplications
         let expires = try words.expiry(from: service.core.now) ?? .never
+        guard !isRemote || Scope.ofAdministration.isDisjoint(with: scopes) else {
+            throw .refused(AdminFault.keysOfAdministration)
+        }
         let key = try await serve { service throws(Problem) in
             try service.core.made { () throws(CryptoFault) in try BearerSecret.apiKey.generate() }
         }
@@ -112,6 +115,13 @@ extension Administration {
         let what = "key set \(name) \(words.changes)"
         try await changeApplication(what, application: application) {
             store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
+            if isRemote {
+                let present = try store.applications.scopes(ofAPIKey: name, of: record.id)
+                let all = present + (change.scopes ?? [])
+                guard Scope.ofAdministration.isDisjoint(with: all) else {
+                    return .failure(.refused(AdminFault.keysOfAdministration))
+                }
+            }
             guard try store.applications.changeAPIKey(name, of: record.id, to: change) else {
                 return .failure(.noKey(name, of: application))
             }
@@ -134,6 +144,12 @@ extension Administration {
 }
 
 extension AdminFault {
+    /// Otherwise a key that has leaked could make others, which outlive it.
+    fileprivate static let keysOfAdministration = """
+        keys for administration are made and changed only on the server's command line, with \
+        'key add' and 'key set'
+        """
+
     fileprivate static func noKey(_ name: String, of application: String) -> AdminFault {
         .missing("'\(application)' has no valid key '\(name)': 'key list' shows all")
     }
@@ -151,7 +167,8 @@ extension ListedKey: AdminListed {
 extension OptionSyntax {
     fileprivate static let scopes = OptionSyntax(
         "scopes", ValueSyntax("WORDS", kind: .words),
-        summary: "what it may be used for, with commas between; the default is all but admin")
+        summary:
+            "what it may be used for, with commas between; the default is all but admin and server")
     fileprivate static let expires = OptionSyntax(
         "expires", ValueSyntax("TIME"),
         summary: "when it ends, for example 2027-01-01 or 90d; the default is never")

@@ -18,7 +18,7 @@ extension AdminVerbs {
             "callback remove", operands: ["APPLICATION"], options: [],
             summary: "stop notifying an application, and drop what waits to be sent"
         ) { admin, words throws(AdminFault) in try await admin.removeCallback(words) },
-    ]
+    ].map { $0.overHTTP(.application) }
 }
 
 extension Administration {

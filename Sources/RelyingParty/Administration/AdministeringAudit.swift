@@ -26,7 +26,8 @@ extension AdminVerbs {
             "audit", operands: [],
             options: [.since, .application, .account, .event, .apiKey, .limit],
             summary: "show the audit trail, newest line last"
-        ) { admin, words throws(AdminFault) in try await AuditCommands(admin: admin).show(words) },
+        ) { admin, words throws(AdminFault) in try await AuditCommands(admin: admin).show(words) }
+        .overHTTP(.server),
     ]
 }
 

@@ -3,24 +3,6 @@ import ArgumentSyntax
 import ServerAPI
 import SignedFormats
 
-/// A parsed command line of `signet-server admin`.
-package struct AdminCommandLine: Sendable {
-    let configuration: String
-    let isJSON: Bool
-    let verb: AdminVerb
-    let arguments: AdminArguments
-
-    /// Takes the arguments of an `admin` command; nil for those of any other command.
-    package init?(_ arguments: Arguments) {
-        guard let verb = AdminVerbs.all.first(where: { $0.syntax.name == arguments.command.name })
-        else { return nil }
-        self.verb = verb
-        configuration = ServerCommand.configuration(arguments)
-        isJSON = arguments.has(ServerCommand.json)
-        self.arguments = AdminArguments(parsed: arguments)
-    }
-}
-
 /// The operands and options of a command, which have been checked against its declaration.
 struct AdminArguments: Sendable {
     let parsed: Arguments

@@ -15,25 +15,30 @@ extension AdminVerbs {
         AdminVerb(
             "application add", operands: ["NAME"], options: [.audience] + policy,
             summary: "create an application"
-        ) { admin, words throws(AdminFault) in try await admin.addApplication(words) },
+        ) { admin, words throws(AdminFault) in try await admin.addApplication(words) }
+        .overHTTP(.server),
         AdminVerb(
             "application list", operands: [], options: [],
             summary: "list all applications with their policies"
         ) {
             admin, _ throws(AdminFault) in try await admin.listApplications()
-        },
+        }
+        .overHTTP(.server),
         AdminVerb(
             "application set", operands: ["NAME"], options: policy,
             summary: "change the policy of an application; existing registrations stay"
-        ) { admin, words throws(AdminFault) in try await admin.setApplication(words) },
+        ) { admin, words throws(AdminFault) in try await admin.setApplication(words) }
+        .overHTTP(.application),
         AdminVerb(
             "application remove", operands: ["NAME"], options: [.registeredDevices],
             summary: "remove an application permanently; its audit trail stays"
-        ) { admin, words throws(AdminFault) in try await admin.removeApplication(words) },
+        ) { admin, words throws(AdminFault) in try await admin.removeApplication(words) }
+        .overHTTP(.server),
         AdminVerb(
             "application pam-file", operands: ["NAME"], options: [],
             summary: "print the file for machines that ask this server when users log in"
-        ) { admin, words throws(AdminFault) in try await admin.showLoginFile(words) },
+        ) { admin, words throws(AdminFault) in try await admin.showLoginFile(words) }
+        .overHTTP(.application),
     ]
 }
 

@@ -12,16 +12,19 @@ extension AdminVerbs {
             summary: "list the keys that sign tokens and verdicts"
         ) {
             admin, _ throws(AdminFault) in try await admin.listSigningKeys()
-        },
+        }
+        .overHTTP(.server),
         AdminVerb(
             "signing-key rotate", operands: [OperandSyntax(.choice("token", "verdict"))],
             options: [],
             summary: "create a new key; signatures of the old one remain valid"
-        ) { admin, words throws(AdminFault) in try await admin.rotate(words) },
+        ) { admin, words throws(AdminFault) in try await admin.rotate(words) }
+        .overHTTP(.server, members: ["use"]),
         AdminVerb(
             "signing-key retire", operands: ["ID"], options: [],
             summary: "remove a key that has been replaced; its signatures are refused from then on"
-        ) { admin, words throws(AdminFault) in try await admin.retire(words) },
+        ) { admin, words throws(AdminFault) in try await admin.retire(words) }
+        .overHTTP(.server),
     ]
 }
 

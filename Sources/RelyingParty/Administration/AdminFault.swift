@@ -55,15 +55,6 @@ extension AdminFault {
             """)
     }
 
-    /// The result could not be written to standard output; the command's changes remain in effect.
-    static func unwritten(_ line: AdminCommandLine) -> AdminFault {
-        .unusable(
-            """
-            the output of '\(line.verb.name)' could not be written: \
-            \(visible(line.verb.unseen(line.arguments)))
-            """)
-    }
-
     /// Translates a database fault.
     init(_ fault: DatabaseFault) { self = .unusable("\(fault)") }
 

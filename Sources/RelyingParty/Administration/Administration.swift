@@ -2,7 +2,7 @@
 import Domain
 import SQL
 
-/// The administrator's commands on the database, run on the server's own machine.
+/// The administrator's commands on the database, for the command line and for calls over HTTP.
 ///
 /// Each change has a line in the audit trail, in its own transaction, even if it was refused.
 /// Commands that delete or end many rows use several transactions, and record the command in the
@@ -12,12 +12,37 @@ struct Administration: Sendable {
     let output: AdminOutput
     /// The administrator, as recorded in the audit trail.
     let origin: Origin
+    /// The application that commands are confined to: all others do not exist for them. Nil if
+    /// there is no such restriction.
+    let confined: ApplicationRecord?
+    /// Whether the administrator is not on the server's own machine.
+    let isRemote: Bool
 
     /// `user` identifies the administrator, a user of this machine, in the audit trail.
     init(_ service: Service, output: AdminOutput, by user: String) {
         self.service = service
         self.output = output
         origin = Origin(address: "administrator", agent: user)
+        confined = nil
+        isRemote = false
+    }
+
+    /// For a call over HTTP, confined to the API key's own application unless the key's scope is
+    /// the whole server.
+    init(
+        _ service: Service, output: AdminOutput, by application: AskingApplication,
+        from origin: Origin
+    ) {
+        self.service = service
+        self.output = output
+        self.origin = origin
+        confined = application.scopes.contains(.server) ? nil : application.record
+        isRemote = true
+    }
+
+    /// Whether commands may concern an application.
+    func reaches(_ application: ApplicationRecord) -> Bool {
+        confined == nil || confined?.id == application.id
     }
 
     /// Runs `body` in a read transaction.
@@ -65,7 +90,8 @@ struct Administration: Sendable {
     /// So concurrent changes are made one after the other, each on the result of the one before.
     /// The rest is as in `change`.
     ///
-    /// - Throws: `.missing` if there is no such application, and the fault that `body` returns.
+    /// - Throws: `.missing` if there is no such application, or none that commands may concern, and
+    ///   the fault that `body` returns.
     func changeApplication<T: Sendable>(
         _ what: String, application: String, account: String = "",
         registration: RegistrationID? = nil,
@@ -73,21 +99,32 @@ struct Administration: Sendable {
             @escaping @Sendable (any Transaction, ApplicationRecord, Int64) throws(DatabaseFault)
             -> Result<T, AdminFault>
     ) async throws(AdminFault) -> T {
-        try await change(what, of: application, account: account, registration: registration) {
+        if let confined, confined.name != application {
+            // The line belongs to the key's own application: the other one is not concerned.
+            return try await change("\(what): of another application", of: confined.name) {
+                _, _ throws(DatabaseFault) in .failure(.noApplication(application))
+            }
+        }
+        return try await change(
+            what, of: application, account: account, registration: registration
+        ) {
             store, now throws(DatabaseFault) in
-            guard let record = try store.applications.lockedApplication(name: application) else {
+            guard let record = try store.applications.lockedApplication(name: application),
+                reaches(record)
+            else {
                 return .failure(.noApplication(application))
             }
             return try body(store, record, now)
         }
     }
 
-    /// Returns the application of this name; throws `.missing` if there is none.
+    /// Returns the application of this name; throws `.missing` if there is none, or none that
+    /// commands may concern.
     func application(_ name: String) async throws(AdminFault) -> ApplicationRecord {
         let found = try await read { store throws(DatabaseFault) in
             try store.applications.application(name: name)
         }
-        guard let found else { throw .noApplication(name) }
+        guard let found, reaches(found) else { throw .noApplication(name) }
         return found
     }
 

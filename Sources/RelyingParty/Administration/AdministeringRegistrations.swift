@@ -44,7 +44,7 @@ extension AdminVerbs {
             summary:
                 "remove a registration permanently; the device destroys its key when it learns of it"
         ) { admin, words throws(AdminFault) in try await admin.change(words, to: .removed) },
-    ]
+    ].map { $0.overHTTP(.application) }
 }
 
 extension Administration {
@@ -129,7 +129,8 @@ extension Administration {
         output.show(state, lines: ["the device of '\(state.account)' is \(state.status.rawValue)"])
     }
 
-    /// Returns the registration and its application; throws `.missing` if there is none.
+    /// Returns the registration and its application; throws `.missing` if there is none, or if
+    /// commands may not concern it.
     private func registration(
         _ id: RegistrationID
     ) async throws(AdminFault) -> (ApplicationRecord, RegistrationState) {
@@ -141,7 +142,7 @@ extension Administration {
             else { return nil }
             return (application, RegistrationState(registration, account: account))
         }
-        guard let found else {
+        guard let found, reaches(found.0) else {
             throw .missing("there is no registration with this id: 'registration list' shows all")
         }
         return found

@@ -18,6 +18,12 @@ struct AdminVerb: Sendable {
     /// The command's name, which begins with `admin`, and its operands and options.
     let syntax: CommandSyntax
     let work: Work
+    /// Who may call the command over HTTP; nil if it is for the command line alone.
+    ///
+    /// docs/admin/SERVER-OPERATE.md says why some are.
+    private(set) var reach: Reach?
+    /// The members of a body that stand for the operands, in their order.
+    private(set) var members: [String]
     /// What the command has done even if its output could not be written, in words for people.
     private(set) var unseen: @Sendable (AdminArguments) -> String = { _ in
         "the command itself took effect"
@@ -39,7 +45,27 @@ struct AdminVerb: Sendable {
     ) {
         syntax = CommandSyntax(
             "admin \(name)", summary: summary, operands: operands, options: options)
+        members = operands.map { $0.value.name.lowercased() }
         self.work = work
+    }
+
+    /// What a command called over HTTP may concern.
+    enum Reach: Sendable {
+        /// One application or one of its registrations, which the first operand names: a key with
+        /// the scope `admin` is confined to its own.
+        case application
+        /// The whole server: only for keys with the scope `server`.
+        case server
+    }
+
+    /// Returns this row as one that may also be called over HTTP.
+    ///
+    /// `members` names the operands in a body, if their placeholders do not.
+    func overHTTP(_ reach: Reach, members: [String]? = nil) -> AdminVerb {
+        var verb = self
+        verb.reach = reach
+        verb.members = members ?? self.members
+        return verb
     }
 
     /// The command's name without `admin`, for example `application add`.
@@ -66,8 +92,9 @@ extension OptionSyntax {
 
 /// The table of all administrative commands.
 enum AdminVerbs {
-    /// All rows, in the order of the help.
-    static let all: [AdminVerb] =
+    /// The commands for applications, what belongs to them, and the audit trail, in the order of the
+    /// help: those that may also be called over HTTP are among them.
+    static let ofDatabase: [AdminVerb] =
         applications + callbacks + apiKeys + accounts + registrations + templates + signingKeys
-        + audit + upkeep + restoring
+        + audit
 }

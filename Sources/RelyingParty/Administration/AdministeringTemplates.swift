@@ -27,7 +27,7 @@ extension AdminVerbs {
         ) { admin, words throws(AdminFault) in
             try await TemplateAdministration(admin: admin).remove(words)
         },
-    ]
+    ].map { $0.overHTTP(.application) }
 }
 
 extension AdminArguments {
