@@ -86,7 +86,7 @@ _signet_server() {
         case $word in
             --config | --audience | --devices | --commit | --biometrics | --keys | \
                 --secure-boot | --max-failures | --access-seconds | --refresh-seconds | \
-                --scopes | --expires | --after | --limit | --flags | --roles | --minutes | \
+                --roles | --scopes | --expires | --after | --limit | --flags | --minutes | \
                 --account | --status | --purpose | --seconds | --device | --since | \
                 --application | --event | --api-key | --before | --head | --mac-tokens) ((index += 1)) ;;
             -*) ;;
@@ -106,7 +106,7 @@ _signet_server() {
     case $cur in
         --config=* | --audience=* | --devices=* | --commit=* | --biometrics=* | --keys=* | \
             --secure-boot=* | --max-failures=* | --access-seconds=* | --refresh-seconds=* | \
-            --scopes=* | --expires=* | --after=* | --limit=* | --flags=* | --roles=* | \
+            --roles=* | --scopes=* | --expires=* | --after=* | --limit=* | --flags=* | \
             --minutes=* | --account=* | --status=* | --purpose=* | --seconds=* | --device=* | \
             --since=* | --application=* | --event=* | --api-key=* | --before=* | --head=* | \
             --mac-tokens=*) previous=${cur%%=*} cur=${cur#*=} ;;
@@ -152,8 +152,8 @@ _signet_server() {
             _signet_server_offer "$cur" < <(printf '%s\n' revoke keep)
             return
             ;;
-        *:--audience | *:--max-failures | *:--access-seconds | *:--refresh-seconds | *:--scopes | \
-        *:--expires | *:--after | *:--limit | *:--flags | *:--roles | *:--minutes | *:--account | \
+        *:--audience | *:--max-failures | *:--access-seconds | *:--refresh-seconds | *:--roles | \
+        *:--scopes | *:--expires | *:--after | *:--limit | *:--flags | *:--minutes | *:--account | \
         *:--status | *:--seconds | *:--since | *:--application | *:--event | *:--api-key | \
         *:--before | *:--head) return ;;
     esac
@@ -164,11 +164,11 @@ _signet_server() {
             admin) options=(--config --json --help) ;;
             'admin application') options=(--config --json --help) ;;
             'admin application add') options=(--audience --devices --commit --biometrics --keys
-                --secure-boot --max-failures --access-seconds --refresh-seconds --config --json
-                --help) ;;
+                --secure-boot --max-failures --access-seconds --refresh-seconds --roles --config
+                --json --help) ;;
             'admin application list') options=(--config --json --help) ;;
             'admin application set') options=(--devices --commit --biometrics --keys --secure-boot
-                --max-failures --access-seconds --refresh-seconds --config --json --help) ;;
+                --max-failures --access-seconds --refresh-seconds --roles --config --json --help) ;;
             'admin application remove') options=(--devices --config --json --help) ;;
             'admin application pam-file') options=(--config --json --help) ;;
             'admin callback') options=(--config --json --help) ;;

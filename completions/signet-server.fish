@@ -60,8 +60,8 @@ function __signet_server_read
         end
         switch $word
             case '--config' '--audience' '--devices' '--commit' '--biometrics' '--keys' \
-                '--secure-boot' '--max-failures' '--access-seconds' '--refresh-seconds' '--scopes' \
-                '--expires' '--after' '--limit' '--flags' '--roles' '--minutes' '--account' \
+                '--secure-boot' '--max-failures' '--access-seconds' '--refresh-seconds' '--roles' \
+                '--scopes' '--expires' '--after' '--limit' '--flags' '--minutes' '--account' \
                 '--status' '--purpose' '--seconds' '--device' '--since' '--application' '--event' \
                 '--api-key' '--before' '--head' '--mac-tokens'
                 set isValue $word
@@ -159,6 +159,7 @@ complete -c signet-server -n '__signet_server_is "admin application add" "admin 
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l max-failures -x -d 'how many logins in a row with an old counter block a device'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l access-seconds -x -d 'the lifetime of an access token'
 complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l refresh-seconds -x -d 'the lifetime of its session'
+complete -c signet-server -n '__signet_server_is "admin application add" "admin application set"' -l roles -x -d 'what the application itself is, separated by commas; verifications state it'
 complete -c signet-server -n '__signet_server_is "admin application remove"' -l devices -x -a 'refuse remove' -d 'what happens if it has registrations; the default is refuse'
 complete -c signet-server -n '__signet_server_is "admin key add" "admin key set"' -l scopes -x -d 'what it may be used for, with commas between; the default is all but admin and server'
 complete -c signet-server -n '__signet_server_is "admin key add" "admin key set"' -l expires -x -d 'when it ends, for example 2027-01-01 or 90d; the default is never'

@@ -29,14 +29,19 @@ struct TextBytes: Decodable, Sendable {
 
 /// Whether a request's code is valid, and if so, which device and account sent it.
 ///
-/// If it is not valid, only `valid`, `code` and, if known, `remainingAttempts` are present.
+/// If it is not valid, only `valid`, `code`, the application and, if one was counted,
+/// `remainingAttempts` are present.
 struct AuthenticationAnswer: Encodable, Sendable {
     let valid: Bool
     /// Why it is not valid; nil if it is.
     let code: String?
-    /// How many failures are left until the registration is BLOCKED; nil unless one was counted.
+    /// How many failures are left until the registration is BLOCKED; of a code that is not valid, nil
+    /// unless a failure was counted.
     let remainingAttempts: Int64?
-    let application: String?
+    /// The application that asked.
+    let application: String
+    /// The application's own roles.
+    let applicationRoles: [String]
     let account: String?
     let registration: RegistrationID?
     let device: DeviceID?
@@ -45,12 +50,13 @@ struct AuthenticationAnswer: Encodable, Sendable {
     let flags: [String]?
     let roles: [String]?
 
-    /// The answer for an invalid code, which contains only the reason.
-    init(refusedFor problem: Problem) {
+    /// The answer for an invalid code, which contains only the reason and who asked.
+    init(refusedFor problem: Problem, application name: String, roles applicationRoles: [String]) {
         valid = false
         code = problem.code
         remainingAttempts = problem.remainingAttempts
-        application = nil
+        application = name
+        self.applicationRoles = applicationRoles
         account = nil
         registration = nil
         device = nil

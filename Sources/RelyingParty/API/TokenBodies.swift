@@ -36,6 +36,12 @@ struct IntrospectionAnswer: Encodable, Sendable {
     /// The present roles and flags, not those at the time when the token was issued.
     let roles: [String]?
     let flags: [String]?
+    /// The application that the token is for; not in RFC 7662, as the two after it.
+    let application: String?
+    /// The application's own roles.
+    let applicationRoles: [String]?
+    /// How many failures are left until the registration is BLOCKED.
+    let remainingAttempts: Int64?
     let tokenType: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -51,6 +57,9 @@ struct IntrospectionAnswer: Encodable, Sendable {
         case amr = "amr"
         case roles = "roles"
         case flags = "flags"
+        case application = "application"
+        case applicationRoles = "applicationRoles"
+        case remainingAttempts = "remainingAttempts"
         case tokenType = "token_type"
     }
 
@@ -70,6 +79,9 @@ struct IntrospectionAnswer: Encodable, Sendable {
         amr = nil
         roles = nil
         flags = nil
+        application = nil
+        applicationRoles = nil
+        remainingAttempts = nil
         tokenType = nil
     }
 }

@@ -7,7 +7,7 @@ import ServerAPI
 extension AdminVerbs {
     private static let policy: [OptionSyntax] = [
         .devices, .commit, .biometrics, .keys, .secureBoot, .maximumFailures, .accessSeconds,
-        .refreshSeconds,
+        .refreshSeconds, .roles,
     ]
 
     /// The commands for applications.
@@ -66,6 +66,7 @@ extension Administration {
             throw .usage("an audience must have 1 to 128 bytes and no control characters")
         }
         let policy = words.policy(ApplicationPolicy())
+        let roles = try words.words(.roles)
         let made = try await change("application add \(name.text)", of: name.text) {
             store, now throws(DatabaseFault) -> Result<ApplicationRecord, AdminFault> in
             guard
@@ -76,7 +77,9 @@ extension Administration {
                     name: name.text, audience: audience)
                 return .failure(.taken(left))
             }
-            return .success(made)
+            guard let roles else { return .success(made) }
+            try store.applications.setRoles(of: made.id, to: roles)
+            return .success(try store.applications.application(name: made.name) ?? made)
         }
         output.show(
             ListedApplication(made),
@@ -97,9 +100,11 @@ extension Administration {
         guard !changes.isEmpty else {
             throw .usage("nothing to change: give an option")
         }
+        let roles = try words.words(.roles)
         try await changeApplication("application set \(changes)", application: name) {
             store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
             try store.applications.setPolicy(of: record.id, policy: words.policy(record.policy))
+            if let roles { try store.applications.setRoles(of: record.id, to: roles) }
             return .success(())
         }
         output.done("the policy of '\(name)' was changed; it applies from the next request")
@@ -134,6 +139,7 @@ struct ListedApplication: AdminListed {
     let maximumFailures: Int64
     let accessSeconds: Int64
     let refreshSeconds: Int64
+    let roles: [String]
 
     init(_ record: ApplicationRecord) {
         let policy = record.policy
@@ -147,17 +153,18 @@ struct ListedApplication: AdminListed {
         maximumFailures = policy.maximumFailures
         accessSeconds = policy.accessSeconds
         refreshSeconds = policy.refreshSeconds
+        roles = record.roles
     }
 
     static let columns = [
         "NAME", "AUDIENCE", "DEVICES", "COMMIT", "BIOMETRICS", "KEYS", "SECURE-BOOT",
-        "MAX-FAILURES", "ACCESS-SECONDS", "REFRESH-SECONDS",
+        "MAX-FAILURES", "ACCESS-SECONDS", "REFRESH-SECONDS", "ROLES",
     ]
 
     var cells: [String] {
         [
             name, audience, devices, commit ? "yes" : "no", biometrics ? "yes" : "no", keys,
-            secureBoot, "\(maximumFailures)", "\(accessSeconds)", "\(refreshSeconds)",
+            secureBoot, "\(maximumFailures)", "\(accessSeconds)", "\(refreshSeconds)", shown(roles),
         ]
     }
 }
@@ -185,6 +192,9 @@ extension OptionSyntax {
         "access-seconds", .number(30...86_400), summary: "the lifetime of an access token")
     fileprivate static let refreshSeconds = OptionSyntax(
         "refresh-seconds", .number(60...31_536_000), summary: "the lifetime of its session")
+    fileprivate static let roles = OptionSyntax(
+        "roles", ValueSyntax("WORDS", kind: .words),
+        summary: "what the application itself is, separated by commas; verifications state it")
     /// The option of `application remove`.
     static let registeredDevices = OptionSyntax(
         "devices", .choice("refuse", "remove"),

@@ -62,8 +62,9 @@ extension AuthenticationAnswer {
         let signer = device.signer
         valid = true
         code = nil
-        remainingAttempts = nil
+        remainingAttempts = signer.remainingAttempts
         application = signer.application.name
+        applicationRoles = signer.application.roles
         account = signer.account.name
         registration = signer.registration.id
         self.device = signer.registration.device
@@ -99,6 +100,9 @@ extension IntrospectionAnswer {
         amr = claims.amr
         roles = signer.account.roles
         flags = signer.flags
+        application = signer.application.name
+        applicationRoles = signer.application.roles
+        remainingAttempts = signer.remainingAttempts
         tokenType = "Bearer"
     }
 }

@@ -94,7 +94,8 @@ extension Logins {
             return result
         }
         return AcceptedLogin(
-            application: signer.application.name, account: signer.account.name,
+            application: signer.application.name,
+            applicationRoles: signer.application.roles, account: signer.account.name,
             registration: signer.registration.id, status: signer.registration.status,
             factor: "fingerprint", remainingAttempts: signer.application.policy.maximumFailures,
             flags: signer.flags,

@@ -44,7 +44,8 @@ extension Logins {
             return .success((signer, statement))
         }
         return AcceptedLogin(
-            application: signer.application.name, account: signer.account.name,
+            application: signer.application.name,
+            applicationRoles: signer.application.roles, account: signer.account.name,
             registration: signer.registration.id, status: signer.registration.status,
             factor: Factor.touch, remainingAttempts: signer.application.policy.maximumFailures,
             flags: signer.flags,

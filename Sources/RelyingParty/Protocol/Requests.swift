@@ -67,7 +67,9 @@ extension Requests {
             let problem = isUnread ? try await objection(to: call.asking()) ?? error : error
             // Faults of the server or of the caller say nothing about the code.
             guard problem.status < 500, !problem.isAboutAPIKey else { throw problem }
-            return AuthenticationAnswer(refusedFor: problem)
+            let asking = try call.caller()
+            return AuthenticationAnswer(
+                refusedFor: problem, application: asking.name, roles: asking.roles)
         }
     }
 

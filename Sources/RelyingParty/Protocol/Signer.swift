@@ -89,6 +89,11 @@ extension Signer {
         return nil
     }
 
+    /// How many counted failures are left until the registration is BLOCKED.
+    var remainingAttempts: Int64 {
+        max(0, application.policy.maximumFailures - registration.failures)
+    }
+
     /// Whether the registered key signed this text in this namespace; false before a key is proven.
     func hasSigned(
         _ text: [UInt8], signature: [UInt8], namespace: SignatureNamespace

@@ -36,7 +36,7 @@ extension ApplicationRows {
         let rows = try store.run(
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
-                minimum_boot, max_failures, access_seconds, refresh_seconds
+                minimum_boot, max_failures, access_seconds, refresh_seconds, roles
             FROM application WHERE name = $1 AND removed IS NULL FOR NO KEY UPDATE
             """, [.text(name)])
         guard let row = rows.first else { return nil }
@@ -57,6 +57,13 @@ extension ApplicationRows {
 }
 
 extension ApplicationRows {
+    /// Replaces an application's own roles; no word may contain a space.
+    func setRoles(of application: Int64, to roles: [String]) throws(DatabaseFault) {
+        try store.run(
+            "UPDATE application SET roles = $1 WHERE id = $2",
+            [.text(roles.joined(separator: " ")), .integer(application)])
+    }
+
     /// Counts an application's registrations that have a key and are not REMOVED.
     func countDevices(of application: Int64) throws(DatabaseFault) -> Int64 {
         let rows = try store.run(

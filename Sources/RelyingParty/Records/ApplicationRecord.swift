@@ -10,8 +10,11 @@ struct ApplicationRecord: Equatable, Sendable {
     /// The audience that every statement for this application must name.
     let audience: String
     let policy: ApplicationPolicy
+    /// What the application itself is, in words that the administrator has set; verifications state
+    /// them.
+    let roles: [String]
 
-    /// Reads 11 columns, starting at `first`.
+    /// Reads 12 columns, starting at `first`.
     init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {
         id = try row.integer(first)
         name = try row.text(first + 1)
@@ -25,6 +28,7 @@ struct ApplicationRecord: Equatable, Sendable {
             maximumFailures: try row.integer(first + 8),
             accessSeconds: try row.integer(first + 9),
             refreshSeconds: try row.integer(first + 10))
+        roles = try row.words(first + 11)
     }
 }
 
@@ -56,7 +60,7 @@ extension ApplicationRows {
         let rows = try store.run(
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
-                minimum_boot, max_failures, access_seconds, refresh_seconds
+                minimum_boot, max_failures, access_seconds, refresh_seconds, roles
             FROM application WHERE removed IS NULL ORDER BY name
             """)
         var found: [ApplicationRecord] = []
@@ -68,7 +72,7 @@ extension ApplicationRows {
         let rows = try store.run(
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
-                minimum_boot, max_failures, access_seconds, refresh_seconds
+                minimum_boot, max_failures, access_seconds, refresh_seconds, roles
             FROM application WHERE audience = $1 AND removed IS NULL
             """, [.text(audience)])
         guard let row = rows.first else { return nil }
@@ -79,7 +83,7 @@ extension ApplicationRows {
         let rows = try store.run(
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
-                minimum_boot, max_failures, access_seconds, refresh_seconds
+                minimum_boot, max_failures, access_seconds, refresh_seconds, roles
             FROM application WHERE name = $1 AND removed IS NULL
             """, [.text(name)])
         guard let row = rows.first else { return nil }
@@ -91,7 +95,7 @@ extension ApplicationRows {
             """
             SELECT a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,
-                a.refresh_seconds
+                a.refresh_seconds, a.roles
             FROM application a JOIN account c ON c.application = a.id
             WHERE c.id = $1 AND a.removed IS NULL
             """, [.integer(account)])

@@ -190,7 +190,8 @@ enum Schema {
         """
     ]
 
-    /// The URL that an application is notified at, and the events that wait to be sent there.
+    /// The URL that an application is notified at, the events that wait to be sent there, and the
+    /// application's own roles.
     private static let callbacks = [
         // `failures`: how many attempts in a row failed; `retry`: no attempt before that time.
         // `lease`: until when the process `holder` sends; 0 if none does.
@@ -212,5 +213,7 @@ enum Schema {
         """,
         "CREATE INDEX callback_event_due ON callback_event (application, due, number)",
         "CREATE INDEX callback_event_time ON callback_event (time)",
+        // Applications have roles of their own.
+        "ALTER TABLE application ADD COLUMN roles TEXT NOT NULL DEFAULT ''",
     ]
 }

@@ -53,7 +53,8 @@ extension SignerRows {
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
                 c.id, c.application, c.name, c.blocked, c.flags, c.roles,
                 a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
-                a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds
+                a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds,
+                a.roles
             FROM registration r JOIN account c ON c.id = r.account
                 JOIN application a ON a.id = c.application
             WHERE r.credential = $1 AND a.removed IS NULL
@@ -69,7 +70,8 @@ extension SignerRows {
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
                 c.id, c.application, c.name, c.blocked, c.flags, c.roles,
                 a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
-                a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds
+                a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds,
+                a.roles
             FROM registration r JOIN account c ON c.id = r.account
                 JOIN application a ON a.id = c.application
             WHERE r.id = $1 AND a.removed IS NULL

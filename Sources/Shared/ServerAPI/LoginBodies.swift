@@ -78,6 +78,8 @@ package struct AcceptedLogin: Codable, Sendable {
     package let valid: Bool
     /// The application's name.
     package let application: String
+    /// The application's own roles; nil from a server of an earlier release.
+    package let applicationRoles: [String]?
     /// The account's name at the server.
     package let account: String
     /// The registration whose key has signed.
@@ -99,12 +101,14 @@ package struct AcceptedLogin: Codable, Sendable {
 
     /// Creates an answer from its fields.
     package init(
-        application: String, account: String, registration: RegistrationID,
-        status: RegistrationStatus, factor: String, remainingAttempts: Int64, flags: [String],
-        roles: [String], tokens: TokenPair, verdict: SignedVerdict?
+        application: String, applicationRoles: [String], account: String,
+        registration: RegistrationID, status: RegistrationStatus, factor: String,
+        remainingAttempts: Int64, flags: [String], roles: [String], tokens: TokenPair,
+        verdict: SignedVerdict?
     ) {
         valid = true
         self.application = application
+        self.applicationRoles = applicationRoles
         self.account = account
         self.registration = registration
         self.status = status

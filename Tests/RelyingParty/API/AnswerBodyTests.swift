@@ -60,7 +60,7 @@ struct AnswerBodyTests {
         for verdict in [nil, verdict] {
             try expectSame(
                 AcceptedLogin(
-                    application: "shop", account: odd,
+                    application: "shop", applicationRoles: [odd, "y"], account: odd,
                     registration: .sample(repeating: 7), status: .active,
                     factor: "fingerprint", remainingAttempts: 5, flags: ["x", odd], roles: [],
                     tokens: TokenPair(
@@ -68,9 +68,9 @@ struct AnswerBodyTests {
                         refreshToken: "sgr_x"), verdict: verdict))
         }
         var problem = Problem.refused
-        try expectSame(AuthenticationAnswer(refusedFor: problem))
+        try expectSame(AuthenticationAnswer(refusedFor: problem, application: odd, roles: [odd]))
         problem.remainingAttempts = 3
-        try expectSame(AuthenticationAnswer(refusedFor: problem))
+        try expectSame(AuthenticationAnswer(refusedFor: problem, application: "", roles: []))
     }
 
     private func expectSame(_ value: some PlainEncodable) throws {
