@@ -107,4 +107,32 @@ struct SchemaTests {
         #expect(lines.0 == [""] && lines.1 == 0 && lines.2 == .beginning)
         await database.close()
     }
+
+    @Test(
+        "leaves applications as they were, without roles and without a callback",
+        arguments: Backend.allCases)
+    func callbacks(backend: Backend) async throws {
+        let place = try backend.make()
+        let database = try place.open()
+        try await database.migrate(Array(Schema.steps.prefix(4)))
+        try await database.write { store throws(DatabaseFault) in
+            try store.run(
+                """
+                INSERT INTO application (name, audience, devices, commit_required, biometrics,
+                    minimum_key, minimum_boot, max_failures, access_seconds, refresh_seconds,
+                    created)
+                VALUES ('shop', 'a', 'one', 0, 1, 'any', 'any', 5, 300, 86400, 0)
+                """)
+        }
+        try await database.migrate(Schema.steps)
+        let (shop, callback) = try await database.read { store throws(DatabaseFault) in
+            (
+                try store.applications.application(name: "shop"),
+                try store.callbacks.callback(of: 1)
+            )
+        }
+        #expect(shop?.roles == [] && shop?.policy.severalDevices == false)
+        #expect(callback == nil)
+        await database.close()
+    }
 }
