@@ -104,12 +104,12 @@ final class DemoServer: Sendable {
         let source = "\(Layout.package)/libraries/python/signet_verifier"
         try set.shell("install -d \(Self.library)")
         for file in Layout.entries(of: source) where file.hasSuffix(".py") {
-            try set.stage.install("\(source)/\(file)", at: "\(Self.library)/\(file)", mode: 0o644)
+            try set.host.install("\(source)/\(file)", at: "\(Self.library)/\(file)", mode: 0o644)
         }
         let script = "/usr/local/bin/receiver.py"
-        try set.stage.install(
-            "\(Layout.package)/Tests/RelyingParty/Judges/receiver.py", at: script)
-        let program = try set.stage.start(
+        try set.host.install(
+            "\(Layout.package)/Tests/RelyingParty/Fixtures/Judges/receiver.py", at: script)
+        let program = try set.host.start(
             [
                 "/usr/bin/python3", script, url, receiver, "\(url)/.well-known/jwks.json",
                 "\(port)",
