@@ -127,7 +127,7 @@ struct DoctorTests {
         try signet.stop()
         // A program without root's rights that listens in the daemon's place. Who listens is
         // recorded when it begins to.
-        let foreign = try stage.start([
+        let foreign = try host.start([
             "python3", "-c",
             """
             import os, signal, socket

@@ -159,7 +159,7 @@ struct DoctorTests {
 
     @Test("names secrets that only former fingers open, and damaged ones")
     func staleSecrets() throws {
-        func secret(_ name: String, _ state: SecretState) -> Step {
+        func secret(_ name: String, _ state: SecretState) -> DaemonStep {
             .send(
                 .secret(
                     SecretAnswer(
