@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelyingParty
 
-@Suite("What each verification tells")
+@Suite("The answer to a verification")
 struct VerificationAnswerTests {
     /// A server whose application has roles, and a device that is registered there.
     private func site(_ backend: Backend) async throws -> (TestServer, TestDevice) {
