@@ -217,7 +217,7 @@ func crypto<Result>(_ body: () throws(CryptoFault) -> Result) throws(VaultError)
     } catch {
         switch error {
         case .notAuthentic, .badPrivateKey: throw .doesNotOpen
-        case .library, .memory, .length, .badPublicKey: throw .crypto(error)
+        case .library, .memory, .length, .badPublicKey, .badCertificate: throw .crypto(error)
         }
     }
 }

@@ -15,6 +15,8 @@ package enum CryptoFault: Error, Equatable, Sendable {
     case badPrivateKey
     /// The bytes are not a point of P-256, or are the point at infinity.
     case badPublicKey
+    /// The bytes are not a certificate, or one with a key of another kind than was asked for.
+    case badCertificate
 }
 
 extension CryptoFault: CustomStringConvertible {
@@ -27,6 +29,7 @@ extension CryptoFault: CustomStringConvertible {
         case .notAuthentic: "the sealed bytes are not authentic"
         case .badPrivateKey: "not a P-256 private key"
         case .badPublicKey: "not a P-256 public key"
+        case .badCertificate: "not a certificate with a key that can be used"
         }
     }
 }

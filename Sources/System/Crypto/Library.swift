@@ -11,6 +11,7 @@ import COpenSSL
 @safe final class Library: @unchecked Sendable {
     let context: OpaquePointer
     let sha256: OpaquePointer
+    let aes128cfb: OpaquePointer
     let aes256gcm: OpaquePointer
     let hkdf: OpaquePointer
     let hmac: OpaquePointer
@@ -32,12 +33,14 @@ import COpenSSL
         guard let context = unsafe OSSL_LIB_CTX_new(),
             unsafe OSSL_PROVIDER_load(context, "default") != nil,
             let sha256 = unsafe EVP_MD_fetch(context, "SHA256", nil),
+            let aes128cfb = unsafe EVP_CIPHER_fetch(context, "AES-128-CFB", nil),
             let aes256gcm = unsafe EVP_CIPHER_fetch(context, "AES-256-GCM", nil),
             let hkdf = unsafe EVP_KDF_fetch(context, "HKDF", nil),
             let hmac = unsafe EVP_MAC_fetch(context, "HMAC", nil)
         else { return nil }
         unsafe self.context = context
         unsafe self.sha256 = sha256
+        unsafe self.aes128cfb = aes128cfb
         unsafe self.aes256gcm = aes256gcm
         unsafe self.hkdf = hkdf
         unsafe self.hmac = hmac
@@ -61,6 +64,9 @@ enum ParameterName {
     static let group: StaticString = "group"
     static let publicPoint: StaticString = "pub"
     static let privateScalar: StaticString = "priv"
+    static let padding: StaticString = "pad-mode"
+    static let maskDigest: StaticString = "mgf1-digest"
+    static let oaepLabel: StaticString = "oaep-label"
 }
 
 extension StaticString {

@@ -69,6 +69,26 @@ import Synchronization
         return try P256Signature(der: der[..<count])
     }
 
+    /// Returns the secret that this key and another public key share: the x coordinate of their
+    /// product, 32 bytes; EVP_PKEY_derive(3), SP 800-56A section 5.7.1.2.
+    package func sharedSecret(with other: P256PublicKey) throws(CryptoFault) -> [UInt8] {
+        let library = try Library.instance()
+        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(library.context, key, nil) else {
+            throw .library(operation: "EVP_PKEY_CTX_new_from_pkey")
+        }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        try require(unsafe EVP_PKEY_derive_init(context), operation: "EVP_PKEY_derive_init")
+        try require(
+            unsafe EVP_PKEY_derive_set_peer(context, other.key),
+            operation: "EVP_PKEY_derive_set_peer")
+        var secret = [UInt8](repeating: 0, count: P256.scalarCount)
+        var count = secret.count
+        try require(
+            unsafe EVP_PKEY_derive(context, &secret, &count), operation: "EVP_PKEY_derive")
+        guard count == secret.count else { throw .library(operation: "EVP_PKEY_derive") }
+        return secret
+    }
+
     private static func publicPoint(of key: OpaquePointer) throws(CryptoFault) -> [UInt8] {
         var point = [UInt8](repeating: 0, count: P256.pointCount)
         var count = 0

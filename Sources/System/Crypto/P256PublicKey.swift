@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
+import SignedFormats
 import Synchronization
 
 /// A P-256 public key for ECDSA with SHA-256, checked to be a point of the curve.
@@ -10,7 +11,7 @@ import Synchronization
 @safe package final class P256PublicKey: @unchecked Sendable {
     /// The uncompressed point: 0x04, x, y; 65 bytes; SEC 1 section 2.3.3.
     package let point: [UInt8]
-    private let key: OpaquePointer
+    let key: OpaquePointer
     /// A context that is initialised to verify, unless a thread is using it.
     private let idle = Mutex<KeyContext?>(nil)
 
@@ -52,6 +53,22 @@ import Synchronization
         _ signature: P256Signature, message: [UInt8]
     ) throws(CryptoFault) -> Bool {
         verifies(signature, digest: try SHA256.digest(message), library: try Library.instance())
+    }
+
+    /// The key as a SubjectPublicKeyInfo in PEM; RFC 5480, RFC 7468.
+    package var pem: [UInt8] {
+        // All but the point is constant: id-ecPublicKey with prime256v1.
+        let head: [UInt8] = [
+            0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06,
+            0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+        ]
+        var text = Array("-----BEGIN PUBLIC KEY-----\n".utf8)
+        var rest = Base64.encode(head + point, alphabet: .standard)[...]
+        while !rest.isEmpty {
+            text += rest.prefix(64) + [0x0a]
+            rest = rest.dropFirst(64)
+        }
+        return text + Array("-----END PUBLIC KEY-----\n".utf8)
     }
 
     private func verifies(

@@ -37,7 +37,7 @@ package struct P256Signature: Equatable, Sendable {
     }
 
     /// The signature as an ECDSA-Sig-Value: a SEQUENCE of two INTEGERs, at most 72 bytes.
-    var der: [UInt8] {
+    package var der: [UInt8] {
         var der: [UInt8] = []
         der.reserveCapacity(72)
         der.append(0x30)
